@@ -1,0 +1,44 @@
+# Everything sets itself up: a machine with Python 3.11+, pip and make is enough.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --disable-pip-version-check install -qq
+TESTS ?= tests
+
+.PHONY: demo test check setup setup-tests lock clean
+
+demo: setup            ## the sample campaign, end to end, against the sandbox
+	@$(BIN)/campaign demo
+
+test: setup-tests      ## the whole test suite
+	@$(BIN)/pytest $(TESTS)
+
+check: setup-tests     ## lint, types, and who may import whom
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+setup: $(VENV)/.ready              ## .venv with the locked packages and the project
+setup-tests: $(VENV)/.ready-tests  ## the same, with what tests and checks need
+
+# requirements.lock has two parts, so that running a campaign installs no test tool.
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("campaign needs Python 3.11 to 3.13; name one with  make PYTHON=python3.12" if not (3, 11) <= sys.version_info < (3, 14) else 0)'
+	@echo "Setting up $(VENV); the first time takes a minute or two."
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@sed '/^# tests and checks/,$$d' requirements.lock > $(VENV)/run.lock
+	@$(PIP) --require-hashes -r $(VENV)/run.lock
+	@$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.ready-tests: $(VENV)/.ready
+	@$(PIP) --require-hashes -r requirements.lock
+	@touch $@
+
+lock:                  ## resolve pyproject.toml anew into requirements.lock
+	@test -x .lock/bin/uv || ($(PYTHON) -m venv .lock && .lock/bin/pip install --quiet uv)
+	@PATH=.lock/bin:$$PATH sh .ci/lock
+
+clean:                 ## forget the environment, keep the ledger
+	rm -rf $(VENV) .lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,1 @@
+"""What we remember: the ledger, its tables, and what is left to do."""

@@ -1,0 +1,1 @@
+"""The order of the steps, what Prefect shows, and the command line."""

@@ -1,0 +1,1 @@
+"""The assessment service on your own desk."""

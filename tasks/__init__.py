@@ -1,0 +1,1 @@
+"""One step each: a thin Prefect shell over a plain function."""

@@ -1,0 +1,1 @@
+"""The typed client of the assessment service; the only place that speaks HTTP."""
