@@ -1,0 +1,36 @@
+"""What a person can cause or mend. Each error carries the exit code the command line ends with."""
+
+from collections.abc import Iterable
+
+from config.places import Problem
+
+
+class CampaignError(Exception):
+    """Something stopped the work that a person can understand and mend."""
+
+    exit_code: int = 1
+
+
+class BadInput(CampaignError):
+    """What was written cannot be used as it is. Nothing was sent, the ledger is untouched.
+
+    The text names files and a count only; `problems` holds the places and what was found there.
+    """
+
+    exit_code = 2
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(problems)
+        files = " and ".join(dict.fromkeys(problem.place.file for problem in self.problems))
+        count = len(self.problems)
+        super().__init__(f"{files}: {count} problem{'' if count == 1 else 's'}; nothing was sent")
+
+
+class BadSettings(CampaignError):
+    """Settings are missing or unusable. The text names the variables, never their values."""
+
+    exit_code = 2
+
+    def __init__(self, message: str, variables: Iterable[str] = ()) -> None:
+        self.variables: tuple[str, ...] = tuple(variables)
+        super().__init__(message)

@@ -1,0 +1,86 @@
+"""Where something is written, and what is wrong there: every complaint points at its place."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SHOWN_LENGTH = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A spot in a file: line and column (from 1) in a text, sheet and cell in a workbook."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+    sheet: str | None = None
+    cell: str | None = None
+
+    def __str__(self) -> str:
+        """Write it as people look it up: `campaign.yaml:12:5` or `people.xlsx, Candidates!C7`."""
+        if self.sheet is not None:
+            return f"{self.file}, {self.sheet}" + (f"!{self.cell}" if self.cell else "")
+        return ":".join(
+            str(part) for part in (self.file, self.line, self.column) if part is not None
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that a person has to mend, and where.
+
+    `message` is a whole sentence that replaces the found/wanted clause where a sentence says more.
+    """
+
+    place: Place
+    field: str | None = None
+    found: str | None = None
+    wanted: str | None = None
+    message: str | None = None
+
+    def __str__(self) -> str:
+        """One line: `people.xlsx, Candidates!C7, email1: found "ana@", wanted an email address`."""
+        where = f"{self.place}, {self.field}" if self.field else str(self.place)
+        return f"{where}: {self.clause}"
+
+    @property
+    def clause(self) -> str:
+        """What is wrong, without the place."""
+        if self.message:
+            return self.message
+        found = f"found {self.found}" if self.found is not None else ""
+        wanted = f"wanted {self.wanted}" if self.wanted is not None else ""
+        return ", ".join(part for part in (found, wanted) if part)
+
+    def as_json(self) -> dict[str, Any]:
+        """Answer the object that `campaign check --json` prints; null where it does not apply."""
+        place = self.place
+        return {
+            "file": place.file,
+            "line": place.line,
+            "column": place.column,
+            "sheet": place.sheet,
+            "cell": place.cell,
+            "field": self.field,
+            "found": self.found,
+            "wanted": self.wanted,
+            "message": self.clause,
+        }
+
+
+def shown(value: object) -> str:
+    """Show what was found as a person would recognise it: text in quotes, long text cut."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        text = value if len(value) <= SHOWN_LENGTH else value[: SHOWN_LENGTH - 1] + "…"
+        # A line break or an escape sequence must not break up the one line of a complaint.
+        return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text) + '"'
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    return str(value)

@@ -1,0 +1,175 @@
+"""Settings from the environment or a `.env` file; secrets are never in a definition or printed."""
+
+import ipaddress
+from pathlib import Path
+from typing import Annotated, TypeVar
+from urllib.parse import urlsplit
+
+from platformdirs import user_data_path
+from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from config.errors import BadSettings
+
+# A gateway may finish the work after its own limit of 29 s, so no call gives up before 30 s.
+GATEWAY_LIMIT = 30.0
+
+
+def home() -> Path:
+    """Where the ledger and the results live: the checkout, else the user's data directory."""
+    root = Path(__file__).resolve().parent.parent
+    if (root / "pyproject.toml").is_file():
+        return root
+    return user_data_path("hiring-campaigns", appauthor=False)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _service_url(typed: str) -> str:
+    """Accept an address of the service: https, or http to this machine; no trailing slash."""
+    url = typed.strip().rstrip("/")
+    if any(c.isspace() or not c.isprintable() or c == "\\" for c in url):
+        raise ValueError("must be one address, without spaces in it")
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("is not an address") from None
+    if parts.scheme not in {"http", "https"} or not host:
+        raise ValueError("must be an address such as https://api.example.com")
+    if "@" in parts.netloc:
+        raise ValueError("must not hold a user name or a password")
+    if "?" in url or "#" in url:
+        raise ValueError("must not have a part after ? or #")
+    if parts.scheme == "http" and not _is_loopback(host):
+        raise ValueError("must begin with https:// (plain http is for this machine only)")
+    return url
+
+
+def _database_url(typed: str) -> str:
+    """Accept a SQLite file or a PostgreSQL database; a relative file lies under `home()`.
+
+    Relative to the working directory, the same setting would name a second, empty ledger as soon
+    as the command is typed elsewhere, and everyone would be invited again.
+    """
+    dialect, separator, rest = typed.strip().partition("://")
+    kind = dialect.partition("+")[0]
+    if not separator or kind not in {"sqlite", "postgresql"}:
+        raise ValueError("must begin with sqlite:/// or postgresql://")
+    if kind == "postgresql":
+        return typed.strip()
+    path, question, query = rest.removeprefix("/").partition("?")
+    if not rest.startswith("/") or not path or path == ":memory:" or path.startswith("file:"):
+        raise ValueError("must name a file, as in sqlite:///data/campaigns.db")
+    return f"{dialect}:///{home() / Path(path).expanduser()}{question}{query}"
+
+
+def _under_home(typed: Path) -> Path:
+    # Like the ledger: the same setting means the same folder wherever the command is typed.
+    return home() / typed.expanduser()
+
+
+ServiceUrl = Annotated[str, AfterValidator(_service_url)]
+Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+Secret = Annotated[SecretStr, Field(min_length=1)]
+
+
+class ServiceSettings(BaseSettings):
+    """The assessment service: its three addresses and the credentials its operator issued."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="ASSESSMENT_",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+    )
+
+    auth_url: ServiceUrl
+    base_url: ServiceUrl
+    app_url: ServiceUrl
+    client_id: Word
+    client_secret: Secret
+    audience: Word
+
+
+class LocalSettings(BaseSettings):
+    """What this machine decides: where the ledger is, and how hard to press the service.
+
+    `request_deadline` is in seconds, for one whole call; `invites_per_second` None means no limit.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix="CAMPAIGN_",
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        hide_input_in_errors=True,
+        validate_default=True,
+    )
+
+    # A database address may hold a password.
+    database_url: Annotated[str, AfterValidator(_database_url)] = Field(
+        default="sqlite:///data/campaigns.db", repr=False
+    )
+    output_dir: Annotated[Path, AfterValidator(_under_home)] = Path("out")
+    candidates_per_request: int = Field(default=100, ge=1)
+    invites_in_flight: int = Field(default=8, ge=1)
+    invites_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    request_deadline: float = Field(default=45.0, gt=GATEWAY_LIMIT, allow_inf_nan=False)
+
+
+Settings = TypeVar("Settings", bound=BaseSettings)
+
+
+def load_service() -> ServiceSettings:
+    """Read ASSESSMENT_*. Raises BadSettings naming every variable that is missing or unusable."""
+    return _load(ServiceSettings)
+
+
+def load_local() -> LocalSettings:
+    """Read CAMPAIGN_*. Raises BadSettings naming every variable that is unusable."""
+    return _load(LocalSettings)
+
+
+def _load(settings: type[Settings]) -> Settings:
+    # The later file wins, and the environment wins over both.
+    files = (home() / ".env", Path.cwd() / ".env")
+    try:
+        return settings(_env_file=files, _env_file_encoding="utf-8-sig")
+    except ValidationError as error:
+        raise _bad_settings(settings, error, files) from None
+    except (OSError, UnicodeError):
+        readable = " or ".join(str(file) for file in files if file.exists())
+        raise BadSettings(f"{readable} cannot be read as text; mend it or remove it") from None
+
+
+def _bad_settings(
+    settings: type[BaseSettings], error: ValidationError, files: tuple[Path, ...]
+) -> BadSettings:
+    prefix = settings.model_config.get("env_prefix", "")
+    complaints = {
+        f"{prefix}{problem['loc'][0]}".upper(): _complaint(problem["type"], problem["msg"])
+        for problem in error.errors(include_input=False, include_url=False)
+    }
+    listed = "\n".join(f"  {variable} {complaint}" for variable, complaint in complaints.items())
+    places = " or ".join(dict.fromkeys(str(file) for file in reversed(files)))
+    return BadSettings(
+        f"Settings to mend:\n{listed}\nSet them in the environment or in {places}.",
+        variables=complaints,
+    )
+
+
+def _complaint(kind: str, message: str) -> str:
+    if kind == "missing":
+        return "is not set"
+    if kind.startswith(("string_too_short", "too_short")):
+        return "is empty"
+    return message.removeprefix("Value error, ").replace("Input should be", "must be")
