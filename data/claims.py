@@ -1,0 +1,300 @@
+"""Claims and outcomes: the only statements that move a step to SENDING and out of it.
+
+Each function works inside a transaction that its caller commits. A batch holds what many
+senders had to say at about the same moment, so that one durable commit serves them all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from data.states import AttemptState, Operation, Step
+from data.tables import Attempt, Campaign, Candidate
+
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+campaign = Campaign.__table__  # type: ignore[attr-defined]
+attempt = Attempt.__table__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A wish to send one request. `rows` are ledger rows of candidates (add, invite)."""
+
+    operation: Operation
+    campaign: int
+    run: int
+    at: datetime
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A claim that was granted: `attempt` may now be sent, for exactly `rows`."""
+
+    attempt: int
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one attempt came to, and where that puts the steps it carried.
+
+    `ids` maps candidate rows to the service's candidate_id (add). Rows of an add that are
+    not in `ids`, and every other step, go to `step`.
+    """
+
+    attempt: int
+    operation: Operation
+    state: AttemptState
+    step: Step
+    at: datetime
+    phase: int | None = None
+    status: int | None = None
+    evidence: str | None = None
+    why: str | None = None
+    project_id: int | None = None
+    ids: Mapping[int, int] = field(default_factory=dict)
+
+
+def grant(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | None]:
+    """Move what is still WAITING to SENDING, with a row each in the journal.
+
+    A compare-and-set: what another run has claimed meanwhile, or a person took out of the
+    definition, is not granted (None), or granted without those rows (add).
+    """
+    invites = [claim for claim in claims if claim.operation is Operation.INVITE]
+    granted: dict[int, Claimed | None] = dict(
+        zip(map(id, invites), _grant_invites(connection, invites), strict=True)
+    )
+    for claim in claims:
+        if claim.operation is Operation.ADD:
+            granted[id(claim)] = _grant_add(connection, claim)
+        elif claim.operation is not Operation.INVITE:
+            granted[id(claim)] = _grant_single(connection, claim)
+    return [granted[id(claim)] for claim in claims]
+
+
+def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | None]:
+    if not claims:
+        return []
+    free = connection.execute(
+        select(candidate.c.id, candidate.c.generation).where(
+            candidate.c.id.in_([claim.rows[0] for claim in claims]),
+            candidate.c.invite_state == Step.WAITING,
+            candidate.c.add_state == Step.DONE,
+            candidate.c.candidate_id.is_not(None),
+            candidate.c.listed,
+        )
+    )
+    generation: dict[int, int] = {row.id: row.generation for row in free}
+    granted: list[Claim] = []
+    for claim in claims:
+        if claim.rows[0] in generation and claim.rows[0] not in {c.rows[0] for c in granted}:
+            granted.append(claim)
+    if not granted:
+        return [None] * len(claims)
+    journal = [
+        _entry(claim, candidate_row=claim.rows[0], generation=generation[claim.rows[0]])
+        for claim in granted
+    ]
+    numbers = _write_entries(connection, journal)
+    connection.execute(
+        update(candidate)
+        .where(candidate.c.id == bindparam("row"))
+        .values(invite_state=Step.SENDING, invite_attempt=bindparam("number"), why=None),
+        [
+            {"row": claim.rows[0], "number": number}
+            for claim, number in zip(granted, numbers, strict=True)
+        ],
+    )
+    by_claim = {
+        id(claim): Claimed(number, claim.rows)
+        for claim, number in zip(granted, numbers, strict=True)
+    }
+    return [by_claim.get(id(claim)) for claim in claims]
+
+
+def _grant_add(connection: Connection, claim: Claim) -> Claimed | None:
+    rows = tuple(
+        connection.scalars(
+            select(candidate.c.id)
+            .where(
+                candidate.c.id.in_(claim.rows),
+                candidate.c.add_state == Step.WAITING,
+                candidate.c.listed,
+            )
+            .order_by(candidate.c.id)
+        )
+    )
+    if not rows:
+        return None
+    [number] = _write_entries(connection, [_entry(claim, rows=len(rows))])
+    connection.execute(
+        update(candidate)
+        .where(candidate.c.id.in_(rows))
+        .values(add_state=Step.SENDING, add_attempt=number, why=None)
+    )
+    return Claimed(number, rows)
+
+
+def _grant_single(connection: Connection, claim: Claim) -> Claimed | None:
+    """The project or the problem. A refusal may be tried again: nothing happened then."""
+    name = "project" if claim.operation is Operation.CREATE else "problem"
+    state = campaign.c[f"{name}_state"]
+    free = connection.scalar(
+        select(campaign.c.id).where(
+            campaign.c.id == claim.campaign, state.in_([Step.WAITING, Step.REFUSED])
+        )
+    )
+    if free is None:
+        return None
+    [number] = _write_entries(connection, [_entry(claim)])
+    connection.execute(
+        update(campaign)
+        .where(campaign.c.id == claim.campaign)
+        .values({f"{name}_state": Step.SENDING, f"{name}_attempt": number, "why": None})
+    )
+    return Claimed(number)
+
+
+def _entry(
+    claim: Claim, candidate_row: int | None = None, generation: int = 1, rows: int = 1
+) -> dict[str, Any]:
+    return {
+        "campaign_id": claim.campaign,
+        "candidate_row": candidate_row,
+        "generation": generation,
+        "operation": claim.operation,
+        "rows": rows,
+        "state": AttemptState.SENDING,
+        "run_id": claim.run,
+        "claimed_at": claim.at,
+    }
+
+
+def _write_entries(connection: Connection, entries: list[dict[str, Any]]) -> list[int]:
+    """Insert journal rows; returns their numbers in the order given."""
+    statement = insert(attempt).returning(attempt.c.id, sort_by_parameter_order=True)
+    return list(connection.execute(statement, entries).scalars())
+
+
+def land(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    """Write outcomes and move the steps that still stand on those attempts.
+
+    An attempt lands once, or late: after its run was taken for dead (UNSURE), or even after
+    a person overruled it. A late DONE then still counts, unless the step was claimed anew;
+    where the step has moved on, only the evidence is kept.
+    """
+    _land_invites(connection, [o for o in outcomes if o.operation is Operation.INVITE])
+    for outcome in outcomes:
+        if outcome.operation is Operation.ADD:
+            moved = _move_added(connection, outcome)
+        elif outcome.operation is not Operation.INVITE:
+            moved = _move_single(connection, outcome)
+        else:
+            continue
+        _write_outcomes(connection, [outcome], {outcome.attempt} if moved else set())
+
+
+def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    if not outcomes:
+        return
+    standing = {
+        row.invite_attempt: Step(row.invite_state)
+        for row in connection.execute(
+            select(candidate.c.invite_attempt, candidate.c.invite_state).where(
+                candidate.c.invite_attempt.in_([outcome.attempt for outcome in outcomes])
+            )
+        )
+    }
+    moving = [o for o in outcomes if standing.get(o.attempt) in _movable(o.step)]
+    _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
+    if moving:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.invite_attempt == bindparam("number"))
+            .values(invite_state=bindparam("step"), why=bindparam("reason")),
+            [{"number": o.attempt, "step": o.step, "reason": o.why} for o in moving],
+        )
+
+
+def _movable(step: Step) -> tuple[Step, ...]:
+    """The states an outcome may still move: a late DONE also overtakes a decision."""
+    if step is Step.DONE:
+        return (Step.SENDING, Step.UNSURE, Step.WAITING, Step.WITHDRAWN)
+    return (Step.SENDING, Step.UNSURE)
+
+
+def _write_outcomes(
+    connection: Connection, outcomes: Sequence[Outcome], moved: set[int]
+) -> None:
+    """Evidence always; the attempt's state only where its step moved with it."""
+    for state_too in (True, False):
+        rows = [
+            {
+                "number": outcome.attempt,
+                "new_state": outcome.state,
+                "at": outcome.at,
+                "phase_reached": outcome.phase,
+                "status_seen": outcome.status,
+                "seen": outcome.evidence,
+            }
+            for outcome in outcomes
+            if (outcome.attempt in moved) is state_too
+        ]
+        if rows:
+            values = {
+                "ended_at": bindparam("at"),
+                "phase": bindparam("phase_reached"),
+                "status": bindparam("status_seen"),
+                "evidence": bindparam("seen"),
+            }
+            if state_too:
+                values["state"] = bindparam("new_state")
+            connection.execute(
+                update(attempt).where(attempt.c.id == bindparam("number")).values(values), rows
+            )
+
+
+def _move_single(connection: Connection, outcome: Outcome) -> bool:
+    name = "project" if outcome.operation is Operation.CREATE else "problem"
+    values: dict[str, Any] = {f"{name}_state": outcome.step, "why": outcome.why}
+    if outcome.project_id is not None:
+        values["project_id"] = outcome.project_id
+    result = connection.execute(
+        update(campaign)
+        .where(
+            campaign.c[f"{name}_attempt"] == outcome.attempt,
+            campaign.c[f"{name}_state"].in_(_movable(outcome.step)),
+        )
+        .values(values)
+    )
+    return bool(result.rowcount)
+
+
+def _move_added(connection: Connection, outcome: Outcome) -> bool:
+    """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
+    moved = 0
+    if outcome.ids:
+        moved += connection.execute(
+            update(candidate)
+            .where(
+                candidate.c.id == bindparam("row"),
+                candidate.c.add_attempt == outcome.attempt,
+                candidate.c.add_state.in_(_movable(Step.DONE)),
+            )
+            .values(add_state=Step.DONE, candidate_id=bindparam("number"), why=None),
+            [{"row": row, "number": number} for row, number in outcome.ids.items()],
+        ).rowcount
+    moved += connection.execute(
+        update(candidate)
+        .where(
+            candidate.c.add_attempt == outcome.attempt,
+            candidate.c.add_state.in_(_movable(outcome.step)),
+        )
+        .values(add_state=outcome.step, why=outcome.why)
+    ).rowcount
+    return moved > 0

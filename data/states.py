@@ -1,0 +1,51 @@
+"""The words for where a step, a request and a run stand."""
+
+from enum import StrEnum
+
+
+class Operation(StrEnum):
+    """The four calls that change something at the service (interface 4.3 to 4.6)."""
+
+    CREATE = "create_project"
+    ATTACH = "attach_problem"
+    ADD = "add_candidates"
+    INVITE = "invite"
+
+
+class Step(StrEnum):
+    """Where one step of a campaign or of a candidate stands.
+
+    WAITING ─► SENDING ─► DONE | REFUSED | UNSURE       provably not sent: back to WAITING
+    UNSURE  ─► DONE | WAITING | WITHDRAWN               only by a person's decision
+    """
+
+    WAITING = "waiting"  # nothing has been sent
+    SENDING = "sending"  # claimed by a run; found without its run: UNSURE
+    DONE = "done"  # the service has it
+    REFUSED = "refused"  # the service said no, nothing happened
+    UNSURE = "unsure"  # it may have happened; only a person may settle this
+    WITHDRAWN = "withdrawn"  # a person decided against it
+
+
+class AttemptState(StrEnum):
+    """What is known of one request in the journal.
+
+    The first three hold a place in the schema's unique index: while one of them
+    stands, the database itself refuses a second invitation of that generation.
+    """
+
+    SENDING = "sending"  # claimed, durably, before the first byte leaves
+    DONE = "done"
+    UNSURE = "unsure"
+    NOT_SENT = "not_sent"  # provably nothing happened
+    REFUSED = "refused"
+    OVERRULED = "overruled"  # was unsure; a person decided it did not happen, or against it
+
+
+class Ending(StrEnum):
+    """How a run ended. The exit code of the command line follows from it."""
+
+    COMPLETED = "completed"  # nothing left to do, nobody needs to look
+    NEEDS_ATTENTION = "needs_attention"  # finished; unsure or refused rows wait for a person
+    STOPPED = "stopped"  # ended early by a rule; the same command continues
+    DIED = "died"  # its process went away; said by the run that found it

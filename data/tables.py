@@ -1,0 +1,187 @@
+"""The tables of the ledger.
+
+Times are UTC and timezone-aware. Names and addresses of candidates live here and nowhere
+else. `attempt` is the journal: one row per request that may have an effect.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Column, DateTime, Dialect, Index, TypeDecorator, UniqueConstraint, text
+from sqlmodel import Field, SQLModel
+
+from data.states import AttemptState, Step
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A timezone-aware time, kept as UTC. A naive one is refused: it has no instant."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is not None and value.tzinfo is None:
+            raise ValueError("a naive time cannot enter the ledger")
+        return value.astimezone(UTC) if value is not None else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is not None and value.tzinfo is None:
+            return value.replace(tzinfo=UTC)
+        return value
+
+
+def _time(nullable: bool = True) -> Any:
+    return Field(default=None, sa_column=Column(UtcTime, nullable=nullable))
+
+
+class Identity(SQLModel, table=True):
+    """The ledger itself: one row with the UUID that receipts name."""
+
+    __tablename__ = "ledger"
+
+    id: int = Field(default=1, primary_key=True)
+    uuid: str
+    created_at: datetime = _time(nullable=False)
+
+
+class Campaign(SQLModel, table=True):
+    """One campaign at one service, with its two single calls: project and problem."""
+
+    __tablename__ = "campaign"
+
+    id: int | None = Field(default=None, primary_key=True)
+    key: str = Field(unique=True)
+    service: str  # base URL; a run against another one stops
+    app_url: str
+    definition: str  # path of the file it was last read from
+    digest: str  # of the bytes it was last read from; "" when a read left something out
+    name: str = ""
+    description: str = ""
+    state: str = ""
+    starttime: str = ""  # as sent (interface 2, project)
+    endtime: str = ""
+    send_invites: bool = True
+    project_state: str = Step.WAITING
+    project_attempt: int | None = None
+    project_id: int | None = None
+    problem_state: str = Step.WAITING
+    problem_attempt: int | None = None
+    problem_id: int | None = None
+    problem_title: str | None = None  # asked for by title: looked up before it is attached
+    why: str | None = None  # of the project or problem call, when it needs a person
+    created_at: datetime = _time(nullable=False)
+
+
+class Candidate(SQLModel, table=True):
+    """One person within a campaign, known by the email key, with two steps: add and invite."""
+
+    __tablename__ = "candidate"
+    __table_args__ = (UniqueConstraint("campaign_id", "email_key"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id")
+    email_key: str
+    first_name: str
+    last_name: str
+    email1: str
+    source: str = ""
+    notes: str = ""
+    stage_id: int
+    listed: bool = True  # in the definition as last read; who is not is never sent to
+    candidate_id: int | None = None  # assigned by the service (interface 4.5)
+    add_state: str = Step.WAITING
+    add_attempt: int | None = None
+    invite_state: str = Step.WAITING
+    invite_attempt: int | None = None
+    generation: int = 1  # of the invitation; a deliberate resend is the next one
+    why: str | None = None
+
+
+class Run(SQLModel, table=True):
+    """One run of one campaign, and how to tell whether its process still lives."""
+
+    __tablename__ = "run"
+
+    id: int | None = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id", index=True)
+    host: str
+    pid: int
+    process_start: str
+    started_at: datetime = _time(nullable=False)
+    heartbeat_at: datetime = _time(nullable=False)
+    ended_at: datetime | None = _time()
+    ending: str | None = None
+    reason: str | None = None
+
+
+class Attempt(SQLModel, table=True):
+    """The journal: one row per request that may have an effect."""
+
+    __tablename__ = "attempt"
+    __table_args__ = (
+        # Nobody is invited twice, said by the schema.
+        Index(
+            "one_invitation",
+            "candidate_row",
+            "generation",
+            unique=True,
+            sqlite_where=text("operation = 'invite' AND state IN ('sending', 'done', 'unsure')"),
+            postgresql_where=text("operation = 'invite' AND state IN ('sending', 'done', 'unsure')"),
+        ),
+        # One project and one problem per campaign (interface 4.7, 8), likewise.
+        Index(
+            "one_project_one_problem",
+            "campaign_id",
+            "operation",
+            unique=True,
+            sqlite_where=text(
+                "operation IN ('create_project', 'attach_problem')"
+                " AND state IN ('sending', 'done', 'unsure')"
+            ),
+            postgresql_where=text(
+                "operation IN ('create_project', 'attach_problem')"
+                " AND state IN ('sending', 'done', 'unsure')"
+            ),
+        ),
+        # What a dead run left behind is found without reading the whole journal.
+        Index(
+            "still_sending",
+            "run_id",
+            sqlite_where=text("state = 'sending'"),
+            postgresql_where=text("state = 'sending'"),
+        ),
+        # Ids are never reused: a receipt tells by them how far a ledger had got.
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int | None = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id")
+    candidate_row: int | None = Field(default=None, foreign_key="candidate.id")  # of an invite
+    generation: int = 1
+    operation: str  # Operation
+    rows: int = 1  # how many candidates an add carried
+    state: str = AttemptState.SENDING
+    run_id: int = Field(foreign_key="run.id")
+    claimed_at: datetime = _time(nullable=False)
+    ended_at: datetime | None = _time()
+    phase: int | None = None
+    status: int | None = None
+    evidence: str | None = None
+
+
+class Decision(SQLModel, table=True):
+    """A person's verdict: who decided what on which attempt, when and why."""
+
+    __tablename__ = "decision"
+
+    id: int | None = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id", index=True)
+    attempt_id: int | None = Field(default=None, foreign_key="attempt.id")
+    candidate_row: int | None = Field(default=None, foreign_key="candidate.id")
+    verdict: str
+    value: str | None = None
+    who: str
+    why: str
+    decided_at: datetime = _time(nullable=False)
+
+
