@@ -1,0 +1,43 @@
+"""What stops a campaign at the service's door. Each says what is safe and what to do next."""
+
+from config.errors import CampaignError
+
+_CONTINUES = "Nothing is lost: the same command continues."
+
+
+class Unreachable(CampaignError):
+    """The service, or the address that issues its tokens, gave no usable answer in several tries.
+
+    `variable` names the setting that holds the address, `why` a status or the kind of failure.
+    """
+
+    def __init__(self, variable: str, why: str) -> None:
+        self.variable = variable
+        self.why = why
+        super().__init__(
+            f"The address in {variable} does not answer as it should ({why})."
+            f" Check the network and the address. {_CONTINUES}"
+        )
+
+
+class CredentialsRefused(CampaignError):
+    """No access token is to be had, or the service does not accept it. Holds no secret."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(
+            f"The credentials were refused ({why}). Check ASSESSMENT_CLIENT_ID,"
+            " ASSESSMENT_CLIENT_SECRET, ASSESSMENT_AUDIENCE and ASSESSMENT_AUTH_URL."
+            f" {_CONTINUES}"
+        )
+
+
+class NotTheService(CampaignError):
+    """Something answers at the base URL, but not with the list of problems (interface 4.2)."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(
+            f"What answers at ASSESSMENT_BASE_URL does not give the list of problems ({why})."
+            f" Check ASSESSMENT_BASE_URL and what the credentials may do. {_CONTINUES}"
+        )

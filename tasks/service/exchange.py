@@ -1,0 +1,43 @@
+"""What was asked of the service and what was seen of it: the evidence every verdict rests on."""
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class Operation(StrEnum):
+    """The four calls that change something at the service (interface 4.3 to 4.6)."""
+
+    CREATE = "create_project"
+    ATTACH = "attach_problem"
+    ADD = "add_candidates"
+    INVITE = "invite"
+
+
+class Phase(IntEnum):
+    """How far one request got; the order is the order of the wire."""
+
+    NOTHING = 0  # the sending of the request headers never started
+    SENDING = 1  # it started; any byte may have left
+    SENT = 2  # headers and body are fully written
+    ANSWERED = 3  # a status line came back
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One request and what came of it. Holds no exception text: that may name an address.
+
+    `body` is None when none came or it was lost, and b"" when a complete answer had none.
+    `body_failed` says that writing the request failed midway, whatever was answered after it.
+    `failure` is the class name of the exception that ended the exchange. `token` is the number of
+    the token it carried (0: none), `seconds` how long it took.
+    """
+
+    reached: Phase
+    status: int | None = None
+    content_type: str = ""
+    body: bytes | None = None
+    body_failed: bool = False
+    retry_after: str | None = None
+    failure: str | None = None
+    token: int = 0
+    seconds: float = 0.0

@@ -1,0 +1,260 @@
+"""What one finished exchange proves, and what may be done next. Pure: no clock but the one given.
+
+The rule for all of it: only proof moves a request away from `unsure`. The interface shows no status
+codes of failures (interface 7), no read-back and no idempotency key, so HTTP's own meaning of a
+status and the phase a request reached are all the proof there is.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+
+from tasks.service import wire
+from tasks.service.exchange import Exchange, Operation, Phase
+
+__all__ = ["Exchange", "Operation", "Phase", "Proof", "Then", "Verdict", "pause_of", "verdict"]
+
+
+class Proof(StrEnum):
+    """What is known about the effect of a request."""
+
+    DONE = "done"  # it happened
+    NOT_SENT = "not_sent"  # provably nothing happened
+    REFUSED = "refused"  # the service said no; nothing happened
+    UNSURE = "unsure"  # it may have happened; only a person may settle it
+
+
+class Then(StrEnum):
+    """What the sender does next."""
+
+    GO_ON = "go_on"
+    RETRY = "retry"  # send again, a few times, with backoff
+    RENEW = "renew"  # one token refresh, then send once more
+    HALVE = "halve"  # send the two halves of the rows
+    PAUSE = "pause"  # hold the whole campaign for Verdict.pause seconds, then send again
+    ROW = "row"  # this row is refused; three in a row stop
+    STOP = "stop"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """One exchange, judged. `reason` is for recruiters: no personal data, no secret, no address.
+
+    `pause` is in seconds, set only with Then.PAUSE.
+    """
+
+    proof: Proof
+    then: Then
+    reason: str
+    pause: float | None = None
+
+
+# Exceptions by which the network, a proxy or the token's address says that nothing could leave.
+_NETWORK_FAILURES = frozenset(
+    {
+        "TimeoutError",
+        "ConnectTimeout",
+        "PoolTimeout",
+        "ReadTimeout",
+        "WriteTimeout",
+        "ConnectError",
+        "ReadError",
+        "WriteError",
+        "ProxyError",
+        "RemoteProtocolError",
+        "OSError",
+        "SSLError",
+        "Unreachable",
+    }
+)
+
+_ASKED = {
+    Operation.CREATE: "creating the project",
+    Operation.ATTACH: "adding the problem to the project",
+    Operation.ADD: "adding the candidates",
+    Operation.INVITE: "the invitation",
+}
+
+_MAYBE = {
+    Operation.CREATE: "the project may have been created",
+    Operation.ATTACH: "the problem may have been added",
+    Operation.ADD: "the candidates may have been added",
+    Operation.INVITE: "the invitation may have been sent",
+}
+
+
+def verdict(
+    operation: Operation,
+    seen: Exchange,
+    *,
+    rows: int = 1,
+    renewed: bool = False,
+    now: datetime | None = None,
+) -> Verdict:
+    """Say what one finished exchange proves, by phase reached and status.
+
+    `rows` is the number of candidates in an ADD. `renewed` says that this exchange already used a
+    token refreshed after a 401. `now` (aware) is what an HTTP date in Retry-After is measured from.
+    A DONE for an ADD is about the request; which rows got ids is read with `wire.match_answer`.
+    """
+    if seen.status is None:
+        return _unanswered(operation, seen)
+    if seen.status == 401 and not renewed:
+        # HTTP says that a request answered so was not applied (RFC 9110, 15.5.2).
+        return Verdict(
+            Proof.NOT_SENT, Then.RENEW, "The access token was not accepted; nothing happened."
+        )
+    if seen.status == 429:
+        return Verdict(
+            Proof.NOT_SENT,
+            Then.PAUSE,
+            "The service asked for a pause; nothing happened.",
+            pause=pause_of(seen.retry_after, now),
+        )
+    if 200 <= seen.status < 300:
+        return _accepted(operation, seen)
+    if 300 <= seen.status < 400:
+        # Something between us and the service answered; what it did with the request is its secret.
+        return Verdict(
+            Proof.UNSURE,
+            Then.STOP,
+            f"The service pointed to another address (status {seen.status}), which is never"
+            f" followed: {_MAYBE[operation]}.",
+        )
+    if 400 <= seen.status < 500:
+        return _client_error(operation, seen, seen.status, rows)
+    if seen.status in {501, 505}:
+        return _refused(operation, seen.status, Then.STOP)
+    # 500, 502, 503 and 504 come from gateways that may have passed the request on. A status that no
+    # table names (a final 1xx, 507, 520, 600) proves even less, and may pass: it is doubted like
+    # them, and the breaker decides whether the campaign goes on.
+    return _unsure(operation, f"The service failed while answering (status {seen.status})")
+
+
+def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
+    if seen.reached > Phase.NOTHING:
+        left = "left" if seen.reached >= Phase.SENT else "began to leave"
+        return _unsure(operation, f"The request {left}, but no answer came back")
+    if seen.failure is None or seen.failure in _NETWORK_FAILURES:
+        return Verdict(
+            Proof.NOT_SENT,
+            Then.RETRY,
+            "The service could not be reached, so nothing was sent.",
+        )
+    if seen.failure == "CredentialsRefused":
+        return Verdict(
+            Proof.NOT_SENT,
+            Then.STOP,
+            "The service refused the credentials, so nothing was sent.",
+        )
+    # Returned, not raised: the row is provably unsent and must go back to waiting, which an
+    # exception on the way to the ledger would prevent. Repeating our own mistake helps nobody.
+    return Verdict(
+        Proof.NOT_SENT,
+        Then.STOP,
+        f"This program could not form the request ({seen.failure}), so nothing was sent."
+        " This is a mistake in the program or in the address of the service.",
+    )
+
+
+def _accepted(operation: Operation, seen: Exchange) -> Verdict:
+    if _media_type(seen.content_type) in {"text/html", "application/xhtml+xml"}:
+        # A login page or a fallback page answers 200 to everything.
+        return Verdict(
+            Proof.UNSURE,
+            Then.STOP,
+            f"A web page answered instead of the service: {_MAYBE[operation]}.",
+        )
+    if seen.body_failed:
+        return _unsure(operation, "The service said yes although the request broke off midway")
+    if operation is Operation.CREATE and wire.read_project_id(seen.body) is None:
+        return Verdict(
+            Proof.UNSURE,
+            Then.GO_ON,
+            "The service said yes but gave no usable project id: the project was probably created.",
+        )
+    if operation is Operation.ADD and wire.read_added(seen.body) is None:
+        return Verdict(
+            Proof.UNSURE,
+            Then.GO_ON,
+            "The service said yes but gave no usable ids: probably added, id unknown.",
+        )
+    return Verdict(Proof.DONE, Then.GO_ON, "The service confirmed it.")
+
+
+def _client_error(operation: Operation, seen: Exchange, status: int, rows: int) -> Verdict:
+    match status:
+        case 404 | 405 if operation is Operation.INVITE:
+            return _refused(operation, status, Then.ROW)
+        case 400 | 422:
+            return _refused(operation, status, _after_bad_request(operation, rows))
+        case 413 if operation is Operation.ADD and rows > 1:
+            return _refused(operation, status, Then.HALVE)
+        case 408 if not seen.body_failed:
+            return _unsure(operation, "The service gave up waiting (status 408)")
+        case 409:
+            return _unsure(operation, "The service reported a conflict (status 409)")
+        case 408 | 421 | 425:
+            # A 408 to a request that broke off midway never had the whole of it.
+            return Verdict(
+                Proof.NOT_SENT,
+                Then.RETRY,
+                f"The service did not take the request (status {status}); nothing happened.",
+            )
+    return _refused(operation, status, Then.STOP)
+
+
+def _after_bad_request(operation: Operation, rows: int) -> Then:
+    if operation is Operation.INVITE:
+        return Then.ROW
+    if operation is Operation.ADD:
+        return Then.HALVE if rows > 1 else Then.ROW
+    return Then.STOP
+
+
+def _unsure(operation: Operation, what: str) -> Verdict:
+    return Verdict(Proof.UNSURE, Then.GO_ON, f"{what}: {_MAYBE[operation]}.")
+
+
+def _refused(operation: Operation, status: int, then: Then) -> Verdict:
+    reason = f"The service refused {_ASKED[operation]} (status {status}); nothing happened."
+    if status in {401, 403}:
+        reason = (
+            f"The service does not allow {_ASKED[operation]} with these credentials"
+            f" (status {status}); nothing happened."
+        )
+    return Verdict(Proof.REFUSED, then, reason)
+
+
+def _media_type(content_type: str) -> str:
+    return content_type.partition(";")[0].strip().lower()
+
+
+def pause_of(
+    retry_after: str | None,
+    now: datetime | None = None,
+    *,
+    least: float = 1.0,
+    most: float = 600.0,
+    default: float = 5.0,
+) -> float:
+    """Read a Retry-After header, digits or an HTTP date, as seconds between `least` and `most`.
+
+    `default` stands for a missing or unreadable one. `now` is an aware datetime.
+    """
+    said = (retry_after or "").strip()
+    if said.isascii() and said.isdigit():
+        # More than nine digits is past any limit, and may be too long to be read as a number.
+        return most if len(said) > 9 else min(max(float(said), least), most)
+    try:
+        when = parsedate_to_datetime(said)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return default
+    if when.tzinfo is None:  # "-0000": the time is UTC, the sender's zone is not told
+        when = when.replace(tzinfo=UTC)
+    try:
+        seconds = (when - (now or datetime.now(UTC))).total_seconds()
+    except OverflowError:
+        return default
+    return min(max(seconds, least), most)
