@@ -42,8 +42,8 @@ class Claimed:
 class Outcome:
     """What one attempt came to, and where that puts the steps it carried.
 
-    `ids` maps candidate rows to the service's candidate_id (add). Rows of an add that are
-    not in `ids`, and every other step, go to `step`.
+    `rows` are those of its claim. `ids` maps candidate rows to the service's candidate_id
+    (add). Rows of an add that are not in `ids`, and every other step, go to `step`.
     """
 
     attempt: int
@@ -51,6 +51,7 @@ class Outcome:
     state: AttemptState
     step: Step
     at: datetime
+    rows: tuple[int, ...] = ()
     phase: int | None = None
     status: int | None = None
     evidence: str | None = None
@@ -206,7 +207,7 @@ def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
         row.invite_attempt: Step(row.invite_state)
         for row in connection.execute(
             select(candidate.c.invite_attempt, candidate.c.invite_state).where(
-                candidate.c.invite_attempt.in_([outcome.attempt for outcome in outcomes])
+                candidate.c.id.in_([outcome.rows[0] for outcome in outcomes])
             )
         )
     }
@@ -215,9 +216,9 @@ def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
     if moving:
         connection.execute(
             update(candidate)
-            .where(candidate.c.invite_attempt == bindparam("number"))
+            .where(candidate.c.id == bindparam("row"))
             .values(invite_state=bindparam("step"), why=bindparam("reason")),
-            [{"number": o.attempt, "step": o.step, "reason": o.why} for o in moving],
+            [{"row": o.rows[0], "step": o.step, "reason": o.why} for o in moving],
         )
 
 
@@ -228,9 +229,7 @@ def _movable(step: Step) -> tuple[Step, ...]:
     return (Step.SENDING, Step.UNSURE)
 
 
-def _write_outcomes(
-    connection: Connection, outcomes: Sequence[Outcome], moved: set[int]
-) -> None:
+def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: set[int]) -> None:
     """Evidence always; the attempt's state only where its step moved with it."""
     for state_too in (True, False):
         rows = [
@@ -246,7 +245,7 @@ def _write_outcomes(
             if (outcome.attempt in moved) is state_too
         ]
         if rows:
-            values = {
+            values: dict[str, Any] = {
                 "ended_at": bindparam("at"),
                 "phase": bindparam("phase_reached"),
                 "status": bindparam("status_seen"),
@@ -292,6 +291,7 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
     moved += connection.execute(
         update(candidate)
         .where(
+            candidate.c.id.in_(outcome.rows),
             candidate.c.add_attempt == outcome.attempt,
             candidate.c.add_state.in_(_movable(outcome.step)),
         )

@@ -7,7 +7,16 @@ else. `attempt` is the journal: one row per request that may have an effect.
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Column, DateTime, Dialect, Index, TypeDecorator, UniqueConstraint, text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    Index,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
 from sqlmodel import Field, SQLModel
 
 from data.states import AttemptState, Step
@@ -28,6 +37,11 @@ class UtcTime(TypeDecorator[datetime]):
         if value is not None and value.tzinfo is None:
             return value.replace(tzinfo=UTC)
         return value
+
+
+def _number() -> Any:
+    """An id of the service: it may outgrow 32 bits."""
+    return Field(default=None, sa_type=BigInteger)
 
 
 def _time(nullable: bool = True) -> Any:
@@ -63,10 +77,10 @@ class Campaign(SQLModel, table=True):
     send_invites: bool = True
     project_state: str = Step.WAITING
     project_attempt: int | None = None
-    project_id: int | None = None
+    project_id: int | None = _number()
     problem_state: str = Step.WAITING
     problem_attempt: int | None = None
-    problem_id: int | None = None
+    problem_id: int | None = _number()
     problem_title: str | None = None  # asked for by title: looked up before it is attached
     why: str | None = None  # of the project or problem call, when it needs a person
     created_at: datetime = _time(nullable=False)
@@ -88,7 +102,7 @@ class Candidate(SQLModel, table=True):
     notes: str = ""
     stage_id: int
     listed: bool = True  # in the definition as last read; who is not is never sent to
-    candidate_id: int | None = None  # assigned by the service (interface 4.5)
+    candidate_id: int | None = _number()  # assigned by the service (interface 4.5)
     add_state: str = Step.WAITING
     add_attempt: int | None = None
     invite_state: str = Step.WAITING
@@ -114,6 +128,13 @@ class Run(SQLModel, table=True):
     reason: str | None = None
 
 
+# While an attempt is in one of these states, its step is taken.
+_TAKEN = "state IN ('sending', 'done', 'unsure')"
+_ONE_INVITATION = text(f"operation = 'invite' AND {_TAKEN}")
+_ONE_PROJECT_ONE_PROBLEM = text(f"operation IN ('create_project', 'attach_problem') AND {_TAKEN}")
+_STILL_SENDING = text("state = 'sending'")
+
+
 class Attempt(SQLModel, table=True):
     """The journal: one row per request that may have an effect."""
 
@@ -125,8 +146,8 @@ class Attempt(SQLModel, table=True):
             "candidate_row",
             "generation",
             unique=True,
-            sqlite_where=text("operation = 'invite' AND state IN ('sending', 'done', 'unsure')"),
-            postgresql_where=text("operation = 'invite' AND state IN ('sending', 'done', 'unsure')"),
+            sqlite_where=_ONE_INVITATION,
+            postgresql_where=_ONE_INVITATION,
         ),
         # One project and one problem per campaign (interface 4.7, 8), likewise.
         Index(
@@ -134,21 +155,15 @@ class Attempt(SQLModel, table=True):
             "campaign_id",
             "operation",
             unique=True,
-            sqlite_where=text(
-                "operation IN ('create_project', 'attach_problem')"
-                " AND state IN ('sending', 'done', 'unsure')"
-            ),
-            postgresql_where=text(
-                "operation IN ('create_project', 'attach_problem')"
-                " AND state IN ('sending', 'done', 'unsure')"
-            ),
+            sqlite_where=_ONE_PROJECT_ONE_PROBLEM,
+            postgresql_where=_ONE_PROJECT_ONE_PROBLEM,
         ),
         # What a dead run left behind is found without reading the whole journal.
         Index(
             "still_sending",
             "run_id",
-            sqlite_where=text("state = 'sending'"),
-            postgresql_where=text("state = 'sending'"),
+            sqlite_where=_STILL_SENDING,
+            postgresql_where=_STILL_SENDING,
         ),
         # Ids are never reused: a receipt tells by them how far a ledger had got.
         {"sqlite_autoincrement": True},
@@ -183,5 +198,3 @@ class Decision(SQLModel, table=True):
     who: str
     why: str
     decided_at: datetime = _time(nullable=False)
-
-

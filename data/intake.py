@@ -1,0 +1,202 @@
+"""Taking a definition over into the ledger: new people added, others never overwritten."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from config.definition import Definition
+from data.remaining import Changes, Known, compare, fields_of
+from data.states import Step
+from data.tables import Campaign, Candidate
+
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+campaign = Campaign.__table__  # type: ignore[attr-defined]
+
+COLUMNS = (
+    candidate.c.id,
+    candidate.c.email_key,
+    candidate.c.first_name,
+    candidate.c.last_name,
+    candidate.c.email1,
+    candidate.c.source,
+    candidate.c.notes,
+    candidate.c.stage_id,
+    candidate.c.add_state,
+    candidate.c.invite_state,
+    candidate.c.listed,
+)
+SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a definition asks of the campaign itself, in the service's own words.
+
+    starttime and endtime as they are sent (interface 2); problem_id None with no title:
+    the project has its problem already.
+    """
+
+    service: str
+    app_url: str
+    definition: str
+    digest: str
+    name: str
+    description: str
+    state: str
+    starttime: str
+    endtime: str
+    send_invites: bool
+    project_id: int | None
+    problem_id: int | None
+    problem_title: str | None
+
+
+def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
+    """Every candidate of a campaign by email key, in the order they came in."""
+    rows = connection.execute(
+        select(*COLUMNS).where(candidate.c.campaign_id == campaign_row).order_by(candidate.c.id)
+    )
+    return {row.email_key: _known(row) for row in rows}
+
+
+def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
+    """The candidates with these ledger rows, ordered by row."""
+    found = connection.execute(
+        select(*COLUMNS).where(candidate.c.id.in_(rows)).order_by(candidate.c.id)
+    )
+    return [_known(row) for row in found]
+
+
+def _known(row: Any) -> Known:
+    return Known(
+        row.id,
+        row.email_key,
+        (row.first_name, row.last_name, row.email1, row.source, row.notes, row.stage_id),
+        Step(row.add_state),
+        Step(row.invite_state),
+        bool(row.listed),
+    )
+
+
+def row_of(connection: Connection, key: str) -> int:
+    """The row of a campaign that the ledger knows."""
+    return int(connection.execute(select(campaign.c.id).where(campaign.c.key == key)).scalar_one())
+
+
+def take_over(
+    connection: Connection, definition: Definition, intent: Intent, at: datetime
+) -> tuple[int, Changes]:
+    """Write what is new. The campaign's own fields follow the definition until they were sent."""
+    found = connection.execute(
+        select(campaign).where(campaign.c.key == definition.campaign)
+    ).first()
+    if found is None:
+        row = connection.execute(
+            insert(campaign).values(_first(definition, intent, at)).returning(campaign.c.id)
+        ).scalar_one()
+        changes = compare(definition, {})
+    else:
+        row = found.id
+        connection.execute(
+            update(campaign).where(campaign.c.id == row).values(_followed(found, intent))
+        )
+        changes = compare(definition, known(connection, row))
+    _write_people(connection, row, changes)
+    return row, changes
+
+
+def _first(definition: Definition, intent: Intent, at: datetime) -> dict[str, Any]:
+    return {
+        "key": definition.campaign,
+        "service": intent.service,
+        "created_at": at,
+        "project_state": Step.WAITING if intent.project_id is None else Step.DONE,
+        "problem_state": Step.WAITING if _has_problem(intent) else Step.DONE,
+        **_about(intent),
+        **_project(intent),
+        **_problem(intent),
+    }
+
+
+def _followed(found: Any, intent: Intent) -> dict[str, Any]:
+    values = _about(intent)
+    if found.project_state in (Step.WAITING, Step.REFUSED):
+        values |= _project(intent)
+        if intent.project_id is not None:
+            values["project_state"] = Step.DONE
+    if found.problem_state in (Step.WAITING, Step.REFUSED):
+        values |= _problem(intent)
+        if not _has_problem(intent):
+            values["problem_state"] = Step.DONE
+    return values
+
+
+def _has_problem(intent: Intent) -> bool:
+    return intent.problem_id is not None or intent.problem_title is not None
+
+
+def _about(intent: Intent) -> dict[str, Any]:
+    return {
+        "app_url": intent.app_url,
+        "definition": intent.definition,
+        "digest": intent.digest,
+        "send_invites": intent.send_invites,
+    }
+
+
+def _project(intent: Intent) -> dict[str, Any]:
+    return {
+        "name": intent.name,
+        "description": intent.description,
+        "state": intent.state,
+        "starttime": intent.starttime,
+        "endtime": intent.endtime,
+        "project_id": intent.project_id,
+    }
+
+
+def _problem(intent: Intent) -> dict[str, Any]:
+    return {"problem_id": intent.problem_id, "problem_title": intent.problem_title}
+
+
+def _write_people(connection: Connection, campaign_row: int, changes: Changes) -> None:
+    if changes.new:
+        connection.execute(
+            insert(candidate),
+            [
+                {
+                    "campaign_id": campaign_row,
+                    "email_key": person.key,
+                    **dict(zip(SENT, fields_of(person), strict=True)),
+                    "listed": True,
+                    "add_state": Step.WAITING,
+                    "invite_state": Step.WAITING,
+                    "generation": 1,
+                }
+                for person in changes.new
+            ],
+        )
+    if changes.reworded:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.id == bindparam("row"))
+            .values({name: bindparam(f"new_{name}") for name in SENT})
+            .values(add_state=Step.WAITING, why=None),
+            [
+                {"row": before.row}
+                | {
+                    f"new_{name}": value
+                    for name, value in zip(SENT, fields_of(person), strict=True)
+                }
+                for before, person in changes.reworded
+            ],
+        )
+    for people_now, listed in ((changes.removed, False), (changes.returned, True)):
+        if people_now:
+            connection.execute(
+                update(candidate).where(candidate.c.id == bindparam("row")).values(listed=listed),
+                [{"row": person.row} for person in people_now],
+            )

@@ -1,0 +1,96 @@
+"""Group commit: what many senders claim and record at about the same moment is one commit.
+
+A sender never waits for its outcome alone: the outcome and its next claim travel together,
+and while one commit is on its way to the disk the next batch gathers.
+"""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from data.claims import Claim, Claimed, Outcome
+from data.ledger import Ledger
+from data.opening import LedgerUnusable
+
+
+@dataclass(slots=True)
+class _Batch:
+    outcomes: list[Outcome] = field(default_factory=list)
+    claims: list[tuple[Claim, asyncio.Future[Claimed | None]]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.outcomes or self.claims)
+
+
+class Journal:
+    """Claims and outcomes of one run, in group commits on a thread of its own.
+
+    Once a commit has failed every later claim fails with the same LedgerUnusable: without a
+    durable claim nothing may be sent. Outcomes are offered to the ledger again on `close`.
+    """
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._waiting = _Batch()
+        self._writer: asyncio.Task[None] | None = None
+        self._unwritten: list[Outcome] = []
+        self._broken: LedgerUnusable | None = None
+
+    async def claim(self, claim: Claim) -> Claimed | None:
+        """Claim durably; None when the step is no longer free. Raises LedgerUnusable."""
+        if self._broken is not None:
+            raise self._broken
+        granted: asyncio.Future[Claimed | None] = asyncio.get_running_loop().create_future()
+        self._waiting.claims.append((claim, granted))
+        self._wake()
+        return await granted
+
+    def record(self, outcome: Outcome) -> None:
+        """Hand an outcome over; it is durable before any later claim is granted."""
+        self._waiting.outcomes.append(outcome)
+        self._wake()
+
+    async def flush(self) -> None:
+        """Wait until everything handed over is durable. Raises LedgerUnusable."""
+        while self._writer is not None and not self._writer.done():
+            await asyncio.shield(self._writer)
+        if self._broken is not None:
+            raise self._broken
+
+    async def close(self) -> None:
+        """Write what is left, once more if need be. Raises LedgerUnusable when it is lost."""
+        try:
+            while self._writer is not None and not self._writer.done():
+                await asyncio.shield(self._writer)
+            if self._unwritten:
+                await self._commit(self._unwritten, [])
+                self._unwritten = []
+        finally:
+            self._thread.shutdown()
+
+    def _wake(self) -> None:
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._write())
+
+    async def _write(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, _Batch()
+            wishes = [] if self._broken else [claim for claim, _ in batch.claims]
+            try:
+                granted = await self._commit(batch.outcomes, wishes)
+            except LedgerUnusable as error:
+                self._broken = error
+                self._unwritten += batch.outcomes
+            if self._broken is not None:
+                for _, answer in batch.claims:
+                    if not answer.done():
+                        answer.set_exception(self._broken)
+                continue
+            for (_, answer), claimed in zip(batch.claims, granted, strict=True):
+                if not answer.done():
+                    answer.set_result(claimed)
+
+    async def _commit(self, outcomes: list[Outcome], wishes: list[Claim]) -> list[Claimed | None]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._ledger.commit, outcomes, wishes)

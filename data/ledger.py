@@ -1,0 +1,265 @@
+"""The ledger: what was asked for, what was sent, and what came of it.
+
+The only module that opens a transaction. Every public method is one transaction; when it
+returns, what it wrote is on the disk.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, Engine, Row, func, insert, select, update
+from sqlalchemy.exc import OperationalError
+
+from config.definition import Definition
+from data import claims, intake, recovery
+from data.claims import Claim, Claimed, Outcome
+from data.opening import LedgerUnusable, locked_or_full, open_engine
+from data.processes import this_process
+from data.remaining import Changes, Known
+from data.states import Ending, Step
+from data.tables import Attempt, Campaign, Candidate, Identity, Run
+
+campaign = Campaign.__table__  # type: ignore[attr-defined]
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+attempt = Attempt.__table__  # type: ignore[attr-defined]
+runs = Run.__table__  # type: ignore[attr-defined]
+identity = Identity.__table__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run that has begun: its number, its campaign's row, and what the definition changed."""
+
+    run: int
+    campaign: int
+    changes: Changes | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToInvite:
+    """One person who is in the project and not yet invited."""
+
+    row: int
+    candidate_id: int
+
+
+def now() -> datetime:
+    """The time of everything written here: UTC, aware."""
+    return datetime.now(UTC)
+
+
+class Ledger:
+    """One database of campaigns. Open it with `Ledger.open`, close it when done."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    @classmethod
+    def open(cls, url: str, *, create: bool = True) -> "Ledger":
+        """Open, migrate, and give a new ledger its UUID. Raises LedgerUnusable, NoLedger."""
+        ledger = cls(open_engine(url, create=create))
+        with ledger._reading() as connection:
+            known = connection.scalar(select(identity.c.uuid))
+        if known is None:
+            with ledger._writing() as connection:
+                if connection.scalar(select(identity.c.uuid)) is None:
+                    connection.execute(
+                        insert(identity).values(id=1, uuid=str(uuid4()), created_at=now())
+                    )
+        return ledger
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def __enter__(self) -> "Ledger":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        except OperationalError as error:
+            raise LedgerUnusable(
+                f"The ledger could not be written: {locked_or_full(error)}. "
+                "What was recorded before stands; mend that, then type the same command again."
+            ) from None
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        try:
+            with self._engine.connect().execution_options(reading=True) as connection:
+                yield connection
+        except OperationalError as error:
+            raise LedgerUnusable(
+                f"The ledger could not be read: {locked_or_full(error)}."
+            ) from None
+
+    # -- what is known ------------------------------------------------------------------
+
+    def uuid(self) -> str:
+        """The ledger's own identity; a receipt names it."""
+        with self._reading() as connection:
+            return str(connection.scalar(select(identity.c.uuid)))
+
+    def campaign(self, key: str) -> Campaign | None:
+        with self._reading() as connection:
+            row = connection.execute(select(campaign).where(campaign.c.key == key)).first()
+        return _campaign(row) if row is not None else None
+
+    def campaigns(self) -> list[Campaign]:
+        """Every campaign, oldest first."""
+        with self._reading() as connection:
+            return [_campaign(row) for row in connection.execute(select(campaign))]
+
+    def known(self, campaign_row: int) -> dict[str, Known]:
+        """Every candidate ever seen in this campaign, by email key."""
+        with self._reading() as connection:
+            return intake.known(connection, campaign_row)
+
+    def candidates(self, campaign_row: int) -> Sequence[Row[Any]]:
+        """Every candidate's whole row, in the order they came in."""
+        with self._reading() as connection:
+            return connection.execute(
+                select(candidate)
+                .where(candidate.c.campaign_id == campaign_row)
+                .order_by(candidate.c.id)
+            ).all()
+
+    def counts(self, campaign_row: int) -> dict[tuple[bool, Step, Step], int]:
+        """How many candidates stand at each (listed, add, invite)."""
+        kinds = (candidate.c.listed, candidate.c.add_state, candidate.c.invite_state)
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(*kinds, func.count())
+                .where(candidate.c.campaign_id == campaign_row)
+                .group_by(*kinds)
+            )
+            return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
+
+    def to_add(self, campaign_row: int) -> list[int]:
+        """Rows of candidates who are not in the project yet, in the definition's order."""
+        with self._reading() as connection:
+            return list(
+                connection.scalars(
+                    select(candidate.c.id)
+                    .where(
+                        candidate.c.campaign_id == campaign_row,
+                        candidate.c.add_state == Step.WAITING,
+                        candidate.c.listed,
+                    )
+                    .order_by(candidate.c.id)
+                )
+            )
+
+    def to_invite(self, campaign_row: int) -> list[ToInvite]:
+        """Candidates who are in the project and have not been invited, in the same order."""
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(candidate.c.id, candidate.c.candidate_id)
+                .where(
+                    candidate.c.campaign_id == campaign_row,
+                    candidate.c.add_state == Step.DONE,
+                    candidate.c.invite_state == Step.WAITING,
+                    candidate.c.candidate_id.is_not(None),
+                    candidate.c.listed,
+                )
+                .order_by(candidate.c.id)
+            )
+            return [ToInvite(row.id, row.candidate_id) for row in rows]
+
+    def people(self, rows: Sequence[int]) -> list[Known]:
+        """What is to be sent for these rows, in their order."""
+        with self._reading() as connection:
+            return intake.people(connection, rows)
+
+    def last_run(self, campaign_row: int) -> Row[Any] | None:
+        with self._reading() as connection:
+            return connection.execute(
+                select(runs)
+                .where(runs.c.campaign_id == campaign_row)
+                .order_by(runs.c.id.desc())
+                .limit(1)
+            ).first()
+
+    def attempts(self, campaign_row: int) -> Sequence[Row[Any]]:
+        """The whole journal of a campaign, oldest first."""
+        with self._reading() as connection:
+            return connection.execute(
+                select(attempt).where(attempt.c.campaign_id == campaign_row).order_by(attempt.c.id)
+            ).all()
+
+    # -- runs ---------------------------------------------------------------------------
+
+    def begin(
+        self,
+        key: str,
+        *,
+        definition: Definition | None,
+        intent: intake.Intent,
+    ) -> Begun:
+        """Take the definition over (None: it is unchanged) and open a run, in one commit."""
+        here = this_process()
+        with self._writing() as connection:
+            if definition is not None:
+                row, changes = intake.take_over(connection, definition, intent, now())
+            else:
+                row, changes = intake.row_of(connection, key), None
+            run = connection.execute(
+                insert(runs)
+                .values(
+                    campaign_id=row,
+                    host=here.host,
+                    pid=here.pid,
+                    process_start=here.start,
+                    started_at=now(),
+                    heartbeat_at=now(),
+                )
+                .returning(runs.c.id)
+            ).scalar_one()
+        recovery.OWN_RUNS.add(run)
+        return Begun(run, row, changes)
+
+    def heartbeat(self, run: int) -> None:
+        with self._writing() as connection:
+            connection.execute(update(runs).where(runs.c.id == run).values(heartbeat_at=now()))
+
+    def end(self, run: int, ending: Ending, reason: str | None) -> int:
+        """Close a run; what it still had SENDING becomes UNSURE. Returns how many calls."""
+        recovery.OWN_RUNS.discard(run)  # even if the disk is full: the next run may bury it
+        with self._writing() as connection:
+            left = recovery.give_up(connection, run, now(), recovery.LEFT_BY_OWN_RUN)
+            connection.execute(
+                update(runs)
+                .where(runs.c.id == run)
+                .values(ended_at=now(), ending=ending, reason=reason)
+            )
+        return left
+
+    def recover(self, campaign_row: int) -> int:
+        """Make the SENDING rows of dead runs UNSURE. Returns how many calls that were."""
+        with self._reading() as connection:
+            dead = recovery.dead_runs(connection, campaign_row, now())
+        if not dead:
+            return 0
+        with self._writing() as connection:
+            return sum(recovery.bury(connection, run, now()) for run in dead)
+
+    # -- the journal ---------------------------------------------------------------------
+
+    def commit(self, outcomes: Sequence[Outcome], wishes: Sequence[Claim]) -> list[Claimed | None]:
+        """One durable commit for outcomes and claims; returns what was granted, in order."""
+        with self._writing() as connection:
+            claims.land(connection, outcomes)
+            return claims.grant(connection, wishes)
+
+
+def _campaign(row: Row[Any]) -> Campaign:
+    return Campaign(**row._mapping)

@@ -1,0 +1,122 @@
+"""The first tables: campaign, candidate, run, attempt, decision, and the ledger itself."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+HOLDS_INVITATION = "operation = 'invite' AND state IN ('sending', 'done', 'unsure')"
+HOLDS_CAMPAIGN = (
+    "operation IN ('create_project', 'attach_problem') AND state IN ('sending', 'done', 'unsure')"
+)
+
+
+def upgrade() -> None:
+    op.create_table('campaign',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('key', sa.String(), nullable=False),
+    sa.Column('service', sa.String(), nullable=False),
+    sa.Column('app_url', sa.String(), nullable=False),
+    sa.Column('definition', sa.String(), nullable=False),
+    sa.Column('digest', sa.String(), nullable=False),
+    sa.Column('name', sa.String(), nullable=False),
+    sa.Column('description', sa.String(), nullable=False),
+    sa.Column('state', sa.String(), nullable=False),
+    sa.Column('starttime', sa.String(), nullable=False),
+    sa.Column('endtime', sa.String(), nullable=False),
+    sa.Column('send_invites', sa.Boolean(), nullable=False),
+    sa.Column('project_state', sa.String(), nullable=False),
+    sa.Column('project_attempt', sa.Integer(), nullable=True),
+    sa.Column('project_id', sa.BigInteger(), nullable=True),
+    sa.Column('problem_state', sa.String(), nullable=False),
+    sa.Column('problem_attempt', sa.Integer(), nullable=True),
+    sa.Column('problem_id', sa.BigInteger(), nullable=True),
+    sa.Column('problem_title', sa.String(), nullable=True),
+    sa.Column('why', sa.String(), nullable=True),
+    sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
+    sa.PrimaryKeyConstraint('id'),
+    sa.UniqueConstraint('key')
+    )
+    op.create_table('ledger',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('uuid', sa.String(), nullable=False),
+    sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_table('candidate',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('campaign_id', sa.Integer(), nullable=False),
+    sa.Column('email_key', sa.String(), nullable=False),
+    sa.Column('first_name', sa.String(), nullable=False),
+    sa.Column('last_name', sa.String(), nullable=False),
+    sa.Column('email1', sa.String(), nullable=False),
+    sa.Column('source', sa.String(), nullable=False),
+    sa.Column('notes', sa.String(), nullable=False),
+    sa.Column('stage_id', sa.Integer(), nullable=False),
+    sa.Column('listed', sa.Boolean(), nullable=False),
+    sa.Column('candidate_id', sa.BigInteger(), nullable=True),
+    sa.Column('add_state', sa.String(), nullable=False),
+    sa.Column('add_attempt', sa.Integer(), nullable=True),
+    sa.Column('invite_state', sa.String(), nullable=False),
+    sa.Column('invite_attempt', sa.Integer(), nullable=True),
+    sa.Column('generation', sa.Integer(), nullable=False),
+    sa.Column('why', sa.String(), nullable=True),
+    sa.ForeignKeyConstraint(['campaign_id'], ['campaign.id']),
+    sa.PrimaryKeyConstraint('id'),
+    sa.UniqueConstraint('campaign_id', 'email_key')
+    )
+    op.create_table('run',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('campaign_id', sa.Integer(), nullable=False),
+    sa.Column('host', sa.String(), nullable=False),
+    sa.Column('pid', sa.Integer(), nullable=False),
+    sa.Column('process_start', sa.String(), nullable=False),
+    sa.Column('started_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('heartbeat_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('ended_at', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('ending', sa.String(), nullable=True),
+    sa.Column('reason', sa.String(), nullable=True),
+    sa.ForeignKeyConstraint(['campaign_id'], ['campaign.id']),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('ix_run_campaign_id', 'run', ['campaign_id'], unique=False)
+    op.create_table('attempt',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('campaign_id', sa.Integer(), nullable=False),
+    sa.Column('candidate_row', sa.Integer(), nullable=True),
+    sa.Column('generation', sa.Integer(), nullable=False),
+    sa.Column('operation', sa.String(), nullable=False),
+    sa.Column('rows', sa.Integer(), nullable=False),
+    sa.Column('state', sa.String(), nullable=False),
+    sa.Column('run_id', sa.Integer(), nullable=False),
+    sa.Column('claimed_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('ended_at', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('phase', sa.Integer(), nullable=True),
+    sa.Column('status', sa.Integer(), nullable=True),
+    sa.Column('evidence', sa.String(), nullable=True),
+    sa.ForeignKeyConstraint(['campaign_id'], ['campaign.id']),
+    sa.ForeignKeyConstraint(['candidate_row'], ['candidate.id']),
+    sa.ForeignKeyConstraint(['run_id'], ['run.id']),
+    sa.PrimaryKeyConstraint('id'),
+    sqlite_autoincrement=True
+    )
+    op.create_index('one_invitation', 'attempt', ['candidate_row', 'generation'], unique=True, sqlite_where=sa.text(HOLDS_INVITATION), postgresql_where=sa.text(HOLDS_INVITATION))
+    op.create_index('one_project_one_problem', 'attempt', ['campaign_id', 'operation'], unique=True, sqlite_where=sa.text(HOLDS_CAMPAIGN), postgresql_where=sa.text(HOLDS_CAMPAIGN))
+    op.create_index('still_sending', 'attempt', ['run_id'], unique=False, sqlite_where=sa.text("state = 'sending'"), postgresql_where=sa.text("state = 'sending'"))
+    op.create_table('decision',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('campaign_id', sa.Integer(), nullable=False),
+    sa.Column('attempt_id', sa.Integer(), nullable=True),
+    sa.Column('candidate_row', sa.Integer(), nullable=True),
+    sa.Column('verdict', sa.String(), nullable=False),
+    sa.Column('value', sa.String(), nullable=True),
+    sa.Column('who', sa.String(), nullable=False),
+    sa.Column('why', sa.String(), nullable=False),
+    sa.Column('decided_at', sa.DateTime(timezone=True), nullable=False),
+    sa.ForeignKeyConstraint(['attempt_id'], ['attempt.id']),
+    sa.ForeignKeyConstraint(['campaign_id'], ['campaign.id']),
+    sa.ForeignKeyConstraint(['candidate_row'], ['candidate.id']),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('ix_decision_campaign_id', 'decision', ['campaign_id'], unique=False)

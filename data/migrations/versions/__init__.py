@@ -1,0 +1,1 @@
+"""One file per released shape of the tables, oldest first."""

@@ -1,0 +1,131 @@
+"""Opening a ledger: durable SQLite (or PostgreSQL), brought up to today's tables.
+
+A ledger written by a newer version is refused and not touched.
+"""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DatabaseError, OperationalError
+
+from config.errors import CampaignError
+
+NEWEST = "0001"
+KNOWN = ("0001",)
+LOCK_TIMEOUT = 30.0  # seconds to wait for another process's commit
+
+
+class LedgerUnusable(CampaignError):
+    """The ledger cannot be opened or written; nothing was sent because of that."""
+
+
+class NoLedger(LedgerUnusable):
+    """There is no ledger yet, and the command only reads."""
+
+
+def open_engine(url: str, *, create: bool) -> Engine:
+    """Connect and migrate. Raises LedgerUnusable, or NoLedger when it may not be created."""
+    address = make_url(url)
+    if address.get_backend_name() == "sqlite":
+        _prepare_file(Path(address.database or ""), create=create)
+        engine = create_engine(address, connect_args={"timeout": LOCK_TIMEOUT})
+        event.listen(engine, "connect", _durable)
+        event.listen(engine, "begin", _begin_writing)
+    else:
+        engine = create_engine(address)
+    try:
+        _bring_up_to_date(engine)
+    except (DatabaseError, sqlite3.DatabaseError) as error:
+        engine.dispose()
+        cause = error.orig if isinstance(error, DatabaseError) else error
+        raise LedgerUnusable(
+            f"The ledger {_shown(address)} cannot be opened: {cause}. Nothing was sent."
+        ) from None
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _prepare_file(path: Path, *, create: bool) -> None:
+    if path.exists():
+        return
+    if not create:
+        raise NoLedger(
+            f"There is no ledger at {path} yet: no campaign was run. Start with: campaign run FILE"
+        )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        # It holds people's names and addresses: for its owner alone, from the first byte.
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise LedgerUnusable(
+            f"The ledger {path} cannot be written ({error.strerror}). Nothing was sent. "
+            "Make the folder writable, or name another place in CAMPAIGN_DATABASE_URL."
+        ) from None
+
+
+def _durable(connection: Any, _: object) -> None:
+    # A commit is on the disk before it returns: a claim must outlive a power cut.
+    connection.isolation_level = None  # SQLAlchemy begins, see _begin_writing
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_writing(connection: Connection) -> None:
+    # A plain BEGIN lets two readers both find a step free and both claim it.
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+
+
+def _bring_up_to_date(engine: Engine) -> None:
+    with engine.connect().execution_options(reading=True) as connection:
+        found = _version(connection)
+    if found == NEWEST:
+        return
+    if found is not None and found not in KNOWN:
+        raise LedgerUnusable(
+            f"The ledger was written by a newer version (its tables are {found}, this version "
+            f"knows {NEWEST}). It was not touched. Update this installation, then try again."
+        )
+    from alembic import command  # noqa: PLC0415 - only when tables change
+    from alembic.config import Config  # noqa: PLC0415
+
+    with engine.begin() as connection:
+        if _version(connection) == NEWEST:  # another process was quicker
+            return
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        if inspect(connection).get_table_names():
+            raise LedgerUnusable(
+                "The database holds other tables and no ledger. It was not touched. "
+                "Name another one in CAMPAIGN_DATABASE_URL."
+            )
+        return None
+    found = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return None if found is None else str(found)
+
+
+def _shown(address: Any) -> str:
+    return str(address.database) if address.get_backend_name() == "sqlite" else repr(address)
+
+
+def locked_or_full(error: OperationalError) -> str:
+    """What a failed commit means, in words."""
+    cause = str(error.orig)
+    if "locked" in cause:
+        return "another program holds the ledger"
+    if "full" in cause:
+        return "the disk is full"
+    if "readonly" in cause:
+        return "the ledger is read-only"
+    return cause

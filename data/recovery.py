@@ -1,0 +1,91 @@
+"""What a run leaves behind when its process goes away: doubt, said as doubt.
+
+A request that was claimed and never recorded may have left or not. Nothing here guesses:
+it becomes UNSURE, and a person settles it.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, select, update
+
+from data import claims
+from data.claims import Outcome
+from data.processes import Process, is_alive, this_process
+from data.states import AttemptState, Ending, Operation, Step
+from data.tables import Attempt, Candidate, Run
+
+attempt = Attempt.__table__  # type: ignore[attr-defined]
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+runs = Run.__table__  # type: ignore[attr-defined]
+
+# Runs of this very process: alive as long as they are in here, whatever the process does else.
+OWN_RUNS: set[int] = set()
+
+LEFT_BY_DEAD_RUN = "the run stopped while this request may have been on its way"
+LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
+
+
+def dead_runs(connection: Connection, campaign_row: int, at: datetime) -> list[int]:
+    """Runs of this campaign that never said they ended, and whose process is gone."""
+    here = this_process()
+    found = connection.execute(
+        select(runs).where(runs.c.campaign_id == campaign_row, runs.c.ended_at.is_(None))
+    )
+    dead = []
+    for run in found:
+        process = Process(run.host, run.pid, run.process_start)
+        lives = run.id in OWN_RUNS if process == here else is_alive(process, run.heartbeat_at, at)
+        if not lives:
+            dead.append(int(run.id))
+    return dead
+
+
+def bury(connection: Connection, run: int, at: datetime) -> int:
+    """Close a dead run. Returns how many of its calls are now UNSURE."""
+    left = give_up(connection, run, at, LEFT_BY_DEAD_RUN)
+    connection.execute(
+        update(runs)
+        .where(runs.c.id == run, runs.c.ended_at.is_(None))
+        .values(ended_at=at, ending=Ending.DIED, reason="its process went away")
+    )
+    return left
+
+
+def give_up(connection: Connection, run: int, at: datetime, evidence: str) -> int:
+    """Make every call that a run still has SENDING unsure."""
+    found = connection.execute(
+        select(
+            attempt.c.id, attempt.c.operation, attempt.c.candidate_row, attempt.c.campaign_id
+        ).where(attempt.c.run_id == run, attempt.c.state == AttemptState.SENDING)
+    ).all()
+    outcomes = [
+        Outcome(
+            attempt=row.id,
+            operation=Operation(row.operation),
+            state=AttemptState.UNSURE,
+            step=Step.UNSURE,
+            at=at,
+            rows=_rows(connection, row.id, row.operation, row.candidate_row, row.campaign_id),
+            evidence=evidence,
+            why=evidence,
+        )
+        for row in found
+    ]
+    claims.land(connection, outcomes)
+    return len(outcomes)
+
+
+def _rows(
+    connection: Connection, number: int, operation: str, candidate_row: int, campaign_row: int
+) -> tuple[int, ...]:
+    if operation == Operation.INVITE:
+        return (candidate_row,)
+    if operation != Operation.ADD:
+        return ()
+    return tuple(
+        connection.scalars(
+            select(candidate.c.id).where(
+                candidate.c.campaign_id == campaign_row, candidate.c.add_attempt == number
+            )
+        )
+    )

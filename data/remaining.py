@@ -1,0 +1,122 @@
+"""What is left to do: pure decisions about a definition beside what the ledger knows."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from config.definition import Candidate, Definition
+from data.states import Step
+
+Fields = tuple[str, str, str, str, str, int]  # as sent: first, last, email1, source, notes, stage
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One candidate as the ledger has it."""
+
+    row: int
+    key: str
+    fields: Fields
+    add: Step = Step.WAITING
+    invite: Step = Step.WAITING
+    listed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How a definition differs from what the ledger knows of the campaign.
+
+    The service has no update and no delete (interface 4): once a person was added, other
+    wording (`changed`) and a missing row (`removed`) are reported, never applied. Before
+    that, and after a refused add, the new wording is simply what will be sent (`reworded`).
+    """
+
+    new: list[Candidate] = field(default_factory=list)
+    reworded: list[tuple[Known, Candidate]] = field(default_factory=list)
+    changed: list[tuple[Known, Candidate]] = field(default_factory=list)
+    removed: list[Known] = field(default_factory=list)
+    returned: list[Known] = field(default_factory=list)
+    campaign: tuple[str, ...] = ()  # fields of the campaign itself that differ, as reported
+
+
+def fields_of(candidate: Candidate) -> Fields:
+    """What would be sent for this candidate (interface 4.5)."""
+    return (
+        candidate.first_name,
+        candidate.last_name,
+        candidate.email1,
+        candidate.source,
+        candidate.notes,
+        candidate.stage_id,
+    )
+
+
+def compare(definition: Definition, known: Mapping[str, Known]) -> Changes:
+    """Lay the definition's candidates beside the ledger's, by email key, never by row."""
+    changes = Changes()
+    seen: set[str] = set()
+    for candidate in definition.candidates:
+        seen.add(candidate.key)
+        before = known.get(candidate.key)
+        if before is None:
+            changes.new.append(candidate)
+            continue
+        if not before.listed:
+            changes.returned.append(before)
+        if before.fields != fields_of(candidate):
+            open_to_change = before.add in (Step.WAITING, Step.REFUSED)
+            (changes.reworded if open_to_change else changes.changed).append((before, candidate))
+    changes.removed.extend(
+        person for person in known.values() if person.listed and person.key not in seen
+    )
+    return changes
+
+
+def after(changes: Changes, known: Iterable[Known]) -> list[tuple[Step, Step]]:
+    """The (add, invite) steps of everyone the definition lists, once `changes` are taken over."""
+    removed = {person.row for person in changes.removed}
+    returned = {person.row for person in changes.returned}
+    reworded = {person.row for person, _ in changes.reworded}
+    steps = [
+        (Step.WAITING if person.row in reworded else person.add, person.invite)
+        for person in known
+        if (person.listed and person.row not in removed) or person.row in returned
+    ]
+    return steps + [(Step.WAITING, Step.WAITING)] * len(changes.new)
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """The calls a run would make now. All zero and False: nothing to do, not even a token."""
+
+    create: bool = False
+    attach: bool = False
+    add: int = 0
+    invite: int = 0
+
+    @property
+    def nothing(self) -> bool:
+        return not (self.create or self.attach or self.add or self.invite)
+
+
+def remaining(
+    project: Step, problem: Step, people: Iterable[tuple[Step, Step]], *, send: bool
+) -> Remaining:
+    """Say which calls are left, given the steps; `send` is the definition's `invites.send`.
+
+    Each call waits for the one before it: while the project is UNSURE nothing else can go,
+    while the problem is UNSURE nobody is invited to a project that may be empty.
+    """
+    create = project in (Step.WAITING, Step.REFUSED)
+    if not create and project is not Step.DONE:
+        return Remaining()
+    attach = problem in (Step.WAITING, Step.REFUSED)
+    if not attach and problem is not Step.DONE:
+        return Remaining(create=create)
+    steps = list(people)
+    add = sum(1 for added, _ in steps if added is Step.WAITING)
+    invite = sum(
+        1
+        for added, invited in steps
+        if added in (Step.WAITING, Step.DONE) and invited is Step.WAITING
+    )
+    return Remaining(create, attach, add, invite if send else 0)

@@ -1,0 +1,67 @@
+"""Where a campaign stands: the object that `status` and `run` print, and its counts."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from data.ledger import Ledger
+from data.states import Step
+from data.tables import Campaign
+from tasks.service.embed import embed_url
+
+
+def furthest(add: Step, invite: Step, *, send: bool) -> Step:
+    """The state of the furthest step a candidate has come to."""
+    return invite if add is Step.DONE and send else add
+
+
+def tally(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> dict[str, int]:
+    """Count candidates by (listed, add, invite), as `counts` of the status object."""
+    at: Counter[Step] = Counter()
+    for (_, add, invite), number in people.items():
+        at[furthest(add, invite, send=send)] += number
+    return {
+        "candidates": sum(people.values()),
+        "added": sum(n for (_, add, _), n in people.items() if add is Step.DONE),
+        "invited": sum(n for (_, _, invite), n in people.items() if invite is Step.DONE),
+        "waiting": at[Step.WAITING],
+        "sending": at[Step.SENDING],
+        "unsure": at[Step.UNSURE],
+        "refused": at[Step.REFUSED],
+        "withdrawn": at[Step.WITHDRAWN],
+    }
+
+
+def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
+    """The status object of one campaign (`campaign status KEY --json`)."""
+    assert campaign.id is not None
+    return {
+        "campaign": campaign.key,
+        "service": campaign.service,
+        "project_id": campaign.project_id,
+        "problem_id": campaign.problem_id,
+        "project": campaign.project_state,
+        "problem": campaign.problem_state,
+        "counts": tally(ledger.counts(campaign.id), send=campaign.send_invites),
+        "candidates": list(people(campaign, ledger.candidates(campaign.id))),
+    }
+
+
+def people(campaign: Campaign, rows: Iterable[Any]) -> Iterable[dict[str, Any]]:
+    """One object per candidate: who, which ids, how far, the embed URL, and why it stands still."""
+    for row in rows:
+        yield {
+            "email1": row.email1,
+            "candidate_id": row.candidate_id,
+            "add": row.add_state,
+            "invite": row.invite_state,
+            "embed_url": link(campaign, row.candidate_id),
+            "why": row.why or (None if row.listed else "no longer in the definition; left alone"),
+        }
+
+
+def link(campaign: Campaign, candidate_id: int | None) -> str | None:
+    """The candidate's embed URL (interface 4.7), once both ids are known."""
+    if campaign.project_id is None or candidate_id is None:
+        return None
+    return embed_url(campaign.app_url, campaign.project_id, candidate_id)
