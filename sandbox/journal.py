@@ -1,0 +1,56 @@
+"""The sandbox's memory on disk: one JSON line per thing that happened, only ever appended."""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+
+
+class FolderInUse(Exception):
+    """Another sandbox is running on this folder."""
+
+
+class Journal:
+    """An append-only file of JSON lines that outlives being killed at any moment.
+
+    Lines reach the operating system one by one and are not synced to the disk: a killed process
+    loses nothing, a power cut may lose the last seconds.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file; raises FolderInUse while another sandbox holds it."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self.close()
+            raise FolderInUse(
+                f"another sandbox is running on {path.parent}; stop it or choose another folder"
+            ) from None
+
+    def lines(self) -> Iterator[Line]:
+        """Read everything back, in order; a last line that was cut off is dropped for good."""
+        whole = 0
+        with self.path.open("rb") as file:
+            for line in file:
+                if not line.endswith(b"\n"):
+                    os.ftruncate(self._file, whole)
+                    return
+                whole += len(line)
+                yield json.loads(line)
+
+    def write(self, line: Line) -> None:
+        """Append one line."""
+        os.write(self._file, json.dumps(line, separators=(",", ":")).encode() + b"\n")
+
+    def close(self) -> None:
+        """Close the file and let another sandbox have the folder; safe to repeat."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1

@@ -1,0 +1,212 @@
+"""The sandbox on a real socket: started and stopped by a `with` statement."""
+
+import asyncio
+import socket
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar
+
+import uvicorn
+
+from sandbox.api import Api, Limits
+from sandbox.faults import Fault, Faults
+from sandbox.journal import Journal
+from sandbox.outbox import Outbox
+from sandbox.problems import SAMPLE_PROBLEMS, Problem
+from sandbox.record import Candidate, Project, Record
+from sandbox.service import Service
+from sandbox.tokens import Credentials, Tokens
+from sandbox.web import Pages
+
+Found = TypeVar("Found")
+
+_LETTING_GO = 0.5
+"""Seconds that requests under way may take to finish when the sandbox stops."""
+
+
+class Sandbox:
+    """The assessment service, serving on loopback from a thread while the `with` block lasts.
+
+    `port` 0 takes any free one. With a `folder` it remembers: projects, candidates, invitations
+    and the record are there again when a sandbox starts on the same folder, and the outbox holds
+    one `.eml` file for each invitation. `latency`, `token_lifetime` and `keep_alive` in seconds.
+
+    Emails in `refuse_emails` make any add that holds one answer 422 as a whole; invites of those
+    in `refuse_invites` answer 422. Adds of more than `max_candidates_per_request` answer 413.
+
+    Raises OSError when the port is taken, journal.FolderInUse when the folder is.
+    """
+
+    def __init__(  # noqa: PLR0913 - one keyword for each thing a service may be like
+        self,
+        folder: Path | str | None = None,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        latency: float = 0.0,
+        token_lifetime: int = 86400,
+        keep_alive: int = 5,
+        faults: Iterable[Fault] = (),
+        problems: Sequence[Problem] = SAMPLE_PROBLEMS,
+        max_candidates_per_request: int | None = None,
+        refuse_emails: Collection[str] = (),
+        refuse_invites: Collection[str] = (),
+        client_id: str = "sandbox-client",
+        client_secret: str = "sandbox-secret",  # noqa: S107 - opens nothing but this sandbox
+        audience: str = "https://sandbox.invalid/api",
+    ) -> None:
+        self.folder = None if folder is None else Path(folder)
+        self.client_id, self.client_secret, self.audience = client_id, client_secret, audience
+        self.faults = Faults(faults)
+        self._host, self._port, self._keep_alive = host, port, keep_alive
+        self._latency = latency
+        self._tokens = Tokens(Credentials(client_id, client_secret, audience), token_lifetime)
+        self._problems = problems
+        self._limits = Limits(
+            max_candidates_per_request,
+            frozenset(email.casefold() for email in refuse_emails),
+            frozenset(email.casefold() for email in refuse_invites),
+        )
+
+    def __enter__(self) -> Self:
+        self._journal = Journal(self.folder / "journal.jsonl") if self.folder else None
+        try:
+            self._listener = _listen(self._host, self._port)
+        except OSError:
+            self._forget()
+            raise
+        host, port = self._listener.getsockname()[:2]
+        self.url = self.auth_url = self.base_url = self.app_url = f"http://{host}:{port}"
+        self.record = Record(self._journal)
+        letters = self.folder / "outbox" if self.folder else None
+        outbox = Outbox(self.record, letters, self.app_url)
+        api = Api(self.record, outbox, self._tokens, self._problems, self._limits)
+        pages = Pages(self.record, outbox, self.faults).routes()
+        self.service = Service(api, self.record, self.faults, pages, self._latency)
+        self._server = _Server(self.service, self._keep_alive)
+        self._thread = threading.Thread(
+            target=self._server.run, args=([self._listener],), name="sandbox", daemon=True
+        )
+        self._thread.start()
+        self._server.listening.wait()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.stop()
+        self._thread.join()
+        self._listener.close()
+        self._forget()
+
+    @property
+    def projects(self) -> list[Project]:
+        return self.record.projects
+
+    @property
+    def candidates(self) -> list[Candidate]:
+        return self.record.candidates
+
+    def environment(self) -> dict[str, str]:
+        """The settings that lead a campaign here."""
+        return {
+            "ASSESSMENT_AUTH_URL": self.auth_url,
+            "ASSESSMENT_BASE_URL": self.base_url,
+            "ASSESSMENT_APP_URL": self.app_url,
+            "ASSESSMENT_CLIENT_ID": self.client_id,
+            "ASSESSMENT_CLIENT_SECRET": self.client_secret,
+            "ASSESSMENT_AUDIENCE": self.audience,
+        }
+
+    def api_requests(self) -> int:
+        """How many requests came in, for tokens too; the pages and controls do not count."""
+        return len(self.record.requests)
+
+    def wait_for(self, predicate: Callable[[Record], Found], timeout: float = 10.0) -> Found:
+        """Wait until the predicate holds of the record; raises TimeoutError after `timeout` s."""
+        return self.record.wait_for(predicate, timeout)
+
+    def create_interview(self, name: str, *problem_ids: int) -> Project:
+        """Create a project as a person does in the web application (interface 1)."""
+        fields = {
+            "name": name,
+            "description": "",
+            "state": "open",
+            "starttime": "Jan 1, 2026 9:00 am",
+            "endtime": "Dec 31, 2026 6:00 pm",
+        }
+        project = self.record.create_project(fields, None)
+        for problem_id in problem_ids:
+            self.record.attach_problem(project, problem_id, None)
+        return project
+
+    def _forget(self) -> None:
+        if self._journal:
+            self._journal.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    # Named as TCP in full (not protocol 0), or asyncio leaves Nagle's delay of 40 ms on.
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(1024)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, told when to stop by another thread, and stopping without its fixed waits."""
+
+    def __init__(self, service: Service, keep_alive: int) -> None:
+        super().__init__(
+            uvicorn.Config(
+                service,
+                http="h11",
+                loop="asyncio",
+                ws="none",
+                lifespan="off",
+                log_config=None,
+                access_log=False,
+                timeout_keep_alive=keep_alive,
+            )
+        )
+        self.listening = threading.Event()
+        self._service = service
+        self._stop = asyncio.Event()
+
+    def stop(self) -> None:
+        """Ask the server to stop; from any other thread."""
+        self._loop.call_soon_threadsafe(self._stop.set)
+
+    async def main_loop(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.listening.set()
+        while not self._stop.is_set():
+            await self.on_tick(0)  # renews the Date header
+            try:
+                await asyncio.wait_for(self._stop.wait(), 1)
+            except TimeoutError:
+                continue
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        for server in self.servers:
+            server.close()
+        self._service.stop()
+        state = self.server_state
+        if state.tasks:
+            await asyncio.wait(set(state.tasks), timeout=_LETTING_GO)
+        for connection in list(state.connections):
+            connection.transport.abort()  # what is left is idle or never sent its request whole
+        if state.tasks:
+            await asyncio.wait(set(state.tasks), timeout=_LETTING_GO)
+        await asyncio.sleep(0)  # lets the aborted connections close

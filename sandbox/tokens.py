@@ -1,0 +1,58 @@
+"""Access tokens: who gets one, and until when it is good (interface 4.1 and 5)."""
+
+import hashlib
+import hmac
+import secrets
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What the service operator hands to a client."""
+
+    client_id: str
+    client_secret: str
+    audience: str
+
+
+class Tokens:
+    """Issues Bearer tokens and recognises its own.
+
+    A token carries its own end and a signature, so that it outlives a restart of the sandbox.
+    """
+
+    def __init__(self, credentials: Credentials, lifetime: int) -> None:
+        """`lifetime` in whole seconds, answered as expires_in."""
+        self.credentials = credentials
+        self.lifetime = lifetime
+        self._key = hashlib.sha256(credentials.client_secret.encode()).digest()
+
+    def issue(self) -> str:
+        """Make a token that is good for `lifetime` seconds from now."""
+        text = f"{time.time() + self.lifetime:.3f}:{secrets.token_hex(8)}"
+        return f"{text}:{self._signature(text)}"
+
+    def valid(self, authorization: str | None) -> bool:
+        """Judge an Authorization header: one of our tokens, and not yet expired."""
+        scheme, _, token = (authorization or "").partition(" ")
+        text, _, signature = token.rpartition(":")
+        if scheme.lower() != "bearer" or not signature.isascii():
+            return False
+        if not hmac.compare_digest(signature, self._signature(text)):
+            return False
+        return time.time() < float(text.partition(":")[0])
+
+    def refusal(self, body: dict[str, str]) -> tuple[int, str] | None:
+        """Say with which status and why these credentials are refused, or nothing."""
+        known = self.credentials
+        if body["grant_type"] != "client_credentials":
+            return 403, "this client may only use the grant client_credentials"
+        if (body["client_id"], body["client_secret"]) != (known.client_id, known.client_secret):
+            return 401, "client_id or client_secret is wrong"
+        if body["audience"] != known.audience:
+            return 403, "no such audience"
+        return None
+
+    def _signature(self, text: str) -> str:
+        return hmac.new(self._key, text.encode(), hashlib.sha256).hexdigest()
