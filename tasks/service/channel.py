@@ -81,18 +81,21 @@ class Lane:
         return self.busy
 
 
-def open_client(tls: ssl.SSLContext) -> httpx.AsyncClient:
+def open_client(tls: ssl.SSLContext, *, deadline: float) -> httpx.AsyncClient:
     """Open a client that sends what it is told, once: no redirects, no retries, HTTP/1.1 only.
 
     Proxies come from the environment, except to this machine. Raises ValueError or ImportError
-    when the environment names a proxy that cannot be used.
+    when the environment names a proxy that cannot be used. `deadline` is in seconds.
     """
+    # Given up well before the deadline: httpcore closes the socket of a handshake that timed out,
+    # and forgets the one of a handshake that was cancelled.
+    connect = min(_CONNECT_SECONDS, deadline / 2)
     return httpx.AsyncClient(
         verify=tls,
         http1=True,
         http2=False,
         follow_redirects=False,
-        timeout=httpx.Timeout(None, connect=_CONNECT_SECONDS),
+        timeout=httpx.Timeout(None, connect=connect),
         limits=httpx.Limits(
             max_connections=IN_FLIGHT,
             max_keepalive_connections=IN_FLIGHT,

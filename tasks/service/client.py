@@ -56,6 +56,10 @@ class Service:
         patience: Patience | None = None,
     ) -> None:
         self._base = settings.base_url.rstrip("/")
+        self._addresses = {
+            "ASSESSMENT_BASE_URL": settings.base_url,
+            "ASSESSMENT_AUTH_URL": settings.auth_url,
+        }
         self._deadline = deadline
         self._patience = patience or Patience()
         self._lanes_wanted = max(1, math.ceil(in_flight / IN_FLIGHT))
@@ -70,15 +74,16 @@ class Service:
         The paths are put together here, below the base URL as it was given: httpx's own base URL
         turns a path that begins with // into another one.
         """
-        try:
-            httpx.URL(self._base)
-        except httpx.InvalidURL:
-            raise Unreachable("ASSESSMENT_BASE_URL", "it is not an address") from None
+        for variable, url in self._addresses.items():
+            try:
+                httpx.URL(url)
+            except httpx.InvalidURL:
+                raise Unreachable(variable, "it is not an address") from None
         tls = httpx.create_ssl_context()
         async with AsyncExitStack() as opening:
             for _ in range(self._lanes_wanted):
                 try:
-                    client = open_client(tls)
+                    client = open_client(tls, deadline=self._deadline)
                 except (ValueError, ImportError, httpx.InvalidURL):
                     # Its text would show the proxy's address, password included.
                     raise Unreachable("HTTPS_PROXY or HTTP_PROXY", "unusable proxy") from None
@@ -121,7 +126,8 @@ class Service:
             raise Unreachable("ASSESSMENT_BASE_URL", last.why) from None
         if seen.status == 401:
             raise CredentialsRefused("the service does not accept the token: status 401")
-        problems = read_problems(seen.body) if seen.status == 200 else None
+        said_yes = seen.status is not None and 200 <= seen.status < 300
+        problems = read_problems(seen.body) if said_yes else None
         if problems is None:
             raise NotTheService(f"status {seen.status}, {seen.content_type or 'no content type'}")
         return problems
