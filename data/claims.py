@@ -277,7 +277,8 @@ def _move_single(connection: Connection, outcome: Outcome) -> bool:
 def _move_added(connection: Connection, outcome: Outcome) -> bool:
     """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
     moved = 0
-    if outcome.ids:
+    ids = _ids_of_nobody_else(connection, outcome)
+    if ids:
         moved += connection.execute(
             update(candidate)
             .where(
@@ -286,7 +287,7 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
                 candidate.c.add_state.in_(_movable(Step.DONE)),
             )
             .values(add_state=Step.DONE, candidate_id=bindparam("number"), why=None),
-            [{"row": row, "number": number} for row, number in outcome.ids.items()],
+            [{"row": row, "number": number} for row, number in ids.items()],
         ).rowcount
     moved += connection.execute(
         update(candidate)
@@ -298,3 +299,23 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
         .values(add_state=outcome.step, why=outcome.why)
     ).rowcount
     return moved > 0
+
+
+def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, int]:
+    """The answered ids without those that another person of this campaign already has.
+
+    Inviting one id for two people would send one of them two emails and the other none.
+    """
+    if not outcome.ids:
+        return {}
+    same_campaign = select(attempt.c.campaign_id).where(attempt.c.id == outcome.attempt)
+    taken = set(
+        connection.execute(
+            select(candidate.c.id, candidate.c.candidate_id).where(
+                candidate.c.campaign_id == same_campaign.scalar_subquery(),
+                candidate.c.candidate_id.in_(outcome.ids.values()),
+            )
+        ).tuples()
+    )
+    others = {number for row, number in taken if outcome.ids.get(row) != number}
+    return {row: number for row, number in outcome.ids.items() if number not in others}

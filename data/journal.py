@@ -82,6 +82,7 @@ class Journal:
             except LedgerUnusable as error:
                 self._broken = error
                 self._unwritten += batch.outcomes
+                granted = []
             if self._broken is not None:
                 for _, answer in batch.claims:
                     if not answer.done():

@@ -12,12 +12,12 @@ from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, Row, func, insert, select, update
-from sqlalchemy.exc import OperationalError
+from sqlalchemy.exc import DBAPIError
 
 from config.definition import Definition
 from data import claims, intake, recovery
 from data.claims import Claim, Claimed, Outcome
-from data.opening import LedgerUnusable, locked_or_full, open_engine
+from data.opening import LedgerUnusable, open_engine, what_failed
 from data.processes import this_process
 from data.remaining import Changes, Known
 from data.states import Ending, Step
@@ -86,9 +86,9 @@ class Ledger:
         try:
             with self._engine.begin() as connection:
                 yield connection
-        except OperationalError as error:
+        except DBAPIError as error:
             raise LedgerUnusable(
-                f"The ledger could not be written: {locked_or_full(error)}. "
+                f"The ledger could not be written: {what_failed(error)}. "
                 "What was recorded before stands; mend that, then type the same command again."
             ) from None
 
@@ -97,10 +97,8 @@ class Ledger:
         try:
             with self._engine.connect().execution_options(reading=True) as connection:
                 yield connection
-        except OperationalError as error:
-            raise LedgerUnusable(
-                f"The ledger could not be read: {locked_or_full(error)}."
-            ) from None
+        except DBAPIError as error:
+            raise LedgerUnusable(f"The ledger could not be read: {what_failed(error)}.") from None
 
     # -- what is known ------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, DBAPIError
 
 from config.errors import CampaignError
 
@@ -119,8 +119,8 @@ def _shown(address: Any) -> str:
     return str(address.database) if address.get_backend_name() == "sqlite" else repr(address)
 
 
-def locked_or_full(error: OperationalError) -> str:
-    """What a failed commit means, in words."""
+def what_failed(error: DBAPIError) -> str:
+    """What a failed statement means, in words; never its parameters, which name people."""
     cause = str(error.orig)
     if "locked" in cause:
         return "another program holds the ledger"

@@ -63,7 +63,7 @@ class Campaign(SQLModel, table=True):
 
     __tablename__ = "campaign"
 
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = Field(default=None, primary_key=True)
     key: str = Field(unique=True)
     service: str  # base URL; a run against another one stops
     app_url: str
@@ -86,13 +86,27 @@ class Campaign(SQLModel, table=True):
     created_at: datetime = _time(nullable=False)
 
 
+_ID_KNOWN = text("candidate_id IS NOT NULL")
+
+
 class Candidate(SQLModel, table=True):
     """One person within a campaign, known by the email key, with two steps: add and invite."""
 
     __tablename__ = "candidate"
-    __table_args__ = (UniqueConstraint("campaign_id", "email_key"),)
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "email_key"),
+        # One id for two people would send somebody another one's invitation.
+        Index(
+            "one_person_per_id",
+            "campaign_id",
+            "candidate_id",
+            unique=True,
+            sqlite_where=_ID_KNOWN,
+            postgresql_where=_ID_KNOWN,
+        ),
+    )
 
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id")
     email_key: str
     first_name: str
@@ -116,7 +130,7 @@ class Run(SQLModel, table=True):
 
     __tablename__ = "run"
 
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id", index=True)
     host: str
     pid: int
@@ -169,7 +183,7 @@ class Attempt(SQLModel, table=True):
         {"sqlite_autoincrement": True},
     )
 
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id")
     candidate_row: int | None = Field(default=None, foreign_key="candidate.id")  # of an invite
     generation: int = 1
@@ -189,7 +203,7 @@ class Decision(SQLModel, table=True):
 
     __tablename__ = "decision"
 
-    id: int | None = Field(default=None, primary_key=True)
+    id: int = Field(default=None, primary_key=True)
     campaign_id: int = Field(foreign_key="campaign.id", index=True)
     attempt_id: int | None = Field(default=None, foreign_key="attempt.id")
     candidate_row: int | None = Field(default=None, foreign_key="candidate.id")

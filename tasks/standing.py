@@ -34,7 +34,6 @@ def tally(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> dict[
 
 def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     """The status object of one campaign (`campaign status KEY --json`)."""
-    assert campaign.id is not None
     return {
         "campaign": campaign.key,
         "service": campaign.service,

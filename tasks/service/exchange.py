@@ -1,16 +1,11 @@
 """What was asked of the service and what was seen of it: the evidence every verdict rests on."""
 
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 
+from data.states import Operation
 
-class Operation(StrEnum):
-    """The four calls that change something at the service (interface 4.3 to 4.6)."""
-
-    CREATE = "create_project"
-    ATTACH = "attach_problem"
-    ADD = "add_candidates"
-    INVITE = "invite"
+__all__ = ["Exchange", "Operation", "Phase"]
 
 
 class Phase(IntEnum):

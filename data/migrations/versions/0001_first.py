@@ -66,6 +66,7 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id'),
     sa.UniqueConstraint('campaign_id', 'email_key')
     )
+    op.create_index('one_person_per_id', 'candidate', ['campaign_id', 'candidate_id'], unique=True, sqlite_where=sa.text('candidate_id IS NOT NULL'), postgresql_where=sa.text('candidate_id IS NOT NULL'))
     op.create_table('run',
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('campaign_id', sa.Integer(), nullable=False),

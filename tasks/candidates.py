@@ -1,0 +1,74 @@
+"""Adding candidates in bulk (interface 4.5), and halving a batch that is refused as a whole."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from data.claims import Claimed
+from data.ledger import Ledger
+from data.remaining import Known
+from data.states import Operation
+from tasks.sending import Learned, Prepared, Sender, Sent
+from tasks.service import wire
+from tasks.service.exchange import Exchange
+from tasks.service.verdict import Then
+from tasks.service.wire import CandidateBody
+
+
+@dataclass(frozen=True, slots=True)
+class AddCandidates:
+    """Order: add these candidates to the project, in one request."""
+
+    ledger: Ledger
+    project_id: int
+    rows: tuple[int, ...]
+    operation: Operation = Operation.ADD
+
+    def prepare(self, claimed: Claimed) -> Prepared:
+        people = self.ledger.people(claimed.rows)
+        rows = {person.key: person.row for person in people}
+
+        def read(seen: Exchange) -> Learned:
+            matched = wire.match_answer(seen.body, list(rows))
+            if matched is None:
+                return Learned()
+            ids = {rows[key]: number for key, number in matched.ids.items()}
+            return Learned(ids=ids, strangers=matched.strangers)
+
+        request = wire.add_candidates(self.project_id, [_body(person) for person in people])
+        return Prepared(request, read)
+
+
+def _body(person: Known) -> CandidateBody:
+    first_name, last_name, email1, source, notes, stage_id = person.fields
+    return {
+        "first_name": first_name,
+        "last_name": last_name,
+        "email1": email1,
+        "source": source,
+        "notes": notes,
+        "stage_id": stage_id,
+    }
+
+
+async def add(
+    sender: Sender,
+    ledger: Ledger,
+    project_id: int,
+    rows: Sequence[int],
+    *,
+    each: Callable[[Sent], None] = lambda _: None,
+) -> None:
+    """Add candidates; a batch refused as a whole is halved until the bad rows stand alone.
+
+    One request at a time: an answer lost here leaves doubt about every row of the request.
+    """
+    waiting = [tuple(rows)]
+    while waiting:
+        batch = waiting.pop(0)
+        sent = await sender.send(AddCandidates(ledger, project_id, batch))
+        if sent is None:
+            continue
+        each(sent)
+        if sent.judged.then is Then.HALVE:
+            middle = len(sent.claimed.rows) // 2
+            waiting[:0] = [sent.claimed.rows[:middle], sent.claimed.rows[middle:]]

@@ -1,0 +1,254 @@
+"""The one place where a changing request leaves: claim, send, record.
+
+Nothing else in the program calls `Service.call`. A claim is durable before the first byte
+leaves; whatever comes of the request is recorded before anything is claimed after it.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from config.errors import CampaignError
+from data.claims import Claim, Claimed, Outcome
+from data.journal import Journal
+from data.ledger import now
+from data.states import AttemptState, Operation, Step
+from tasks.gate import Gate
+from tasks.service.client import Service
+from tasks.service.exchange import Exchange, Phase
+from tasks.service.verdict import Proof, Then, Verdict, verdict
+from tasks.service.wire import Request
+
+TRIES = 4  # of a request that provably did not leave
+PAUSES = 10  # that a service may ask of one request before the run ends
+GRACE = 10.0  # seconds that answers still get when a run is cancelled
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a usable answer says: the project's id, or ids by candidate row (add).
+
+    `strangers` counts answered people who were not sent.
+    """
+
+    project_id: int | None = None
+    ids: Mapping[int, int] = field(default_factory=dict)
+    strangers: int = 0
+
+
+class Order(Protocol):
+    """One thing to be sent: what it claims, what it says, how its answer is read."""
+
+    @property
+    def operation(self) -> Operation: ...
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Candidate rows it is about; none for the project's own calls."""
+
+    def prepare(self, claimed: Claimed) -> "Prepared":
+        """Build the request for exactly what was granted. Raises LedgerUnusable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request ready to leave, and the pure reader of a usable answer to it."""
+
+    request: Request
+    read: Callable[[Exchange], Learned] = lambda _: Learned()
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One attempt that ran its course: what it proved, and the number of the token it used."""
+
+    claimed: Claimed
+    judged: Verdict
+    token: int
+
+
+def outcome_of(
+    operation: Operation, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
+) -> Outcome:
+    """Put a verdict into the ledger's words. Where a stop is nobody's fault, rows keep waiting."""
+    state, step = _PROVED[judged.proof]
+    why = None if step in (Step.DONE, Step.WAITING) else judged.reason
+    if judged.proof is Proof.REFUSED and operation in (Operation.ADD, Operation.INVITE):
+        if judged.then is not Then.ROW:
+            step, why = Step.WAITING, None
+    elif judged.proof is Proof.DONE and operation is Operation.ADD:
+        # Only rows that got an id are done; for the others the answer proves nothing.
+        step, why = Step.UNSURE, "Probably added, but the answer gave no usable candidate id."
+    evidence = None
+    if judged.proof is not Proof.DONE or judged.then is not Then.GO_ON:
+        evidence = judged.reason + (f" [{seen.failure}]" if seen.failure else "")
+    elif len(learned.ids) < len(claimed.rows) and operation is Operation.ADD:
+        evidence = f"The answer gave usable ids for {len(learned.ids)} of {len(claimed.rows)}."
+    return Outcome(
+        attempt=claimed.attempt,
+        operation=operation,
+        state=state,
+        step=step,
+        at=now(),
+        rows=claimed.rows,
+        phase=int(seen.reached),
+        status=seen.status,
+        evidence=evidence,
+        why=why,
+        project_id=learned.project_id,
+        ids=learned.ids,
+    )
+
+
+_PROVED = {
+    Proof.DONE: (AttemptState.DONE, Step.DONE),
+    Proof.NOT_SENT: (AttemptState.NOT_SENT, Step.WAITING),
+    Proof.REFUSED: (AttemptState.REFUSED, Step.REFUSED),
+    Proof.UNSURE: (AttemptState.UNSURE, Step.UNSURE),
+}
+
+
+class Sender:
+    """Sends orders of one run of one campaign, any number at the same time."""
+
+    def __init__(
+        self,
+        service: Service,
+        journal: Journal,
+        gate: Gate,
+        *,
+        campaign: int,
+        run: int,
+        first_wait: float = 0.5,
+    ) -> None:
+        self._service = service
+        self._journal = journal
+        self._gate = gate
+        self._campaign = campaign
+        self._run = run
+        self._first_wait = first_wait  # seconds, doubled with each try
+
+    async def send(self, order: Order) -> Sent | None:
+        """See an order through. None: it was not sent (taken by another run, or stopped)."""
+        tries = pauses = 0
+        renewed = False
+        sent: Sent | None = None
+        while await self._may_leave(order.operation):
+            sent = await self._shielded(order, renewed)
+            if sent is None:
+                return None
+            match sent.judged.then:
+                case Then.RETRY if tries + 1 < TRIES:
+                    tries += 1
+                    await self._gate.wait(self._backoff(tries))
+                case Then.RETRY:
+                    self._gate.stop(f"{sent.judged.reason} It was tried {TRIES} times.")
+                case Then.RENEW:
+                    renewed = True
+                    await self._renew(sent.token)
+                case Then.PAUSE if pauses < PAUSES:
+                    pauses += 1
+                case Then.PAUSE:
+                    self._gate.stop(f"The service asked for a pause {PAUSES} times in a row.")
+                case _:
+                    return sent
+        return sent
+
+    async def _may_leave(self, operation: Operation) -> bool:
+        """Token first: a claim is for a request that can leave at once."""
+        if not await self._gate.opens(operation):
+            return False
+        try:
+            await self._service.ready()
+        except CampaignError as error:
+            self._gate.stop(str(error))
+        return self._gate.stopped is None
+
+    async def _renew(self, used: int) -> None:
+        try:
+            await self._service.renew(used)
+        except CampaignError as error:
+            self._gate.stop(str(error))
+
+    def _backoff(self, tries: int) -> float:
+        # Jitter keeps many senders from coming back at the same moment.
+        return self._first_wait * 2 ** (tries - 1) * random.uniform(0.5, 1.5)  # noqa: S311
+
+    async def _shielded(self, order: Order, renewed: bool) -> Sent | None:
+        """Claim, send and record as one piece: a cancelled run still records its answers."""
+        piece = asyncio.ensure_future(self._claim_send_record(order, renewed))
+        try:
+            return await asyncio.shield(piece)
+        except asyncio.CancelledError:
+            self._gate.stop("The run was cancelled.")
+            await asyncio.wait({piece}, timeout=GRACE)
+            if not piece.done():
+                piece.cancel()
+                await asyncio.wait({piece})
+            if not piece.cancelled():
+                piece.exception()  # looked at: the cancellation says it all
+            raise
+
+    async def _claim_send_record(self, order: Order, renewed: bool) -> Sent | None:
+        claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
+        try:
+            claimed = await self._journal.claim(claim)
+        except CampaignError as error:
+            self._gate.stop(str(error))
+            return None
+        if claimed is None:
+            return None
+        if self._gate.stopped:  # while the claim was being written
+            self._nothing_left(order, claimed, self._gate.stopped)
+            return None
+        try:
+            prepared = order.prepare(claimed)
+        except CampaignError as error:
+            self._gate.stop(str(error))
+            self._nothing_left(order, claimed, str(error))
+            return None
+        try:
+            seen = await self._service.call(prepared.request)
+        except asyncio.CancelledError:
+            seen = Exchange(Phase.SENDING, failure="CancelledError")
+            self._record(order, claimed, seen, verdict(order.operation, seen), Learned())
+            raise
+        judged = verdict(order.operation, seen, rows=len(claimed.rows) or 1, renewed=renewed)
+        learned = prepared.read(seen) if judged.proof is Proof.DONE else Learned()
+        judged = _with_strangers(judged, learned)
+        self._record(order, claimed, seen, judged, learned)
+        self._gate.heard(order.operation, _as_heard(order.operation, claimed, judged, learned))
+        return Sent(claimed, judged, seen.token)
+
+    def _nothing_left(self, order: Order, claimed: Claimed, why: str) -> None:
+        seen = Exchange(Phase.NOTHING)
+        judged = Verdict(Proof.NOT_SENT, Then.STOP, why)
+        self._record(order, claimed, seen, judged, Learned())
+
+    def _record(
+        self, order: Order, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
+    ) -> None:
+        self._journal.record(outcome_of(order.operation, claimed, seen, judged, learned))
+
+
+def _with_strangers(judged: Verdict, learned: Learned) -> Verdict:
+    if not learned.strangers:
+        return judged
+    return replace(
+        judged,
+        then=Then.STOP,
+        reason="The service answered for people who were not sent, so sending stopped.",
+    )
+
+
+def _as_heard(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> Verdict:
+    """For the breaker, an add that left some rows without an id is an unclear answer."""
+    if (
+        operation is Operation.ADD
+        and judged.proof is Proof.DONE
+        and len(learned.ids) < len(claimed.rows)
+    ):
+        return replace(judged, proof=Proof.UNSURE)
+    return judged
