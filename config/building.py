@@ -1,0 +1,217 @@
+"""From what is written to a definition: every problem at once, each at its place."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from sys import intern
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from config.definition import (
+    Candidate,
+    Definition,
+    Invites,
+    ProblemById,
+    ProblemByTitle,
+    Project,
+)
+from config.email_key import email_key
+from config.fields import (
+    CandidateFields,
+    ColumnsFields,
+    DefinitionFields,
+    InvitesFields,
+    PeopleFileFields,
+    ProblemFields,
+    ProjectFields,
+)
+from config.places import Place, Problem, shown
+from config.written import Location, People, Row, Written
+
+MODELS: dict[Location, type[BaseModel]] = {
+    (): DefinitionFields,
+    ("project",): ProjectFields,
+    ("problem",): ProblemFields,
+    ("invites",): InvitesFields,
+    ("candidates",): PeopleFileFields,
+    ("candidates", "columns"): ColumnsFields,
+}
+
+
+def build(written: Written) -> tuple[Definition | None, list[Problem]]:
+    """Judge one campaign. Answers the definition, or None with all that is wrong with it."""
+    problems = [*written.problems, *_without_problem(written)]
+    head = _head(written, problems)
+    stage_id = head.stage_id if head else 1
+    candidates: tuple[Candidate, ...] = ()
+    if written.people is not None:
+        before = len(problems)
+        candidates = _candidates(written.people, stage_id, problems)
+        if not candidates and len(problems) == before:
+            place = written.places.value(("candidates",))
+            problems.append(Problem(place, "candidates", "no candidates", "at least one"))
+    if head is None or problems:
+        return None, problems
+    return _definition(head, candidates, written.places.value(())), problems
+
+
+def _without_problem(written: Written) -> list[Problem]:
+    """A project to create needs its problem; one that exists may have it already."""
+    project = written.fields.get("project")
+    if "problem" in written.fields or (isinstance(project, Mapping) and "id" in project):
+        return []
+    what = DefinitionFields.model_fields["problem"].description
+    return [Problem(written.places.value(("problem",)), "problem", "nothing", what)]
+
+
+def _head(written: Written, problems: list[Problem]) -> DefinitionFields | None:
+    try:
+        return DefinitionFields.model_validate(_problem_as_mapping(written.fields))
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            problems.append(_head_problem(detail, written))
+        return None
+
+
+def _problem_as_mapping(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """`problem: 42` is short for `problem: {id: 42}`."""
+    problem = fields.get("problem")
+    short = problem is not None and not isinstance(problem, Mapping)
+    return {**fields, "problem": {"id": problem}} if short else dict(fields)
+
+
+def _head_problem(detail: ErrorDetails, written: Written) -> Problem:
+    location: Location = detail["loc"]
+    short = location == ("problem", "id") and not isinstance(written.fields.get("problem"), dict)
+    around, name = location[:-1], str(location[-1])
+    field = "problem" if short else ".".join(map(str, location))
+    if detail["type"] == "extra_forbidden":
+        known = list(MODELS[around].model_fields)
+        deeper = [
+            ".".join((*map(str, inner), known_there))
+            for inner, model in MODELS.items()
+            if inner[:-1] == around and inner != around
+            for known_there in model.model_fields
+        ]
+        return unknown_field(written.places.name(location), field, name, known, deeper)
+    what = MODELS[around].model_fields[name].description or ""
+    if short:
+        what = DefinitionFields.model_fields["problem"].description or ""
+    return _problem(detail, written.places.value(location), field, what)
+
+
+def unknown_field(
+    place: Place, field: str, name: str, known: Iterable[str], deeper: Iterable[str] = ()
+) -> Problem:
+    """Complain about a field that does not exist, with the nearest one that does.
+
+    `deeper` are dotted names of fields that belong one mapping further in.
+    """
+    spellings = {inner.rpartition(".")[2]: inner for inner in deeper}
+    spellings |= {here: here for here in known}
+    near = get_close_matches(name.casefold(), spellings, n=1, cutoff=0.7)
+    hint = f"did you mean {spellings[near[0]]}?" if near else f"known are {', '.join(known)}"
+    return Problem(place, field, shown(name), message=f"there is no field {name}; {hint}")
+
+
+def _problem(detail: ErrorDetails, place: Place, field: str, what: str) -> Problem:
+    """Say one complaint of pydantic in the words of the definition."""
+    kind, found = detail["type"], detail["input"]
+    context = detail.get("ctx", {})
+    if kind == "missing":
+        return Problem(place, field, found="nothing", wanted=what)
+    if kind == "sentence":
+        return Problem(place, field, found=shown(found), message=context["message"])
+    if kind == "wanted":
+        return Problem(place, field, found=shown(found), wanted=context["wanted"])
+    if kind == "string_type" and isinstance(found, int | float):
+        # YAML took it for a number or a yes/no; only quotes say that it is meant as text.
+        return Problem(place, field, found=shown(found), wanted=f"{what}; text needs quotes here")
+    return Problem(place, field, found=shown(found), wanted=what)
+
+
+def _candidates(people: People, stage_id: int, problems: list[Problem]) -> tuple[Candidate, ...]:
+    """Judge the people; `stage_id` is what a person without one gets."""
+    candidates: list[Candidate] = []
+    seen: dict[str, Place] = {}
+    for row in people.rows:
+        if isinstance(row, Problem):
+            problems.append(row)
+            continue
+        try:
+            fields = CandidateFields.model_validate(row.fields)
+        except ValidationError as error:
+            problems.extend(_row_problems(error, row, people))
+            continue
+        key = email_key(fields.email1)
+        place = people.places.row(row.number)
+        if (first := seen.setdefault(key, place)) is not place:
+            problems.append(
+                Problem(
+                    people.places.value(row.number, "email1"),
+                    "email1",
+                    found=shown(fields.email1),
+                    message=f"found {shown(fields.email1)}, the same person as {first}",
+                )
+            )
+            continue
+        candidates.append(_candidate(fields, key, place, stage_id))
+    return tuple(candidates)
+
+
+def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[Problem]:
+    for detail in error.errors(include_url=False):
+        if not detail["loc"]:
+            what = "a mapping with first_name, last_name and email1"
+            yield Problem(people.places.row(row.number), "candidates", shown(row.fields), what)
+            continue
+        name = str(detail["loc"][0])
+        place = people.places.value(row.number, name)
+        known = CandidateFields.model_fields
+        if detail["type"] == "extra_forbidden":
+            yield unknown_field(place, name, name, list(known))
+        else:
+            yield _problem(detail, place, name, known[name].description or "")
+
+
+def _candidate(fields: CandidateFields, key: str, place: Place, stage_id: int) -> Candidate:
+    return Candidate(
+        first_name=fields.first_name,
+        last_name=fields.last_name,
+        email1=fields.email1,
+        source=intern(fields.source),
+        notes=intern(fields.notes),
+        stage_id=stage_id if fields.stage_id is None else fields.stage_id,
+        # Mostly the very text that was typed; kept once then.
+        key=fields.email1 if key == fields.email1 else key,
+        place=place,
+    )
+
+
+def _definition(
+    head: DefinitionFields, candidates: tuple[Candidate, ...], place: Place
+) -> Definition:
+    project, problem = head.project, head.problem
+    return Definition(
+        campaign=head.campaign,
+        project=Project(
+            id=project.id,
+            name=project.name or "",
+            description=project.description,
+            state=project.state,
+            starttime=project.starttime,
+            endtime=project.endtime,
+            timezone=project.timezone,
+        ),
+        problem=_named_problem(problem) if problem else None,
+        candidates=candidates,
+        invites=Invites(send=head.invites.send),
+        place=place,
+    )
+
+
+def _named_problem(problem: ProblemFields) -> ProblemById | ProblemByTitle:
+    if problem.id is not None:
+        return ProblemById(problem.id)
+    return ProblemByTitle(problem.title or "")

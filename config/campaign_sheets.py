@@ -1,0 +1,177 @@
+"""Campaigns written in a workbook: a sheet `campaign` or `campaigns`, and a sheet `candidates`."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from config.building import unknown_field
+from config.cells import as_moment, as_text, as_whole_number, as_yes_or_no, is_blank
+from config.errors import BadInput
+from config.headers import NEEDED, spelling
+from config.places import Place, Problem, shown
+from config.table import PeopleTable, people_table
+from config.workbook import Sheet
+from config.written import Location, People, Written
+
+CellReader = Callable[[Any], Any]
+
+# Where each field goes, how its cell is read, and the names it may carry in a sheet.
+FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
+    (("campaign",), as_text, ("campaign", "key")),
+    (("project", "id"), as_whole_number, ("project.id",)),
+    (("project", "name"), as_text, ("project.name", "name")),
+    (("project", "description"), as_text, ("project.description", "description")),
+    (("project", "state"), as_text, ("project.state", "state")),
+    (("project", "starttime"), as_moment, ("project.starttime", "starttime")),
+    (("project", "endtime"), as_moment, ("project.endtime", "endtime")),
+    (("project", "timezone"), as_text, ("project.timezone", "timezone")),
+    (("problem", "id"), as_whole_number, ("problem", "problem.id")),
+    (("problem", "title"), as_text, ("problem.title",)),
+    (("stage_id",), as_whole_number, ("stage_id",)),
+    (("invites", "send"), as_yes_or_no, ("invites.send", "send")),
+)
+KNOWN = {spelling(name): (location, read) for location, read, names in FIELDS for name in names}
+PREFERRED = [names[0] for _, _, names in FIELDS]
+
+
+@dataclass(frozen=True, slots=True)
+class SheetPlaces:
+    """Where the fields of one campaign are written in its sheet."""
+
+    whole: Place
+    cells: Mapping[Location, Place]
+
+    def value(self, location: Location) -> Place:
+        """Find a value, or the sheet or row that lacks it."""
+        short: Location = ("problem", "id")
+        return self.cells.get(
+            location, self.cells.get(short) if location == short[:1] else None
+        ) or (self.whole)
+
+    def name(self, location: Location) -> Place:
+        """Find the name of a field: in a sheet, where its value is."""
+        return self.value(location)
+
+
+class CampaignFields:
+    """Gathers the cells of one campaign into the shape of a definition."""
+
+    def __init__(self, whole: Place) -> None:
+        self.fields: dict[str, Any] = {"project": {}}
+        self.cells: dict[Location, Place] = {}
+        self.problems: list[Problem] = []
+        self._whole = whole
+
+    def add(self, name: str, named_at: Place, cell: Any, place: Place) -> None:
+        """Take one field; an empty cell leaves it out."""
+        if spelling(name) not in KNOWN:
+            if not is_blank(cell):
+                self.problems.append(unknown_field(named_at, name, name, PREFERRED))
+            return
+        location, read = KNOWN[spelling(name)]
+        if location in self.cells and not is_blank(cell):
+            message = f"{name} is written twice, first at {self.cells[location]}"
+            self.problems.append(Problem(place, name, shown(cell), message=message))
+            return
+        if is_blank(cell):
+            return
+        self.cells[location] = place
+        around = self.fields
+        for step in location[:-1]:
+            around = around.setdefault(str(step), {})
+        around[str(location[-1])] = read(cell)
+
+    @property
+    def key(self) -> str:
+        """The campaign's key as written, trimmed: cells hide trailing spaces."""
+        return str(self.fields.get("campaign", "")).strip()
+
+    def written(self, people: People | None, problems: tuple[Problem, ...] = ()) -> Written:
+        """Answer the campaign as written, with the people found for it."""
+        if self.key:
+            self.fields["campaign"] = self.key
+        places = SheetPlaces(self._whole, self.cells)
+        return Written(self.fields, places, people, (*self.problems, *problems))
+
+
+def campaigns_in(sheets: Mapping[str, Sheet], file: str) -> list[Written]:
+    """Find the campaigns of a workbook. Raises BadInput where its sheets are not those wanted."""
+    one, many = sheets.get("campaign"), sheets.get("campaigns")
+    people = sheets.get("candidates")
+    if people is None or (one is None) == (many is None):
+        names = ", ".join(sheet.name for sheet in sheets.values()) or "none"
+        wanted = "a sheet campaign (or campaigns) and a sheet candidates"
+        raise BadInput([Problem(Place(file), "sheets", f"the sheets {names}", wanted)])
+    if one is not None:
+        return [_one(one, people)]
+    assert many is not None  # noqa: S101 - one or many, as just checked
+    return _many(many, people)
+
+
+def _one(sheet: Sheet, people: Sheet) -> Written:
+    gathered = CampaignFields(Place(sheet.file, sheet=sheet.name))
+    for number, cells in enumerate(sheet.cells, start=1):
+        name = as_text(cells[0]) if cells else None
+        if is_blank(name) or (number == 1 and spelling(str(name)) == "field"):
+            continue
+        cell = cells[1] if len(cells) > 1 else None
+        gathered.add(str(name).strip(), sheet.cell(number, 0), cell, sheet.cell(number, 1))
+    try:
+        table = people_table(people.rows(), people, {}, NEEDED)
+    except BadInput as error:
+        return gathered.written(None, error.problems)
+    return gathered.written(table.people(gathered.key))
+
+
+def _many(sheet: Sheet, people: Sheet) -> list[Written]:
+    gathered = list(_campaign_rows(sheet))
+    if not gathered:
+        message = "the sheet is empty, wanted a header row and a row for each campaign"
+        raise BadInput([Problem(Place(sheet.file, sheet=sheet.name), message=message)])
+    try:
+        table = people_table(people.rows(), people, {}, ("campaign", *NEEDED))
+    except BadInput as error:
+        first, *others = gathered
+        return [first.written(None, error.problems), *(other.written(None) for other in others)]
+    return _shared_out(gathered, table)
+
+
+def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
+    header: list[str] | None = None
+    for number, cells in enumerate(sheet.cells, start=1):
+        if all(is_blank(cell) for cell in cells):
+            continue
+        if header is None:
+            header = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in cells]
+            header_row = number
+            continue
+        gathered = CampaignFields(sheet.row(number))
+        for column, (name, cell) in enumerate(zip(header, cells, strict=True)):
+            if name:
+                gathered.add(name, sheet.cell(header_row, column), cell, sheet.cell(number, column))
+        yield gathered
+
+
+def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Written]:
+    """Give each campaign its people; a person of no campaign here is a problem, never dropped."""
+    people, problems = table.people_by_campaign()
+    nobody = table.nobody()
+    written = []
+    seen: dict[str, Place] = {}
+    for campaign in campaigns:
+        place = campaign.cells.get(("campaign",))
+        if place and campaign.key in seen:
+            message = f"found {shown(campaign.key)}, the same campaign as {seen[campaign.key]}"
+            problems.append(Problem(place, "campaign", shown(campaign.key), message=message))
+        elif place:
+            seen[campaign.key] = place
+        written.append(campaign.written(people.get(campaign.key, nobody)))
+    keys = ", ".join(seen)
+    for key in people.keys() - seen.keys():
+        for row in people[key].rows:
+            if not isinstance(row, Problem):
+                place = people[key].places.value(row.number, "campaign")
+                problems.append(Problem(place, "campaign", shown(key), f"one of {keys}"))
+    first = written[0]
+    written[0] = Written(first.fields, first.places, first.people, (*first.problems, *problems))
+    return written

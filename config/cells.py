@@ -1,0 +1,65 @@
+"""What a cell of a table means for the field its column belongs to.
+
+Spreadsheets keep 3 as 3.0 and a phone extension as a number; what a person sees is what counts.
+A cell that does not fit its field is passed on as it is, for the rules of the field to refuse.
+"""
+
+import math
+import re
+from datetime import date, datetime, time
+from typing import Any
+
+YES = {"true", "yes", "1"}
+NO = {"false", "no", "0"}
+# Beyond this, floating-point numbers skip whole numbers.
+LARGEST_EXACT = 2**53
+
+_WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
+
+
+def is_blank(cell: Any) -> bool:
+    """Say whether a cell holds nothing that a person would see."""
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def as_text(cell: Any) -> Any:
+    """Write a cell as the text a person sees in it."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, int):
+        return str(cell)
+    if isinstance(cell, float) and math.isfinite(cell):
+        whole = cell.is_integer() and abs(cell) <= LARGEST_EXACT
+        return str(int(cell)) if whole else repr(cell)
+    if isinstance(cell, datetime):
+        midnight = cell.time() == time()
+        return cell.date().isoformat() if midnight else cell.isoformat(" ")
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    return cell
+
+
+def as_whole_number(cell: Any) -> Any:
+    """Take 3, 3.0 and "3" for the number 3."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) <= LARGEST_EXACT:
+        return int(cell)
+    if isinstance(cell, str) and len(cell) < 32 and _WHOLE.fullmatch(cell.strip()):
+        return int(cell.strip().partition(".")[0])
+    return cell
+
+
+def as_yes_or_no(cell: Any) -> Any:
+    """Take true, yes and 1, or false, no and 0, for a truth value."""
+    said = str(as_text(cell)).strip().casefold()
+    if said in YES:
+        return True
+    return False if said in NO else cell
+
+
+def as_moment(cell: Any) -> Any:
+    """Keep a date-time cell and a text; a bare date becomes a text, which lacks its time of day."""
+    if isinstance(cell, datetime) or not isinstance(cell, date):
+        return cell
+    return cell.isoformat()

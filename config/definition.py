@@ -1,0 +1,76 @@
+"""A campaign as people wrote it down, validated: what every other room works from."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from config.places import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One person to add and invite. The fields are spelled as in interface 2, "Candidate".
+
+    Texts are what was typed, trimmed; `key` is who it is (`email_key`). Personal fields stay out of
+    the repr, so that no log or traceback shows them.
+    """
+
+    first_name: str = field(repr=False)
+    last_name: str = field(repr=False)
+    email1: str = field(repr=False)
+    source: str = field(repr=False)
+    notes: str = field(repr=False)
+    stage_id: int
+    key: str = field(repr=False)
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The project to create, or with an `id` one made in the web application, used as it is.
+
+    Times are naive local wall times as written; `timezone` is an IANA name.
+    """
+
+    id: int | None
+    name: str
+    description: str
+    state: str
+    starttime: datetime | None
+    endtime: datetime | None
+    timezone: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemById:
+    """The problem to attach, by the service's identifier."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemByTitle:
+    """The problem to attach, by a title that must match exactly one in the list of problems."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Invites:
+    """Whether invitations are sent, or people only added and linked."""
+
+    send: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One campaign: its key, project, problem and people.
+
+    `problem` is None only for a project that exists and already has its problem.
+    """
+
+    campaign: str
+    project: Project
+    problem: ProblemById | ProblemByTitle | None
+    candidates: tuple[Candidate, ...]
+    invites: Invites
+    place: Place

@@ -1,0 +1,228 @@
+"""The rules of a definition, field by field: the same for YAML and for spreadsheets.
+
+The description of each field is what a complaint says was wanted there.
+"""
+
+import unicodedata
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import field_validator as validates
+from pydantic_core import PydanticCustomError
+
+from config import email_address, moments
+
+LONGEST_TEXT = 10_000
+LARGEST_ID = 2**63 - 1
+ID_WANTED = "a whole number above 0"
+
+
+def wanted(what: str) -> PydanticCustomError:
+    """Refuse a value, saying what belongs there."""
+    return PydanticCustomError("wanted", "{wanted}", {"wanted": what})
+
+
+def sentence(message: str) -> PydanticCustomError:
+    """Refuse a value with a whole sentence."""
+    return PydanticCustomError("sentence", "{message}", {"message": message})
+
+
+def _sendable(text: str, allowed: str = "") -> str:
+    """Refuse what no text of a person holds: control characters, halves of characters, novels."""
+    text = text.strip()
+    if len(text) > LONGEST_TEXT:
+        raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")
+    if not text.isprintable():
+        for character in text:
+            if unicodedata.category(character) in {"Cc", "Cs"} and character not in allowed:
+                code = f"U+{ord(character):04X}"
+                raise wanted(f"text without the control character {code} in it")
+    return text
+
+
+def _note(typed: str) -> str:
+    return _sendable(typed, allowed="\n\r\t")
+
+
+def _name(typed: str) -> str:
+    text = _sendable(typed)
+    if not any(c.isprintable() and not c.isspace() for c in text):
+        raise PydanticCustomError("blank", "is blank")
+    return text
+
+
+def _email(typed: str) -> str:
+    try:
+        return email_address.email_address(typed)
+    except email_address.NotAnEmail as error:
+        raise wanted(str(error)) from None
+
+
+def _moment(typed: Any) -> datetime | None:
+    """Take a text or a date-time cell; "" is how the interface writes an open end."""
+    try:
+        if isinstance(typed, datetime):
+            return moments.whole_minute(typed)
+        if isinstance(typed, str):
+            return moments.wall_time(typed) if typed.strip() else None
+    except moments.NotAMoment as error:
+        raise wanted(str(error)) from None
+    raise wanted(moments.WANTED)
+
+
+def _timezone(typed: str) -> str:
+    name = typed.strip()
+    if moments.timezone_known(name):
+        return name
+    near = moments.nearest_timezone(name)
+    hint = f"; did you mean {near}?" if near else ""
+    raise wanted(f"a timezone such as Europe/Paris{hint}")
+
+
+Text = Annotated[str, AfterValidator(_note)]
+Name = Annotated[str, AfterValidator(_name)]
+Moment = Annotated[datetime | None, BeforeValidator(_moment)]
+Id = Annotated[int, Field(gt=0, le=LARGEST_ID)]
+StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+
+
+class Fields(BaseModel):
+    """Nothing unknown, nothing converted in silence."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+class ProjectFields(Fields):
+    """A project to create, or the id of one made in the web application.
+
+    Each rule looks only at the fields above its own, so that all of them are judged at once.
+    """
+
+    id: Id | None = Field(None, description=ID_WANTED)
+    timezone: Annotated[str, AfterValidator(_timezone)] | None = Field(
+        None, description="a timezone such as Europe/Paris"
+    )
+    name: Name | None = Field(
+        None,
+        description="the project's name",
+        validate_default=True,
+    )
+    description: Text = Field("", description="a description")
+    state: Name = Field("open", description='a state such as "open"')
+    starttime: Moment = Field(None, description=moments.WANTED)
+    endtime: Moment = Field(None, description=moments.WANTED)
+
+    @validates("timezone", "name", "description", "state", "starttime", "endtime")
+    @classmethod
+    def _only_of_a_new_project(cls, value: Any, info: ValidationInfo) -> Any:
+        """A project that exists is used, never changed (the interface has no update)."""
+        made = info.data.get("id")
+        if made is not None and value is not None:
+            raise sentence(
+                f"project {made} exists and is used as it is; leave out {info.field_name}, "
+                "or leave out id to create a new project"
+            )
+        return value
+
+    @validates("name")
+    @classmethod
+    def _named_when_created(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if name is None and "id" in info.data and info.data["id"] is None:
+            raise wanted("the project's name, or the id of one made in the web application")
+        return name
+
+    @validates("starttime", "endtime")
+    @classmethod
+    def _one_moment(cls, wall: datetime | None, info: ValidationInfo) -> datetime | None:
+        timezone = info.data.get("timezone")
+        if wall and timezone and (why_not := moments.clock_change(wall, timezone)):
+            raise wanted(why_not)
+        return wall
+
+    @validates("endtime")
+    @classmethod
+    def _after_the_start(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
+        start = info.data.get("starttime")
+        if start and end and end <= start:
+            raise wanted(f"a time after starttime, which is {start:%Y-%m-%d %H:%M}")
+        return end
+
+
+class ProblemFields(Fields):
+    """The one problem of the project: by its id, or by its title."""
+
+    id: Id | None = Field(None, description=ID_WANTED)
+    title: Name | None = Field(None, description="the problem's title", validate_default=True)
+
+    @validates("title")
+    @classmethod
+    def _one_of_both(cls, title: str | None, info: ValidationInfo) -> str | None:
+        if "id" not in info.data:
+            return title
+        if title is None and info.data["id"] is None:
+            raise wanted("the problem's id or its title")
+        if title is not None and info.data["id"] is not None:
+            raise sentence("a problem is named by its id or by its title; leave one out")
+        return title
+
+
+class InvitesFields(Fields):
+    """Whether invitations are sent."""
+
+    send: bool = Field(True, description="true or false")
+
+
+class ColumnsFields(Fields):
+    """Which column of a table holds which field, where its header does not say so itself."""
+
+    first_name: Name | None = Field(None, description="the header of a column")
+    last_name: Name | None = Field(None, description="the header of a column")
+    email1: Name | None = Field(None, description="the header of a column")
+    source: Name | None = Field(None, description="the header of a column")
+    notes: Name | None = Field(None, description="the header of a column")
+    stage_id: Name | None = Field(None, description="the header of a column")
+
+
+class PeopleFileFields(Fields):
+    """A file with the people in it, relative to the definition."""
+
+    file: Name | None = Field(None, description="the name of a file, such as people.csv")
+    sheet: Name | None = Field(None, description="the name of a sheet")
+    columns: ColumnsFields | None = Field(
+        None, description='a mapping, as in columns: {email1: "Work e-mail"}'
+    )
+
+
+class DefinitionFields(Fields):
+    """The definition; `candidates` only where it names a file."""
+
+    campaign: str = Field(
+        pattern=r"^[a-z0-9._-]{1,100}\z",
+        description="a key of at most 100 lower-case letters, digits, - _ and ., "
+        "such as backend-2026",
+    )
+    project: ProjectFields = Field(
+        description="a mapping with name, or with the id of a project made in the web application"
+    )
+    problem: ProblemFields | None = Field(
+        None, description="the problem's id, a whole number above 0, or {title: …}"
+    )
+    candidates: PeopleFileFields | None = Field(
+        None, description="a list of people, or {file: people.csv}"
+    )
+    stage_id: StageId = Field(1, description="a whole number")
+    invites: InvitesFields = Field(
+        default_factory=InvitesFields, description="a mapping, as in invites: {send: true}"
+    )
+
+
+class CandidateFields(Fields):
+    """One person (interface 2, "Candidate")."""
+
+    first_name: Name = Field(description="a first name")
+    last_name: Name = Field(description="a last name")
+    email1: Annotated[str, AfterValidator(_email)] = Field(description=email_address.WANTED)
+    source: Text = Field("", description="text naming where the person came from")
+    notes: Text = Field("", description="text")
+    stage_id: StageId | None = Field(None, description="a whole number")

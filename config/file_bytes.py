@@ -1,0 +1,59 @@
+"""The bytes and the text of a file that a person named, or a sentence saying why there are none."""
+
+import codecs
+from collections.abc import Sequence
+from pathlib import Path
+
+from config.errors import BadInput
+from config.places import Place, Problem
+
+LARGEST = 256 * 2**20
+MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def file_bytes(path: Path) -> bytes:
+    """Read a whole file. Raises BadInput for what is missing, empty, no file, or too large."""
+    try:
+        if path.is_dir():
+            raise _refused(path, "this is a folder, wanted a file")
+        if not path.exists():
+            raise _refused(path, "there is no such file")
+        if not path.is_file():
+            # Reading a device or a pipe might never end.
+            raise _refused(path, "this is no ordinary file")
+        if path.stat().st_size > LARGEST:
+            raise _refused(path, f"this file is larger than {LARGEST // 2**20} MB")
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise _refused(path, f"this file cannot be read: {reason or 'not a file name'}") from None
+    if not data.strip():
+        raise _refused(path, "the file is empty")
+    return data
+
+
+def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
+    """Decode by the byte-order mark, else by the first of some encodings that fits.
+
+    Raises BadInput with the line on which the text ends to be one.
+    """
+    marked = [encoding for mark, encoding in MARKS if data.startswith(mark)]
+    if not marked and b"\0" in data:
+        message = "this is a binary file, wanted text"
+        raise BadInput([Problem(Place(file), message=message)])
+    line = 1
+    for encoding in marked or encodings:
+        try:
+            return data.decode(encoding)
+        except UnicodeDecodeError as error:
+            line = data.count(b"\n", 0, error.start) + 1
+    message = "this is not text in UTF-8; save the file as UTF-8"
+    raise BadInput([Problem(Place(file, line), message=message)])
+
+
+def _refused(path: Path, message: str) -> BadInput:
+    return BadInput([Problem(Place(str(path)), message=message)])

@@ -1,0 +1,108 @@
+"""Dates and times as people write them: a wall time, and the clock changes it may fall into."""
+
+import re
+from datetime import datetime, timedelta
+from difflib import get_close_matches
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+WANTED = "a date and time such as 2026-12-01 09:00"
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+_ISO = re.compile(
+    r"(?P<date>\d{4}-\d{2}-\d{2})"
+    r"(?:[ Tt]+(?P<clock>\d{1,2}:\d{2})(?P<seconds>:\d{2}(?:\.\d+)?)?)?"
+    r"(?P<offset>\s*(?:[Zz]|[+-]\d{1,2}(?::?\d{2})?))?",
+    re.ASCII,
+)
+# The service's own form, `Dec 1, 2026 9:00 am` (interface 2, "Project"), in English in any locale.
+_SERVICE = re.compile(
+    r"(?P<month>[A-Za-z]{3}) (?P<day>\d{1,2}), (?P<year>\d{4}) (?P<hour>\d{1,2}):(?P<minute>\d{2})"
+    r" ?(?P<half>[AaPp])[Mm]",
+    re.ASCII,
+)
+
+
+class NotAMoment(ValueError):
+    """A text that is no wall time; the text of the error says what was wanted instead."""
+
+
+def wall_time(typed: str) -> datetime:
+    """Read `2026-12-01 09:00`, also with `T` or `:00`, or `Dec 1, 2026 9:00 am`, as a naive time.
+
+    Raises NotAMoment for anything else: no time of day, an offset, seconds, no such date.
+    """
+    text = " ".join(typed.split())
+    try:
+        if found := _ISO.fullmatch(text):
+            return _from_iso(found)
+        if found := _SERVICE.fullmatch(text):
+            return _from_service(found)
+    except NotAMoment:
+        raise
+    except ValueError:
+        raise NotAMoment(f"{WANTED}; there is no such date or time") from None
+    raise NotAMoment(WANTED)
+
+
+def _from_iso(found: re.Match[str]) -> datetime:
+    if found["clock"] is None:
+        raise NotAMoment(f"a time of day as well, as in {found['date']} 09:00")
+    if found["offset"]:
+        raise NotAMoment("no offset; name the place instead, as in timezone: Europe/Paris")
+    if found["seconds"] and float(found["seconds"][1:]) != 0:
+        raise NotAMoment("a whole minute, without seconds")
+    return datetime.fromisoformat(f"{found['date']}T{found['clock']:0>5}")
+
+
+def _from_service(found: re.Match[str]) -> datetime:
+    month, hour = found["month"].lower(), int(found["hour"])
+    if month not in MONTHS or not 1 <= hour <= 12:
+        raise NotAMoment(f"{WANTED}; there is no such date or time")
+    hour = hour % 12 + (12 if found["half"] in "Pp" else 0)
+    date = f"{found['year']}-{MONTHS.index(month) + 1:02}-{int(found['day']):02}"
+    return datetime.fromisoformat(f"{date}T{hour:02}:{found['minute']}")
+
+
+def whole_minute(cell: datetime) -> datetime:
+    """Take a date-time cell as a wall time. Raises NotAMoment for an offset or for seconds."""
+    if cell.tzinfo is not None:
+        raise NotAMoment("no offset; name the place instead, as in timezone: Europe/Paris")
+    # Spreadsheets keep times as fractions of a day, which end up some microseconds off.
+    nearest = (cell + timedelta(milliseconds=500)).replace(microsecond=0)
+    if nearest.second:
+        raise NotAMoment("a whole minute, without seconds")
+    return nearest
+
+
+def timezone_known(name: str) -> bool:
+    """Say whether the IANA database has a zone of exactly this name."""
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        # A folder ("Europe"), a path that leaves the database or an over-long name.
+        return False
+    return True
+
+
+def nearest_timezone(name: str) -> str | None:
+    """Guess which zone was meant: `paris` or `Europe/Pariss` is Europe/Paris."""
+    zones = sorted(available_timezones())
+    by_spelling = {zone.casefold(): zone for zone in zones}
+    by_city = {zone.rpartition("/")[2].casefold(): zone for zone in reversed(zones)}
+    typed = name.strip().replace(" ", "_").casefold()
+    for spellings in (by_spelling, by_city):
+        if close := get_close_matches(typed, spellings, n=1, cutoff=0.75):
+            return spellings[close[0]]
+    return None
+
+
+def clock_change(wall: datetime, timezone: str) -> str | None:
+    """Say why a wall time is not exactly one moment in its zone; None when it is one."""
+    zone = ZoneInfo(timezone)
+    first = wall.replace(tzinfo=zone, fold=0).utcoffset()
+    second = wall.replace(tzinfo=zone, fold=1).utcoffset()
+    if first is None or second is None or first == second:
+        return None
+    if first < second:
+        return f"a time that exists: clocks in {timezone} skip this one when they go forward"
+    return f"a time that comes once: clocks in {timezone} show this one twice when they go back"

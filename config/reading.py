@@ -1,0 +1,163 @@
+"""Read the campaigns that a file describes, whatever kind of file it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from config.building import build
+from config.csv_file import read_csv
+from config.definition import Definition
+from config.errors import BadInput
+from config.headers import NEEDED
+from config.places import Place, Problem, shown
+from config.sources import (
+    READER_VERSION,
+    TEXT_TABLES,
+    YAML,
+    PeopleFile,
+    Sources,
+    sources_of,
+    suffix_of,
+)
+from config.table import PeopleTable, people_table
+from config.written import People, Written
+from config.yaml_file import YamlDocument, YamlPeople, read_yaml
+
+__all__ = ["READER_VERSION", "Reading", "digest_of", "read_campaigns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The campaigns of a file, remarks about it, and the digest of the bytes it came from."""
+
+    definitions: tuple[Definition, ...]
+    notes: tuple[str, ...]
+    digest: str
+
+
+def read_campaigns(path: Path, campaign: Path | None = None) -> Reading:
+    """Read and judge what `path` describes; `campaign` is the definition for a bare table.
+
+    The last reading is remembered, so the same bytes are judged once.
+    Raises BadInput with every problem at once.
+    """
+    return _judged(sources_of(path, campaign))
+
+
+def digest_of(path: Path, campaign: Path | None = None) -> str:
+    """Tell the bytes of a definition and of its candidates file from any others, as hex digits.
+
+    Judges nothing. Raises BadInput where a file cannot be read.
+    """
+    sources = sources_of(path, campaign)
+    if sources.people is not None and sources.people.problems:
+        raise BadInput(sources.people.problems)
+    return sources.digest
+
+
+@lru_cache(maxsize=1)
+def _judged(sources: Sources) -> Reading:
+    if suffix_of(sources.definition) in YAML:
+        campaigns, notes = [_from_yaml(sources)], _set_aside(sources)
+    else:
+        campaigns, notes = _from_workbook(sources), ()
+    definitions: list[Definition] = []
+    problems: list[Problem] = []
+    for written in campaigns:
+        definition, found = build(written)
+        problems.extend(found)
+        if definition is not None:
+            definitions.append(definition)
+        notes += written.people.notes if written.people else ()
+    if problems:
+        raise BadInput(problems)
+    return Reading(tuple(definitions), tuple(dict.fromkeys(notes)), sources.digest)
+
+
+def _from_workbook(sources: Sources) -> list[Written]:
+    # Imported here: a definition in YAML needs nothing of workbooks.
+    from config.campaign_sheets import campaigns_in  # noqa: PLC0415
+    from config.workbook import read_sheets  # noqa: PLC0415
+
+    file = str(sources.definition)
+    return campaigns_in(read_sheets(sources.data, file), file)
+
+
+def _from_yaml(sources: Sources) -> Written:
+    document = sources.document or read_yaml(sources.data, str(sources.definition))
+    fields = dict(document.fields)
+    if isinstance(fields.get("candidates"), list):
+        inline = YamlPeople(document, fields.pop("candidates"))
+        people: People | None = People(inline.rows(), inline)
+    else:
+        people = None
+    problems = list(document.problems)
+    if sources.people is not None:
+        people = None
+        try:
+            people = _people(sources.people, fields)
+        except BadInput as error:
+            problems.extend(error.problems)
+    elif people is None:
+        problems.extend(_nobody_named(document))
+    return Written(fields, document, people, tuple(problems))
+
+
+def _nobody_named(document: YamlDocument) -> list[Problem]:
+    """Complain that a definition names nobody, unless its field is wrong in another way."""
+    wanted = "a list of people, or {file: people.csv}"
+    candidates = document.fields.get("candidates")
+    if candidates is None:
+        return [Problem(document.value(("candidates",)), "candidates", "nothing", wanted)]
+    if isinstance(candidates, Mapping) and "file" not in candidates:
+        return [Problem(document.value(("candidates",)), "candidates.file", "nothing", wanted)]
+    return []
+
+
+def _set_aside(sources: Sources) -> tuple[str, ...]:
+    """Remark on people in the definition who are not read, because the command named others."""
+    if not sources.given or sources.people is None:
+        return ()
+    document = sources.document or read_yaml(sources.data, str(sources.definition))
+    candidates = document.fields.get("candidates")
+    if isinstance(candidates, list) or (isinstance(candidates, Mapping) and "file" in candidates):
+        return (
+            f"{sources.definition}: its own candidates are not read, only those of "
+            f"{sources.people.path}",
+        )
+    return ()
+
+
+def _people(file: PeopleFile, fields: Mapping[str, Any]) -> People:
+    """Read a candidates file as the definition's `candidates` say. Raises BadInput."""
+    if file.problems:
+        raise BadInput(file.problems)
+    options = fields.get("candidates")
+    options = options if isinstance(options, Mapping) else {}
+    columns = options.get("columns")
+    columns = columns if isinstance(columns, Mapping) else {}
+    chosen = {field: name for field, name in columns.items() if isinstance(name, str)}
+    if suffix_of(file.path) in TEXT_TABLES:
+        table = read_csv(file.data, str(file.path), chosen)
+    else:
+        table = _people_sheet(file, options.get("sheet"), chosen)
+    return table.people(str(fields.get("campaign", "")))
+
+
+def _people_sheet(file: PeopleFile, named: Any, chosen: Mapping[str, str]) -> PeopleTable:
+    """Read the sheet that is named, else the one called candidates, else the only one."""
+    from config.workbook import read_sheets  # noqa: PLC0415
+
+    sheets = read_sheets(file.data, str(file.path))
+    wanted = named.strip().casefold() if isinstance(named, str) else "candidates"
+    sheet = sheets.get(wanted)
+    if sheet is None and named is None and len(sheets) == 1:
+        (sheet,) = sheets.values()
+    if sheet is None:
+        names = ", ".join(sheet.name for sheet in sheets.values()) or "none"
+        raise BadInput(
+            [Problem(Place(str(file.path)), "sheet", f"the sheets {names}", shown(named or wanted))]
+        )
+    return people_table(sheet.rows(), sheet, chosen, NEEDED)

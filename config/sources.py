@@ -1,0 +1,123 @@
+"""The files that one reading is made from, and the digest that tells them from any others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path, PurePath
+from typing import Any
+
+from config.errors import BadInput
+from config.file_bytes import file_bytes
+from config.places import Place, Problem, shown
+from config.yaml_file import YamlDocument, read_yaml
+
+# Raised with every change of the rules that could make the same bytes mean something else.
+READER_VERSION = 1
+
+# Looking for the one word that names another file spares most definitions a parse for the digest;
+# a backslash, or two bytes to a letter, may spell that word in another way.
+MAY_NAME_A_FILE = (b"file", b"\\", b"\0")
+
+YAML = (".yaml", ".yml")
+TEXT_TABLES = (".csv", ".tsv")
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+
+
+def suffix_of(path: PurePath) -> str:
+    """Answer the end of a file's name, by which its kind is known."""
+    return path.suffix.lower()
+
+
+@dataclass(frozen=True)
+class PeopleFile:
+    """A file of candidates and its bytes, or the problems why there are none."""
+
+    path: Path
+    data: bytes = field(default=b"", compare=False, repr=False)
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A definition, and the candidates file that it or the command names.
+
+    Equal when the same names hold the same bytes. `document` is the definition once it had to be
+    looked into; `given` says that the command named the candidates file.
+    """
+
+    definition: Path
+    data: bytes = field(compare=False, repr=False)
+    document: YamlDocument | None = field(compare=False, repr=False)
+    people: PeopleFile | None
+    given: bool
+    digest: str
+
+
+def sources_of(path: Path, campaign: Path | None) -> Sources:
+    """Open what a reading of `path` needs. Raises BadInput where the definition cannot be read."""
+    data = file_bytes(path)
+    _check_kinds(path, campaign)
+    if campaign is not None:
+        people = PeopleFile(path, data)
+        return _sources(campaign, file_bytes(campaign), None, people, given=True)
+    if suffix_of(path) in YAML and any(mark in data for mark in MAY_NAME_A_FILE):
+        document = read_yaml(data, str(path))
+        return _sources(path, data, document, _named_people(document, path), given=False)
+    return _sources(path, data, None, None, given=False)
+
+
+def _check_kinds(path: Path, campaign: Path | None) -> None:
+    kind = suffix_of(path)
+    if kind not in (*YAML, *TEXT_TABLES, *WORKBOOKS):
+        wanted = "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv)"
+        raise BadInput([Problem(Place(str(path)), found=shown(path.name), wanted=wanted)])
+    if campaign is None and kind in TEXT_TABLES:
+        message = (
+            "this file holds candidates only; name the definition they belong to, "
+            f"as in --campaign definition.yaml, or put  file: {path.name}  in its candidates"
+        )
+        raise BadInput([Problem(Place(str(path)), message=message)])
+    if campaign is not None and kind in YAML:
+        message = "this is a definition already; --campaign goes with a table of candidates"
+        raise BadInput([Problem(Place(str(path)), message=message)])
+    if campaign is not None and suffix_of(campaign) not in YAML:
+        wanted = "a definition in YAML (.yaml)"
+        raise BadInput([Problem(Place(str(campaign)), found=shown(campaign.name), wanted=wanted)])
+
+
+def _named_people(document: YamlDocument, definition: Path) -> PeopleFile | None:
+    """Open the candidates file that a definition names, relative to the definition."""
+    candidates = document.fields.get("candidates")
+    named = candidates.get("file") if isinstance(candidates, Mapping) else None
+    if not isinstance(named, str) or not named.strip():
+        return None
+    path = definition.parent / named.strip()
+    kinds = (*TEXT_TABLES, *WORKBOOKS)
+
+    def refused(**clause: Any) -> PeopleFile:
+        place = document.value(("candidates", "file"))
+        return PeopleFile(path, problems=(Problem(place, "candidates.file", **clause),))
+
+    if suffix_of(path) not in kinds:
+        return refused(found=shown(named), wanted=f"a table of candidates ({', '.join(kinds)})")
+    try:
+        return PeopleFile(path, file_bytes(path))
+    except BadInput as error:
+        return refused(found=shown(named), message=f"{path}: {error.problems[0].clause}")
+
+
+def _sources(
+    definition: Path,
+    data: bytes,
+    document: YamlDocument | None,
+    people: PeopleFile | None,
+    *,
+    given: bool,
+) -> Sources:
+    digest = sha256(f"reader {READER_VERSION}, {len(data)} bytes\n".encode())
+    digest.update(data)
+    if people is not None:
+        # The name's end decides how the bytes are read.
+        digest.update(f"\n{suffix_of(people.path)}\n".encode())
+        digest.update(people.data)
+    return Sources(definition, data, document, people, given, digest.hexdigest())

@@ -1,0 +1,64 @@
+"""What a file says, before it is judged: plain data, and where each piece of it is written.
+
+Every reader (YAML, CSV, workbook) ends in these shapes, so that one set of rules judges them all.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from config.places import Place, Problem
+
+# The way to a piece of a definition, as in ("project", "starttime").
+Location = tuple[str | int, ...]
+
+
+class Places(Protocol):
+    """Where the pieces of one definition are written; what is absent is where it would belong."""
+
+    def value(self, location: Location) -> Place:
+        """Find a value, or the nearest thing around it that is written."""
+
+    def name(self, location: Location) -> Place:
+        """Find the name of a field."""
+
+
+class PeoplePlaces(Protocol):
+    """Where the fields of the people are written, by the number of their row."""
+
+    def row(self, number: int) -> Place:
+        """Find a person."""
+
+    def value(self, number: int, field: str) -> Place:
+        """Find one field of a person, or where it would belong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One person as written: the number that locates the row, and its fields."""
+
+    number: int
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """The people of one campaign, row by row; a row that cannot be read is a Problem instead."""
+
+    rows: Iterable[Row | Problem]
+    places: PeoplePlaces
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One campaign as written: the fields of the definition without its people, and its people.
+
+    `problems` are those that the reader itself met. `people` is None when they could not be read
+    and a problem says why.
+    """
+
+    fields: Mapping[str, Any]
+    places: Places
+    people: People | None
+    problems: tuple[Problem, ...] = field(default=())
