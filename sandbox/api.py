@@ -115,7 +115,7 @@ class Api:
         if problem_id not in self.problems:
             return refusal(404, "no such problem")
         self._record.attach_problem(project, problem_id, received.request)
-        return Answer(204)
+        return Answer(200, {"message": "added"})
 
     def _add_candidates(self, received: Received) -> Answer:
         project = self._record.project(received.call.project_id)

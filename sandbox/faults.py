@@ -96,6 +96,24 @@ class Fault:
         return self.kind not in _BEFORE_WORK_UNLESS_TOLD
 
 
+_NOTHING = type(None)
+_IN_JSON: dict[str, tuple[type, ...]] = {
+    "kind": (str,),
+    "operation": (str, _NOTHING),
+    "count": (int, _NOTHING),
+    "skip": (int,),
+    "after_work": (bool, _NOTHING),
+    "email": (str, _NOTHING),
+    "status": (int,),
+    "retry_after": (str, int, _NOTHING),
+    "location": (str, _NOTHING),
+    "headers": (dict,),
+    "seconds": (int, float, _NOTHING),
+    "chance": (int, float),
+    "seed": (int, _NOTHING),
+}
+
+
 def fault_from_json(described: object) -> Fault:
     """Read one fault, its fields named as in `Fault`; raises ValueError saying what is wrong."""
     if not isinstance(described, dict) or "kind" not in described:
@@ -103,10 +121,10 @@ def fault_from_json(described: object) -> Fault:
     known = {each.name for each in fields(Fault)}
     if unknown := described.keys() - known:
         raise ValueError(f"a fault has no field {', '.join(sorted(unknown))}")
-    try:
-        return Fault(**described)
-    except TypeError as wrong:
-        raise ValueError(f"a field of the fault has a wrong type: {wrong}") from None
+    for name, wanted in _IN_JSON.items():
+        if name in described and type(described[name]) not in wanted:
+            raise ValueError(f"{name}: not {described[name]!r}")
+    return Fault(**described)
 
 
 @dataclass

@@ -3,7 +3,8 @@
 import asyncio
 import socket
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -71,26 +72,20 @@ class Sandbox:
         )
 
     def __enter__(self) -> Self:
-        self._journal = Journal(self.folder / "journal.jsonl") if self.folder else None
-        try:
-            self._listener = _listen(self._host, self._port)
-        except OSError:
-            self._forget()
-            raise
-        host, port = self._listener.getsockname()[:2]
-        self.url = self.auth_url = self.base_url = self.app_url = f"http://{host}:{port}"
-        self.record = Record(self._journal)
-        letters = self.folder / "outbox" if self.folder else None
-        outbox = Outbox(self.record, letters, self.app_url)
-        api = Api(self.record, outbox, self._tokens, self._problems, self._limits)
-        pages = Pages(self.record, outbox, self.faults).routes()
-        self.service = Service(api, self.record, self.faults, pages, self._latency)
-        self._server = _Server(self.service, self._keep_alive)
-        self._thread = threading.Thread(
-            target=self._server.run, args=([self._listener],), name="sandbox", daemon=True
-        )
-        self._thread.start()
-        self._server.listening.wait()
+        with ExitStack() as opened:
+            journal = letters = None
+            if self.folder:
+                journal, letters = Journal(self.folder / "journal.jsonl"), self.folder / "outbox"
+                opened.callback(journal.close)
+            listener = opened.enter_context(_listen(self._host, self._port))
+            self.url = self.auth_url = self.base_url = self.app_url = _address(listener)
+            self.record = Record(journal)
+            outbox = Outbox(self.record, letters, self.app_url)
+            api = Api(self.record, outbox, self._tokens, self._problems, self._limits)
+            pages = Pages(self.record, outbox, self.faults).routes()
+            service = Service(api, self.record, self.faults, pages, self._latency)
+            opened.enter_context(_Server(service, self._keep_alive).serving(listener))
+            self._opened = opened.pop_all()
         return self
 
     def __exit__(
@@ -99,10 +94,7 @@ class Sandbox:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._server.stop()
-        self._thread.join()
-        self._listener.close()
-        self._forget()
+        self._opened.close()
 
     @property
     def projects(self) -> list[Project]:
@@ -122,6 +114,10 @@ class Sandbox:
             "ASSESSMENT_CLIENT_SECRET": self.client_secret,
             "ASSESSMENT_AUDIENCE": self.audience,
         }
+
+    def authorization(self) -> dict[str, str]:
+        """A header with a fresh token, for those who need no token request of their own."""
+        return {"Authorization": f"Bearer {self._tokens.issue()}"}
 
     def api_requests(self) -> int:
         """How many requests came in, for tokens too; the pages and controls do not count."""
@@ -145,10 +141,6 @@ class Sandbox:
             self.record.attach_problem(project, problem_id, None)
         return project
 
-    def _forget(self) -> None:
-        if self._journal:
-            self._journal.close()
-
 
 def _listen(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -162,6 +154,11 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+def _address(listener: socket.socket) -> str:
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 class _Server(uvicorn.Server):
@@ -180,17 +177,35 @@ class _Server(uvicorn.Server):
                 timeout_keep_alive=keep_alive,
             )
         )
-        self.listening = threading.Event()
+        self._ready = threading.Event()
         self._service = service
         self._stop = asyncio.Event()
 
-    def stop(self) -> None:
-        """Ask the server to stop; from any other thread."""
-        self._loop.call_soon_threadsafe(self._stop.set)
+    @contextmanager
+    def serving(self, listener: socket.socket) -> Iterator[None]:
+        """Serve from a thread of its own while the block lasts."""
+        thread = threading.Thread(
+            target=self._serve_until_told, args=(listener,), name="sandbox", daemon=True
+        )
+        thread.start()
+        self._ready.wait()
+        if not self.started:
+            raise RuntimeError("the sandbox's server did not start")
+        try:
+            yield
+        finally:
+            self._loop.call_soon_threadsafe(self._stop.set)
+            thread.join()
+
+    def _serve_until_told(self, listener: socket.socket) -> None:
+        try:
+            self.run([listener])
+        finally:
+            self._ready.set()
 
     async def main_loop(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self.listening.set()
+        self._ready.set()
         while not self._stop.is_set():
             await self.on_tick(0)  # renews the Date header
             try:

@@ -40,14 +40,15 @@ class Service:
         if path == "/" or path.startswith(_PAGES):
             await self._pages(scope, receive, send)
         else:
-            await self._call(scope, path, Wire(receive, send))
+            await self._call(scope, Wire(receive, send))
 
     def stop(self) -> None:
         """Let go of everything that waits; their clients get no answer."""
         self._stopping.set()
 
-    async def _call(self, scope: Scope, path: str, wire: Wire) -> None:
-        call = recognise(scope["method"], path)
+    async def _call(self, scope: Scope, wire: Wire) -> None:
+        # The path as it was sent: an escaped slash must not pass for one.
+        call = recognise(scope["method"], scope["raw_path"].decode("latin-1"))
         headers: dict[bytes, bytes] = dict(scope["headers"])
         authorized = self._api.tokens.valid(headers.get(b"authorization", b"").decode("latin-1"))
         try:
@@ -146,7 +147,7 @@ def parsed(body: bytes) -> Any:
         return None
     try:
         return json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return NOT_JSON
 
 

@@ -26,6 +26,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 _TIME = re.compile(
     rf"({'|'.join(_MONTHS)}) ([1-9]\d?), (\d{{4}}) ([1-9]|1[0-2]):([0-5]\d) (am|pm)", re.ASCII
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")  # half a character, which JSON lets through
 _EMAIL = re.compile(r"[^\s@<>]+@[^\s@<>]+")
 
 
@@ -40,6 +41,8 @@ def wrong_fields(body: object, fields: Mapping[str, type]) -> str | None:
     for name, wanted in fields.items():
         if type(body[name]) is not wanted:
             return f"{name}: wanted {'an integer' if wanted is int else 'a string'}"
+        if wanted is str and _SURROGATE.search(body[name]):
+            return f"{name}: wanted text that can be written"
     return None
 
 
