@@ -191,15 +191,15 @@ def test_a_call_that_waited_for_a_connection_to_the_end_sent_nothing(operation: 
         path = REQUESTS[operation].path
         async with (
             listening(always(silent)) as api,
-            open_client(ssl.create_default_context(), deadline=0.5) as client,
+            open_client(deadline=0.5) as client,
             asyncio.TaskGroup() as group,
         ):
             for _ in range(IN_FLIGHT):
                 busy = httpx.Request("POST", api.url + path)
                 group.create_task(exchange(client, busy, ends=ends))
             queued = httpx.Request("POST", api.url + path)
-            seen = await exchange(client, queued, ends=ends - 0.25)
-            return seen, len(api.received)
+            waiting = group.create_task(exchange(client, queued, ends=ends - 0.25))
+            return await waiting, len(api.received)
 
     seen, received = asyncio.run(run())
     assert received == IN_FLIGHT

@@ -79,11 +79,10 @@ class Service:
                 httpx.URL(url)
             except httpx.InvalidURL:
                 raise Unreachable(variable, "it is not an address") from None
-        tls = httpx.create_ssl_context()
         async with AsyncExitStack() as opening:
             for _ in range(self._lanes_wanted):
                 try:
-                    client = open_client(tls, deadline=self._deadline)
+                    client = open_client(deadline=self._deadline)
                 except (ValueError, ImportError, httpx.InvalidURL):
                     # Its text would show the proxy's address, password included.
                     raise Unreachable("HTTPS_PROXY or HTTP_PROXY", "unusable proxy") from None
