@@ -13,7 +13,8 @@ SENDER = Address("Assessment Sandbox", "invitations", "sandbox.invalid")
 def compose(invitation: Invitation, candidate: Candidate, project: Project) -> EmailMessage:
     """Write the message of one invitation; the same invitation always gives the same message."""
     local, _, domain = invitation.email.rpartition("@")
-    message = EmailMessage(policy.SMTPUTF8)
+    # Headers in plain UTF-8 only where the address itself leaves no other way.
+    message = EmailMessage(policy.SMTP if invitation.email.isascii() else policy.SMTPUTF8)
     message["From"] = SENDER
     message["To"] = Address(
         _one_line(f"{candidate.first_name} {candidate.last_name}"), local, domain
