@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
+from math import isfinite
 from sys import intern
 from typing import Any
 
@@ -49,11 +50,11 @@ def build(written: Written) -> tuple[Definition | None, list[Problem]]:
         before = len(problems)
         candidates = _candidates(written.people, stage_id, problems)
         if not candidates and len(problems) == before:
-            place = written.places.value(("candidates",))
+            place = written.people.whole or written.places.value(("candidates",))
             problems.append(Problem(place, "candidates", "no candidates", "at least one"))
     if head is None or problems:
         return None, problems
-    return _definition(head, candidates, written.places.value(())), problems
+    return _definition(head, candidates, written.places.value(())), []
 
 
 def _without_problem(written: Written) -> list[Problem]:
@@ -108,8 +109,8 @@ def unknown_field(
 
     `deeper` are dotted names of fields that belong one mapping further in.
     """
-    spellings = {inner.rpartition(".")[2]: inner for inner in deeper}
-    spellings |= {here: here for here in known}
+    spellings = {full.rpartition(".")[2]: full for full in (*deeper, *known)}
+    spellings |= {full: full for full in known}
     near = get_close_matches(name.casefold(), spellings, n=1, cutoff=0.7)
     hint = f"did you mean {spellings[near[0]]}?" if near else f"known are {', '.join(known)}"
     return Problem(place, field, shown(name), message=f"there is no field {name}; {hint}")
@@ -125,7 +126,7 @@ def _problem(detail: ErrorDetails, place: Place, field: str, what: str) -> Probl
         return Problem(place, field, found=shown(found), message=context["message"])
     if kind == "wanted":
         return Problem(place, field, found=shown(found), wanted=context["wanted"])
-    if kind == "string_type" and isinstance(found, int | float):
+    if kind == "string_type" and isinstance(found, int | float) and isfinite(found):
         # YAML took it for a number or a yes/no; only quotes say that it is meant as text.
         return Problem(place, field, found=shown(found), wanted=f"{what}; text needs quotes here")
     return Problem(place, field, found=shown(found), wanted=what)

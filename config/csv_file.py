@@ -85,4 +85,5 @@ def _rows(text: str, delimiter: str, start: int, file: str) -> Iterator[TableRow
                 yield begins, row
             begins = start + reader.line_num + 1
     except csv.Error as error:
-        yield Problem(Place(file, begins), message=f"the rows cannot be told apart here: {error}")
+        message = f"the rows cannot be told apart from here on, often for a stray quote ({error})"
+        yield Problem(Place(file, begins), message=message)

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import Any
 
 SHOWN_LENGTH = 60
@@ -79,6 +80,9 @@ def shown(value: object) -> str:
         text = value if len(value) <= SHOWN_LENGTH else value[: SHOWN_LENGTH - 1] + "…"
         # A line break or an escape sequence must not break up the one line of a complaint.
         return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text) + '"'
+    if isinstance(value, float) and isnan(value):
+        # How an error in a cell arrives here.
+        return "an error such as #N/A"
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):

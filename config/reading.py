@@ -72,8 +72,19 @@ def _judged(sources: Sources) -> Reading:
             definitions.append(definition)
         notes += written.people.notes if written.people else ()
     if problems:
-        raise BadInput(problems)
+        raise BadInput(_in_reading_order(problems))
     return Reading(tuple(definitions), tuple(dict.fromkeys(notes)), sources.digest)
+
+
+def _in_reading_order(problems: list[Problem]) -> list[Problem]:
+    """Put what is wrong in a text file in the order of its lines, and say it once."""
+    files = list(dict.fromkeys(problem.place.file for problem in problems))
+
+    def order(problem: Problem) -> tuple[int, int, int]:
+        place = problem.place
+        return files.index(place.file), place.line or 0, place.column or 0
+
+    return sorted(dict.fromkeys(problems), key=order)
 
 
 def _from_workbook(sources: Sources) -> list[Written]:

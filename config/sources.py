@@ -114,10 +114,11 @@ def _sources(
     *,
     given: bool,
 ) -> Sources:
-    digest = sha256(f"reader {READER_VERSION}, {len(data)} bytes\n".encode())
+    # The end of a name decides how the bytes are read; the length keeps the two files apart.
+    kind = suffix_of(definition)
+    digest = sha256(f"reader {READER_VERSION}, {kind}, {len(data)} bytes\n".encode())
     digest.update(data)
     if people is not None:
-        # The name's end decides how the bytes are read.
         digest.update(f"\n{suffix_of(people.path)}\n".encode())
         digest.update(people.data)
     return Sources(definition, data, document, people, given, digest.hexdigest())

@@ -49,10 +49,16 @@ class PeopleTable:
     rows: Iterable[TableRow | Problem]
     grid: Grid
 
+    @property
+    def _whole(self) -> Place:
+        first = self.grid.row(1)
+        return Place(first.file, sheet=first.sheet)
+
     def people(self, campaign: str) -> People:
         """Answer everybody in the table; a person of another campaign in it is a problem."""
         places = TablePlaces(self.grid, self.columns.by_field)
-        return People(self._people_of(campaign, places), places, self._notes())
+        rows = self._people_of(campaign, places)
+        return People(rows, places, self._whole, self._notes())
 
     def people_by_campaign(self) -> tuple[dict[str, People], list[Problem]]:
         """Answer the people by what their `campaign` column says, and the rows that say nothing."""
@@ -70,7 +76,9 @@ class PeopleTable:
                 key = str(fields.pop("campaign")).strip()
                 rows.setdefault(key, []).append(Row(row.number, fields))
         notes = self._notes()
-        return {key: People(some, places, notes) for key, some in rows.items()}, problems
+        return {
+            key: People(some, places, self._whole, notes) for key, some in rows.items()
+        }, problems
 
     def nobody(self) -> People:
         """Answer what a campaign without people in the table has."""
@@ -92,10 +100,8 @@ class PeopleTable:
                 )
 
     def _notes(self) -> tuple[str, ...]:
-        place = self.grid.row(1)
-        where = f"{place.file}, {place.sheet}" if place.sheet else place.file
         unused = ", ".join(self.columns.unused)
-        return (f"{where}: columns not used, never sent: {unused}",) if unused else ()
+        return (f"{self._whole}: columns not used, never sent: {unused}",) if unused else ()
 
     def _people(self) -> Iterator[Row | Problem]:
         by_field = [

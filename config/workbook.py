@@ -22,7 +22,8 @@ ENGINES: dict[str, Literal["openpyxl", "calamine"]] = {
     ".xls": "calamine",
     ".ods": "calamine",
 }
-ZIPPED = (".xlsx", ".xlsm", ".ods")
+# What lies in the archive that each newer format is.
+MEMBER = {".xlsx": "[Content_Types].xml", ".xlsm": "[Content_Types].xml", ".ods": "content.xml"}
 OLD_FORMAT = bytes.fromhex("d0cf11e0a1b11ae1")
 # A workbook of 100,000 people unpacks to about 60 MB; a few kilobytes can unpack to gigabytes.
 LARGEST_UNPACKED = 256 * 2**20
@@ -113,19 +114,25 @@ def _unreadable(file: str, message: str) -> BadInput:
 
 
 def _check_container(data: bytes, suffix: str, file: str) -> None:
-    """Look at the outside of a workbook before anything unpacks it."""
-    if suffix not in ZIPPED:
+    """Look at the outside of a workbook before anything unpacks it: is it what its name says?"""
+    old = data.startswith(OLD_FORMAT)
+    if suffix not in MEMBER:
+        if not old:
+            raise _unreadable(file, "this is no workbook of type .xls; save it as .xlsx")
         return
-    if data.startswith(OLD_FORMAT):
-        raise _unreadable(
-            file,
-            f"this is protected by a password, or no {suffix}; save it as {suffix} without one",
+    if old:
+        message = (
+            f"this is protected by a password, or no {suffix}; save it as {suffix} without one"
         )
+        raise _unreadable(file, message)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            unpacked = sum(member.file_size for member in archive.infolist())
-    except (zipfile.BadZipFile, *DAMAGED):
-        raise _unreadable(file, f"this is not a workbook of type {suffix}") from None
+            members = archive.infolist()
+    except DAMAGED:
+        members = []
+    if MEMBER[suffix] not in {member.filename for member in members}:
+        raise _unreadable(file, f"this is no workbook of type {suffix}, or only a part of one")
+    unpacked = sum(member.file_size for member in members)
     if unpacked > LARGEST_UNPACKED:
         size = f"{unpacked // 2**20:,} MB"
         raise _unreadable(file, f"this workbook unpacks to {size}, which no campaign needs")

@@ -43,10 +43,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """The people of one campaign, row by row; a row that cannot be read is a Problem instead."""
+    """The people of one campaign, row by row; a row that cannot be read is a Problem instead.
+
+    `whole` is the table they stand in, None for people written in the definition itself.
+    """
 
     rows: Iterable[Row | Problem]
     places: PeoplePlaces
+    whole: Place | None = None
     notes: tuple[str, ...] = ()
 
 
