@@ -1,1 +1,1 @@
-"""The command line, a file per group of commands."""
+"""The command line: a file per command, and how they speak."""

@@ -1,0 +1,28 @@
+"""The arguments that several commands share, spelled once."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+File = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE", help="The campaign: a definition (.yaml), a workbook, or a .csv of people."
+    ),
+]
+DefinitionFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--campaign", metavar="DEFINITION", help="The definition that a .csv of people belongs to."
+    ),
+]
+Key = Annotated[str, typer.Argument(metavar="KEY", help="The campaign's key.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object, and nothing else, for a program.")
+]
+
+
+def as_typed(file: Path, campaign: Path | None) -> list[str]:
+    """Repeat FILE and its definition the way they were given, for the next command to type."""
+    return [str(file), *(["--campaign", str(campaign)] if campaign else [])]

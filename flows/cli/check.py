@@ -1,0 +1,65 @@
+"""`campaign check`: is what was written usable?"""
+
+from typing import TYPE_CHECKING, Any
+
+from flows.cli.arguments import AsJson, DefinitionFile, File, as_typed
+from flows.cli.speech import answering, command, counted, print_json, say
+
+if TYPE_CHECKING:
+    from config.definition import Definition
+    from config.reading import Reading
+
+
+def check(file: File, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
+    """Find every problem in a campaign file.
+
+    Each comes with its line or cell. Needs no settings and no network, sends nothing and touches no ledger.
+    """
+    from config.reading import read_campaigns
+
+    with answering(as_json):
+        reading = read_campaigns(file, campaign)
+    if as_json:
+        print_json(_answer(reading))
+    for definition in reading.definitions:
+        say(*_lines(definition), as_json=as_json)
+    for note in reading.notes:
+        say(f"Note: {note}", as_json=as_json)
+    say(f"OK. Next: {command('plan', *as_typed(file, campaign))}", as_json=as_json)
+
+
+def _answer(reading: "Reading") -> dict[str, Any]:
+    campaigns = [
+        {"campaign": definition.campaign, "candidates": len(definition.candidates)}
+        for definition in reading.definitions
+    ]
+    return {"ok": True, "problems": [], "campaigns": campaigns, "notes": list(reading.notes)}
+
+
+def _lines(definition: "Definition") -> list[str]:
+    people = counted(len(definition.candidates), "candidate")
+    invites = "to be invited" if definition.invites.send else "to be added, without invitations"
+    return [
+        definition.campaign,
+        f"  project     {project_in_words(definition)}",
+        f"  problem     {problem_in_words(definition)}",
+        f"  candidates  {people} {invites}",
+    ]
+
+
+def project_in_words(definition: "Definition") -> str:
+    """Name the project of a definition: the new one, or the one that exists."""
+    project = definition.project
+    return f'new: "{project.name}"' if project.id is None else f"{project.id}, which exists"
+
+
+def problem_in_words(definition: "Definition") -> str:
+    """Name the one problem of a definition as far as it is known before the service is asked."""
+    from config.definition import ProblemById
+
+    problem = definition.problem
+    if problem is None:
+        return "the one that the project has already"
+    if isinstance(problem, ProblemById):
+        return str(problem.id)
+    return f'the one titled "{problem.title}"'

@@ -1,0 +1,34 @@
+"""The last lines of a command: what happened to each campaign, and what to type next."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from flows.cli.speech import command
+
+# What a person must look at comes last, where it is read.
+TOLD = ("invited", "added", "waiting", "sending", "withdrawn", "refused", "unsure")
+
+
+def summary(status: Mapping[str, Any]) -> str:
+    """Count a campaign in one line, from its status object: `47 invited, 1 refused, 2 unsure`."""
+    counts = status["counts"]
+    told = [name for name in TOLD if counts[name]]
+    if counts["invited"] and counts["added"] == counts["invited"]:
+        told.remove("added")
+    return ", ".join(f"{counts[name]:,} {name}" for name in told) or "nobody added yet"
+
+
+def next_steps(status: Mapping[str, Any], definition: str) -> list[str]:
+    """Say what to type next, one line each; `definition` is the file the campaign came from."""
+    key, counts = status["campaign"], status["counts"]
+    calls = (status["project"], status["problem"])
+    steps = []
+    if counts["unsure"] or "unsure" in calls:
+        steps.append(f"unsure: {command('settle', key)}")
+    if counts["refused"] or "refused" in calls:
+        steps.append(f"refused: mend {definition}, then {command('run', definition)}")
+    elif counts["waiting"] or "waiting" in calls:
+        steps.append(f"waiting: {command('run', definition)}")
+    if not steps:
+        steps.append(f"links: {command('links', key)}")
+    return steps

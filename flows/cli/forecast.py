@@ -1,0 +1,186 @@
+"""What a run of a definition would do now, decided from the ledger alone. Pure.
+
+The same decisions as the run's own (data/remaining.py), written nowhere.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from config.definition import Candidate, Definition, ProblemById, ProblemByTitle
+from data.remaining import Changes, Known, after, compare, remaining
+from data.states import Step
+from data.tables import Campaign
+from tasks.service.wire import service_date
+from tasks.standing import furthest
+
+OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: a run may send it
+PLAIN = (
+    *("campaign", "service", "project_id", "project", "problem", "create", "attach"),
+    *("add", "requests", "invite", "unsure", "refused", "sending", "withdrawn"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One campaign's plan: the calls a run would make, and what it would leave to a person.
+
+    `create`, `attach`, `add`, `requests` and `invite` are calls to come; `project` and `problem`
+    the states of those two calls as they stand. `unsure`, `refused`, `sending` and `withdrawn`
+    count candidates. `differs` names fields of the campaign that the service has otherwise.
+    """
+
+    campaign: str
+    service: str | None
+    project_id: int | None
+    project: Step
+    problem: Step
+    create: bool
+    attach: bool
+    add: int
+    requests: int
+    invite: int
+    changes: Changes
+    differs: tuple[str, ...]
+    unsure: int
+    refused: int
+    sending: int
+    withdrawn: int
+
+    @property
+    def nothing(self) -> bool:
+        """Whether a run would make no request at all."""
+        return not (self.create or self.attach or self.add or self.invite)
+
+    @property
+    def needs_a_person(self) -> bool:
+        return bool(self.unsure) or Step.UNSURE in (self.project, self.problem)
+
+    def as_json(self) -> dict[str, Any]:
+        """Answer the object that `campaign plan --json` prints for one campaign."""
+        changes = self.changes
+        plain = {name: getattr(self, name) for name in PLAIN}
+        return plain | {
+            "new": [person.email1 for person in changes.new],
+            "changed": [
+                {"email1": person.email1, "fields": list(differing(known, person))}
+                for known, person in changes.changed
+            ],
+            "removed": [email1_of(known) for known in changes.removed],
+            "returned": [email1_of(known) for known in changes.returned],
+            "differs": list(self.differs),
+        }
+
+
+def forecast(
+    definition: Definition,
+    campaign: Campaign | None,
+    known: Mapping[str, Known],
+    *,
+    per_request: int,
+    run_lives: bool,
+) -> Forecast:
+    """Lay a definition beside the ledger; `campaign` is None before its first run.
+
+    `run_lives` says whether the run behind what is SENDING still works on it; without its run a
+    claim is unsure (data/recovery.py).
+    """
+    project, problem = _calls(definition, campaign, run_lives=run_lives)
+    changes = compare(definition, known)
+    steps = after(changes, known.values())
+    left = remaining(project, problem, steps, send=definition.invites.send)
+    standing = _standing(changes, known, send=definition.invites.send, run_lives=run_lives)
+    made = campaign is not None and campaign.project_id is not None
+    return Forecast(
+        campaign=definition.campaign,
+        service=campaign.service if campaign else None,
+        project_id=campaign.project_id if campaign and made else definition.project.id,
+        project=project,
+        problem=problem,
+        create=left.create,
+        attach=left.attach,
+        add=left.add,
+        requests=-(-left.add // per_request),
+        invite=left.invite,
+        changes=changes,
+        differs=differences(definition, campaign) if campaign else (),
+        unsure=standing[Step.UNSURE],
+        refused=standing[Step.REFUSED],
+        sending=standing[Step.SENDING],
+        withdrawn=standing[Step.WITHDRAWN],
+    )
+
+
+def _calls(
+    definition: Definition, campaign: Campaign | None, *, run_lives: bool
+) -> tuple[Step, Step]:
+    """Where the project and the problem will stand once the definition is taken over."""
+    project = Step(campaign.project_state) if campaign else Step.WAITING
+    problem = Step(campaign.problem_state) if campaign else Step.WAITING
+    if project in OPEN and definition.project.id is not None:
+        project = Step.DONE
+    if problem in OPEN and definition.problem is None:
+        problem = Step.DONE
+    return _claimed(project, run_lives), _claimed(problem, run_lives)
+
+
+def _claimed(step: Step, run_lives: bool) -> Step:
+    return Step.UNSURE if step is Step.SENDING and not run_lives else step
+
+
+def _standing(
+    changes: Changes, known: Mapping[str, Known], *, send: bool, run_lives: bool
+) -> Counter[Step]:
+    """Count everyone by the furthest step; a refused person with new wording waits again."""
+    reworded = {person.row for person, _ in changes.reworded}
+    return Counter(
+        furthest(
+            Step.WAITING if person.row in reworded else _claimed(person.add, run_lives),
+            _claimed(person.invite, run_lives),
+            send=send,
+        )
+        for person in known.values()
+    )
+
+
+def differences(definition: Definition, campaign: Campaign) -> tuple[str, ...]:
+    """Name what the definition now says otherwise than what was sent for the project and problem.
+
+    The service has no update (interface 4), so these are told and not applied.
+    """
+    differing: list[str] = []
+    project, problem = definition.project, definition.problem
+    if campaign.project_state not in OPEN:
+        if project.id is not None:
+            differing += ["project.id"] if project.id != campaign.project_id else []
+        else:
+            now = {
+                "name": project.name,
+                "description": project.description,
+                "state": project.state,
+                "starttime": service_date(project.starttime),
+                "endtime": service_date(project.endtime),
+            }
+            differing += [f"project.{name}" for name in now if now[name] != getattr(campaign, name)]
+    if campaign.problem_state not in OPEN and (
+        (isinstance(problem, ProblemById) and problem.id != campaign.problem_id)
+        or (isinstance(problem, ProblemByTitle) and problem.title != campaign.problem_title)
+    ):
+        differing.append("problem")
+    return tuple(differing)
+
+
+def differing(known: Known, person: Candidate) -> tuple[str, ...]:
+    """Name the fields of a person that the definition now says otherwise."""
+    names = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
+    return tuple(
+        name
+        for name, sent in zip(names, known.fields, strict=True)
+        if getattr(person, name) != sent
+    )
+
+
+def email1_of(known: Known) -> str:
+    """The address of a known person as it was typed."""
+    return known.fields[2]

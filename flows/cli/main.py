@@ -1,0 +1,96 @@
+"""The command `campaign`: its table of commands, and how every ending becomes an exit code.
+
+0 all done; 1 stopped; 2 bad input or usage, before any request; 3 finished, but a person must
+look; 130 interrupted.
+"""
+
+import os
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Annotated
+
+import typer
+
+from config.errors import CampaignError
+from flows.cli.complaints import explain
+from flows.cli.speech import complain, tolerate_every_encoding
+
+# In the order of the help; each command is the function of its name in its module.
+COMMANDS = (
+    ("demo", "flows.cli.demo"),
+    ("sandbox", "flows.cli.sandbox"),
+    ("new", "flows.cli.new"),
+    ("check", "flows.cli.check"),
+    ("plan", "flows.cli.plan"),
+    ("run", "flows.cli.running"),
+    ("status", "flows.cli.status"),
+    ("links", "flows.cli.links"),
+    ("problems", "flows.cli.problems"),
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    # A stack trace with local variables would show candidates' names and addresses.
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"campaign {version('hiring-campaigns')}")
+        raise typer.Exit
+
+
+@app.callback()
+def campaign(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
+    ] = False,
+) -> None:
+    """Hiring campaigns, sent without fear.
+
+    Write down whom to invite to which assessment; campaign adds everyone to the project and
+    invites them. Nobody is invited twice, nobody is forgotten, and what may have gone wrong is
+    shown with its evidence. Every command is safe to type again.
+
+    To see it work: campaign demo. To begin: campaign new hiring.yaml
+    """
+
+
+for name, module in COMMANDS:
+    if find_spec(module):
+        app.command(name)(getattr(import_module(module), name))
+
+
+def main() -> None:
+    """Run the command that was typed and end with its exit code."""
+    tolerate_every_encoding()
+    try:
+        code = _exit_code()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone (`| head`): the rest has nowhere to go, at exit neither.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code)
+
+
+def _exit_code() -> int:
+    try:
+        app(prog_name="campaign")
+    except CampaignError as error:
+        explain(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        code = 130
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else 0
+    if code == 130:
+        complain("Interrupted. What was recorded stands; the same command goes on from there.")
+    return code

@@ -1,0 +1,196 @@
+"""`campaign plan`: what a run would do, said beforehand."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.errors import CampaignError
+from flows.cli.arguments import AsJson, DefinitionFile, File, as_typed
+from flows.cli.check import problem_in_words, project_in_words
+from flows.cli.speech import answering, command, counted, print_json, say
+
+if TYPE_CHECKING:
+    from config.definition import Definition
+    from data.ledger import Ledger
+    from data.tables import Campaign
+    from flows.cli.forecast import Forecast
+
+# Of the people a run would leave alone, this many are named.
+NAMED = 20
+
+
+class AnotherService(CampaignError):
+    """The ledger has this campaign at another service than the settings lead to."""
+
+    def __init__(self, key: str, service: str, settings: str) -> None:
+        super().__init__(
+            f"The campaign {key} runs at {service}, but ASSESSMENT_BASE_URL is {settings}. "
+            "A run would stop and send nothing. Set ASSESSMENT_BASE_URL back, or give the "
+            "campaign at the other service a key of its own."
+        )
+
+
+def plan(file: File, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
+    """Say what a run would do, and do nothing.
+
+    Compares the campaign file with the ledger. Asks no service, sends nothing and records nothing.
+    """
+    from config.reading import read_campaigns
+
+    with answering(as_json):
+        reading = read_campaigns(file, campaign)
+        forecasts = _forecasts(reading.definitions)
+    if as_json:
+        print_json({"campaigns": [seen.as_json() for seen in forecasts]})
+    for definition, seen in zip(reading.definitions, forecasts, strict=True):
+        say(*lines_of(definition, seen), as_json=as_json)
+    say(*_next(forecasts, file, campaign), as_json=as_json)
+
+
+def _forecasts(definitions: "tuple[Definition, ...]") -> "list[Forecast]":
+    """Decide for each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
+    from config.settings import load_local
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+    from flows.cli.forecast import forecast
+
+    local = load_local()
+    per_request = local.candidates_per_request
+    try:
+        ledger = Ledger.open(local.database_url, create=False)
+    except NoLedger:
+        return [
+            forecast(definition, None, {}, per_request=per_request, run_lives=False)
+            for definition in definitions
+        ]
+    service = _service_in_settings()
+    forecasts = []
+    with ledger:
+        for definition in definitions:
+            found = ledger.campaign(definition.campaign)
+            if found and service and found.service != service:
+                raise AnotherService(found.key, found.service, service)
+            known = ledger.known(found.id) if found else {}
+            lives = found is not None and last_run_lives(ledger, found)
+            forecasts.append(
+                forecast(definition, found, known, per_request=per_request, run_lives=lives)
+            )
+    return forecasts
+
+
+def last_run_lives(ledger: "Ledger", campaign: "Campaign") -> bool:
+    """Whether a run is at work on this campaign now, here or on another machine."""
+    from data.ledger import now
+    from data.processes import Process, is_alive
+
+    run = ledger.last_run(campaign.id)
+    if run is None or run.ended_at is not None:
+        return False
+    return is_alive(Process(run.host, run.pid, run.process_start), run.heartbeat_at, now())
+
+
+def _service_in_settings() -> str | None:
+    """The base URL a run would use, where the settings have one; a plan needs none of them."""
+    from pydantic_settings import BaseSettings
+
+    from config.settings import ServiceSettings, ServiceUrl, _load
+
+    class Address(BaseSettings):
+        model_config = ServiceSettings.model_config
+        base_url: ServiceUrl | None = None
+
+    return _load(Address).base_url
+
+
+def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
+    """Write one campaign's plan, a line for each kind of thing."""
+    where = f" at {seen.service}" if seen.service else ", not run yet"
+    lines = [f"{seen.campaign}{where}"]
+    for word, said in _told(definition, seen):
+        lines.append(f"  {word:<11} {said}")
+    return lines
+
+
+def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
+    yield "project", _project(definition, seen)
+    yield "problem", _problem(definition, seen)
+    if seen.add:
+        people, requests = counted(seen.add, "candidate"), counted(seen.requests, "request")
+        yield "add", f"{people} in {requests}"
+    else:
+        yield "add", "nobody"
+    if not definition.invites.send:
+        yield "invite", "nobody: the definition says  invites: {send: false}"
+    else:
+        yield "invite", counted(seen.invite, "email") if seen.invite else "nobody"
+    yield from _left_alone(seen)
+
+
+def _project(definition: "Definition", seen: "Forecast") -> str:
+    from data.states import Step
+
+    if seen.create:
+        return f"create {project_in_words(definition)}"
+    if seen.project is Step.DONE:
+        return f"{seen.project_id}, nothing to do"
+    return f"{_waits(str(seen.project))}; nothing else can go before that"
+
+
+def _problem(definition: "Definition", seen: "Forecast") -> str:
+    from data.states import Step
+
+    if definition.problem is None:
+        return problem_in_words(definition)
+    if seen.attach:
+        return f"attach {problem_in_words(definition)}"
+    if seen.problem is Step.DONE:
+        return "attached, nothing to do"
+    if seen.problem is Step.WAITING:
+        return "waits for the project"
+    return f"{_waits(str(seen.problem))}; nobody is added or invited before that"
+
+
+def _waits(state: str) -> str:
+    return {
+        "unsure": "unsure whether the service has it: a person must settle this",
+        "sending": "being sent by a run right now",
+        "withdrawn": "withdrawn by a person's decision",
+    }.get(state, state)
+
+
+def _left_alone(seen: "Forecast") -> Iterator[tuple[str, str]]:
+    """Tell what a run would not touch, and why."""
+    from flows.cli.forecast import differing, email1_of
+
+    changes = seen.changes
+    if seen.differs:
+        fields = ", ".join(seen.differs)
+        yield "changed", f"{fields}: the service has no update, so this is not applied"
+    for known, person in changes.changed[:NAMED]:
+        fields = ", ".join(differing(known, person))
+        yield "changed", f"{person.email1} ({fields}): already added, so this is not applied"
+    if len(changes.changed) > NAMED:
+        yield "changed", f"and {len(changes.changed) - NAMED:,} more"
+    for known in changes.removed[:NAMED]:
+        yield "removed", f"{email1_of(known)}: no longer in the definition, left alone"
+    if len(changes.removed) > NAMED:
+        yield "removed", f"and {len(changes.removed) - NAMED:,} more"
+    if changes.returned:
+        yield "returned", f"{counted(len(changes.returned), 'candidate')}, in the definition again"
+    if seen.sending:
+        yield "sending", f"{counted(seen.sending, 'candidate')}, by a run right now"
+    if seen.unsure:
+        yield "unsure", f"{counted(seen.unsure, 'candidate')}: never sent again by itself"
+    if seen.refused:
+        yield "refused", f"{counted(seen.refused, 'candidate')}, by the service: skipped"
+    if seen.withdrawn:
+        yield "withdrawn", f"{counted(seen.withdrawn, 'candidate')}, by a person's decision"
+
+
+def _next(forecasts: "list[Forecast]", file: Path, campaign: Path | None) -> list[str]:
+    steps = [
+        f"Unsure: {command('settle', seen.campaign)}" for seen in forecasts if seen.needs_a_person
+    ]
+    if all(seen.nothing for seen in forecasts):
+        return ["Nothing to send: a run would make no request.", *steps]
+    return [*steps, f"Next: {command('run', *as_typed(file, campaign))}"]

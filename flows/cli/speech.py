@@ -1,0 +1,104 @@
+"""How the command line speaks: to people in lines and tables, to programs in one JSON object.
+
+People read standard output; with `--json` that belongs to the program alone and people read
+standard error. Colour and boxes adapt to the terminal, and no encoding makes a command fail.
+"""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any
+
+from config.errors import BadInput, CampaignError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Where no terminal says how wide it is: a row of a table stays one line in a file or a pipe.
+UNSEEN_WIDTH = 240
+
+
+def tolerate_every_encoding() -> None:
+    """Let a terminal that lacks a character show `?` instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def say(*lines: str, as_json: bool = False) -> None:
+    """Tell a person, line by line; beside the JSON object when a program asked."""
+    stream = sys.stderr if as_json else sys.stdout
+    for line in lines:
+        print(printable(line), file=stream)
+
+
+def complain(*lines: str) -> None:
+    """Tell a person what went wrong, on standard error."""
+    say(*lines, as_json=True)
+
+
+def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Show rows under a header; numbers stand right, and None is left empty."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    shown = [list(row) for row in rows]
+    for position, column in enumerate(table.columns):
+        column.overflow = "fold"
+        if shown and all(isinstance(row[position], int | None) for row in shown):
+            column.justify = "right"
+    for row in shown:
+        # As Text, brackets in a name are brackets and no markup.
+        table.add_row(*(Text("" if cell is None else printable(str(cell))) for cell in row))
+    _console().print(table)
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    seen = sys.stdout.isatty() or "COLUMNS" in os.environ
+    return Console(highlight=False, width=None if seen else UNSEEN_WIDTH)
+
+
+def print_json(answer: Mapping[str, Any]) -> None:
+    """Print the one object that a program reads; ASCII, so that it survives every encoding."""
+    print(json.dumps(answer))
+
+
+@contextmanager
+def answering(as_json: bool) -> Iterator[None]:
+    """Answer a program also where the command fails; the error goes on to its exit code."""
+    try:
+        yield
+    except BadInput as error:
+        if as_json:
+            problems = [problem.as_json() for problem in error.problems]
+            print_json({"ok": False, "problems": problems})
+        raise
+    except CampaignError as error:
+        if as_json:
+            print_json({"ok": False, "error": str(error)})
+        raise
+
+
+def command(*words: object) -> str:
+    """Write what to type, quoted as a shell wants it: `campaign plan 'my people.csv'`."""
+    return shlex.join(["campaign", *(str(word) for word in words)])
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write `1 candidate`, `2 candidates`, `1,000 candidates`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def printable(text: str) -> str:
+    """Take the power out of text that others wrote: no escape sequence reaches the terminal."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )

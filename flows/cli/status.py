@@ -1,0 +1,142 @@
+"""`campaign status`: where each campaign stands, and who needs a person."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flows.cli.arguments import AsJson
+from flows.cli.closing import next_steps, summary
+from flows.cli.complaints import UnknownCampaign
+from flows.cli.speech import answering, command, counted, print_json, say, say_table
+
+if TYPE_CHECKING:
+    from data.ledger import Ledger
+    from data.tables import Campaign
+
+# Of those who need a person, this many are listed; `--json` lists everyone.
+LISTED = 50
+NUMBERS = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn")
+
+
+def status(
+    key: Annotated[
+        str | None, typer.Argument(metavar="[KEY]", help="One campaign; all of them without it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show where each campaign stands.
+
+    Read from the ledger alone: no service is asked, nothing is changed.
+    """
+    from config.settings import load_local
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+
+    with answering(as_json):
+        try:
+            ledger = Ledger.open(load_local().database_url, create=False)
+        except NoLedger:
+            _nothing_yet(key, as_json=as_json)
+            return
+        with ledger:
+            if key is None:
+                _show_all(ledger, as_json=as_json)
+            else:
+                _show_one(ledger, find_campaign(ledger, key), as_json=as_json)
+
+
+def find_campaign(ledger: "Ledger", key: str) -> "Campaign":
+    """Find a campaign by its key. Raises UnknownCampaign, which names the nearest one."""
+    found = ledger.campaign(key)
+    if found is None:
+        raise UnknownCampaign(key, [campaign.key for campaign in ledger.campaigns()])
+    return found
+
+
+def _nothing_yet(key: str | None, *, as_json: bool) -> None:
+    if key is not None:
+        raise UnknownCampaign(key, [])
+    if as_json:
+        print_json({"campaigns": []})
+    say("No campaign was run yet.", f"Next: {command('new', 'hiring.yaml')}", as_json=as_json)
+
+
+def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
+    from tasks.standing import standing
+
+    campaigns = ledger.campaigns()
+    if not campaigns:
+        _nothing_yet(None, as_json=as_json)
+        return
+    stand = [standing(ledger, campaign) for campaign in campaigns]
+    if as_json:
+        print_json({"campaigns": stand})
+        return
+    shown = [name for name in NUMBERS if any(one["counts"][name] for one in stand)]
+    say_table(
+        ["campaign", "service", "project", *shown],
+        [
+            [one["campaign"], one["service"], _call(one, "project")]
+            + [one["counts"][name] for name in shown]
+            for one in stand
+        ],
+    )
+    say(f"Next: {command('status', 'KEY')}")
+
+
+def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
+    from tasks.standing import standing
+
+    stand = standing(ledger, campaign)
+    if as_json:
+        print_json(stand)
+        return
+    say(f"{campaign.key} at {campaign.service}")
+    say(f"  project   {_call(stand, 'project')}", f"  problem   {_call(stand, 'problem')}")
+    if campaign.why:
+        say(f"  why       {campaign.why}")
+    say(f"  last run  {_last_run(ledger, campaign)}")
+    waiting_for_a_person = list(needing_a_person(stand["candidates"]))
+    if waiting_for_a_person:
+        say("")
+        say_table(["email1", "step", "state", "why"], waiting_for_a_person[:LISTED])
+    if len(waiting_for_a_person) > LISTED:
+        more = counted(len(waiting_for_a_person) - LISTED, "more candidate")
+        say(f"and {more}, listed by: {command('status', campaign.key, '--json')}")
+    say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
+    say(*(f"  {step}" for step in next_steps(stand, campaign.definition)))
+
+
+def needing_a_person(
+    candidates: Iterable[Mapping[str, Any]],
+) -> Iterable[tuple[str, str, str, str | None]]:
+    """Pick who is unsure or refused: email1, the step that stands so, its state, and why."""
+    for person in candidates:
+        for step in ("add", "invite"):
+            if person[step] in ("unsure", "refused"):
+                yield person["email1"], step, person[step], person["why"]
+
+
+def _call(stand: Mapping[str, Any], name: str) -> str:
+    """Write the project or the problem with its id, and its state where that is not done."""
+    state, number = stand[name], stand[f"{name}_id"]
+    if state == "done":
+        return str(number) if number is not None else "the project's own"
+    return state if number is None else f"{number}, {state}"
+
+
+def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
+    from flows.cli.plan import last_run_lives
+
+    run = ledger.last_run(campaign.id)
+    if run is None:
+        return "none yet"
+    began = f"began {run.started_at.astimezone():%Y-%m-%d %H:%M}"
+    if run.ended_at is not None:
+        ended = str(run.ending).replace("_", " ")
+        return f"{began}, {ended}" + (f": {run.reason}" if run.reason else "")
+    if last_run_lives(ledger, campaign):
+        return f"{began}, at work now"
+    # Its claims become unsure as soon as a run finds them; status itself writes nothing.
+    return f"{began}, went away without an end; what it was sending is unsure"

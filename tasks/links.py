@@ -1,0 +1,44 @@
+"""The links of a campaign: where each candidate takes the assessment, for people and programs."""
+
+from functools import partial
+from pathlib import Path
+
+from data.exports import Link, as_csv_file, as_html, as_json, write_whole
+from data.ledger import Ledger
+from data.tables import Campaign
+from tasks.service.embed import iframe
+from tasks.standing import link
+
+
+def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
+    """One link per candidate, in the definition's order; without a URL until both ids are known."""
+    return [
+        Link(
+            row.first_name,
+            row.last_name,
+            row.email1,
+            row.candidate_id,
+            link(campaign, row.candidate_id),
+            row.invite_state,
+        )
+        for row in ledger.candidates(campaign.id)
+    ]
+
+
+def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
+    """Write KEY/links.csv and KEY/links.json in the output folder; answers the CSV's path.
+
+    Raises CannotWrite; the ledger has the links all the same.
+    """
+    links = links_of(ledger, campaign)
+    folder = output_dir / campaign.key
+    write_whole(folder / "links.json", as_json(links))
+    write_whole(folder / "links.csv", as_csv_file(links))
+    return folder / "links.csv"
+
+
+def index_page(campaign: Campaign, links: list[Link]) -> bytes:
+    """One page of all candidates with their iframe snippets (interface 4.7)."""
+    # A candidate's screen reader says this title.
+    title = campaign.name or "Assessment"
+    return as_html(links, title=f"{title}: links", snippet=partial(iframe, title=title))
