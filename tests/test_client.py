@@ -1,0 +1,465 @@
+"""The service over real sockets: what leaves, what is read, what each failure is called."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeVar
+
+import httpcore
+import httpx
+import pytest
+
+from tasks.service import channel
+from tasks.service.channel import exchange
+from tasks.service.client import Service
+from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
+from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.patience import Patience
+from tasks.service.verdict import Proof, verdict
+from tasks.service.wire import Request, attach_problem, invite
+from tests.wire_server import (
+    SECRET,
+    Act,
+    Line,
+    Received,
+    WireServer,
+    always,
+    give_token,
+    hang,
+    listening,
+    settings_for,
+)
+
+QUICK = Patience(attempts=3, first=0.001, most=0.01)
+LIST = json.dumps([{"id": 42, "title": "Two sum"}]).encode()
+
+
+T = TypeVar("T")
+
+
+def using(
+    act: Act, do: Callable[[Service], Awaitable[T]], *, below: str = "", **options: Any
+) -> tuple[T, WireServer, WireServer]:
+    """Run `do` with a service whose API does `act`; give the result and what both servers saw."""
+
+    async def run() -> tuple[T, WireServer, WireServer]:
+        async with (
+            listening(always(give_token)) as auth,
+            listening(act) as api,
+            Service(settings_for(auth.url, api.url + below), patience=QUICK, **options) as service,
+        ):
+            return await do(service), auth, api
+
+    return asyncio.run(run())
+
+
+def saying(*answers: tuple[int, bytes] | tuple[int, bytes, str]) -> Act:
+    """Answer from a list, the last one for ever."""
+    left = list(answers)
+
+    async def reply(line: Line, _: Received) -> None:
+        await line.answer(*(left.pop(0) if len(left) > 1 else left[0]))
+
+    return always(reply)
+
+
+# --- what leaves ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("below", ["", "/", "/v2", "/v2/"])
+def test_paths_lie_below_the_base_url_without_a_doubled_slash(below: str) -> None:
+    """Interface 4: {base_url}/api/...; a base URL may have a path of its own."""
+
+    async def do(service: Service) -> None:
+        await service.problems()
+        await service.call(attach_problem(101, 42))
+        await service.call(invite(101, 5001))
+
+    _, auth, api = using(saying((200, LIST)), do, below=below)
+    prefix = below.rstrip("/")
+    assert [(one.method, one.path) for one in api.received] == [
+        ("GET", f"{prefix}/api/problems"),
+        ("POST", f"{prefix}/api/projects/101/problems"),
+        ("POST", f"{prefix}/api/projects/101/candidates/5001/invite"),
+    ]
+    assert [(one.method, one.path) for one in auth.received] == [("POST", "/oauth/token")]
+
+
+def test_every_api_call_carries_the_bearer_and_json_its_type() -> None:
+    """Interface 4.2, 5.2: Bearer always, Content-Type with JSON; an invitation has no body."""
+
+    async def do(service: Service) -> None:
+        await service.problems()
+        await service.call(attach_problem(101, 42))
+        await service.call(invite(101, 5001))
+
+    _, auth, api = using(saying((200, LIST)), do)
+    listing, attaching, inviting = api.received
+    for one in api.received:
+        assert one.headers["authorization"] == "Bearer token-1"
+        assert "cookie" not in one.headers
+    assert listing.headers["content-type"] == "application/json"
+    assert (attaching.headers["content-type"], attaching.body) == (
+        "application/json",
+        b'{"problemid":42}',
+    )
+    assert "content-type" not in inviting.headers
+    assert (inviting.headers["content-length"], inviting.body) == ("0", b"")
+    assert auth.received[0].headers["content-type"] == "application/json"
+    assert "authorization" not in auth.received[0].headers
+
+
+def test_a_cookie_of_one_answer_is_not_sent_with_the_next_request() -> None:
+    """Every call stands alone."""
+
+    async def reply(line: Line, _: Received) -> None:
+        await line.answer(200, LIST, Set_Cookie="session=1")
+
+    async def do(service: Service) -> None:
+        await service.problems()
+        await service.problems()
+
+    *_, api = using(always(reply), do)
+    assert [one.headers.get("cookie") for one in api.received] == [None, None]
+
+
+def test_a_redirect_is_not_followed() -> None:
+    """One request and no other, wherever the answer points."""
+
+    async def reply(line: Line, _: Received) -> None:
+        await line.answer(307, Location="/api/elsewhere")
+
+    seen, _, api = using(always(reply), lambda service: service.call(invite(1, 2)))
+    assert (seen.status, len(api.received)) == (307, 1)
+
+
+@pytest.mark.parametrize("status", [401, 408, 421, 425, 429, 500, 503])
+def test_a_changing_request_is_sent_once(status: int) -> None:
+    """Never retried here: whether it may be sent again is for the ledger and the verdict."""
+    seen, auth, api = using(saying((status, b"")), lambda service: service.call(invite(1, 2)))
+    assert (seen.status, len(api.received), len(auth.received)) == (status, 1, 1)
+
+
+def test_connections_are_kept_between_calls_and_closed_at_the_end() -> None:
+    """A wave of calls uses one connection each in flight, not one each call."""
+
+    async def do(service: Service) -> None:
+        for _ in range(20):
+            await service.call(invite(1, 2))
+
+    *_, api = using(saying((200, b"")), do)
+    assert (len(api.received), api.connections) == (20, 1)
+
+
+def test_as_many_calls_as_asked_are_in_flight() -> None:
+    """Twenty at the same time: none waits for another."""
+
+    async def do_with(count: int) -> int:
+        all_here = asyncio.Event()
+        here = 0
+
+        async def reply(line: Line, _: Received) -> None:
+            nonlocal here
+            here += 1
+            if here == count:
+                all_here.set()
+            await all_here.wait()
+            await line.answer(200)
+
+        async with (
+            listening(always(give_token)) as auth,
+            listening(always(reply)) as api,
+            Service(settings_for(auth.url, api.url), in_flight=count, deadline=5) as service,
+        ):
+            seen = await asyncio.gather(*(service.call(invite(1, n)) for n in range(count)))
+        return sum(one.status == 200 for one in seen)
+
+    assert asyncio.run(do_with(20)) == 20
+
+
+# --- what an exchange records ---------------------------------------------------------------------
+
+
+def test_an_exchange_records_what_came() -> None:
+    """Status, type, body, Retry-After, the token's number and the time it took."""
+
+    async def reply(line: Line, _: Received) -> None:
+        await line.answer(429, b"later", "text/plain", Retry_After="7")
+
+    seen, *_ = using(always(reply), lambda service: service.call(invite(1, 2)))
+    assert (seen.reached, seen.status, seen.body) == (Phase.ANSWERED, 429, b"later")
+    assert (seen.content_type, seen.retry_after, seen.token) == ("text/plain", "7", 1)
+    assert (seen.failure, seen.body_failed) == (None, False)
+    assert 0 < seen.seconds < 5
+
+
+def test_a_complete_empty_body_is_not_a_lost_one() -> None:
+    """b"" came whole; None did not come."""
+    seen, *_ = using(saying((202, b"")), lambda service: service.call(invite(1, 2)))
+    assert seen.body == b""
+
+
+def test_an_endless_answer_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body beyond any answer of the service is not kept; the status is."""
+    monkeypatch.setattr(channel, "LARGEST_BODY", 1000)
+    long, *_ = using(saying((200, b"x" * 1001)), lambda service: service.call(invite(1, 2)))
+    fits, *_ = using(saying((200, b"x" * 1000)), lambda service: service.call(invite(1, 2)))
+    assert (long.status, long.body) == (200, None)
+    assert fits.body == b"x" * 1000
+
+
+def test_cancelling_a_call_passes() -> None:
+    """Only the caller can end a call early, and learns of it."""
+
+    async def run() -> Any:
+        arrived = asyncio.Event()
+
+        async def silent(_: Line, __: Received) -> None:
+            arrived.set()
+            await hang()
+
+        async with (
+            listening(always(give_token)) as auth,
+            listening(always(silent)) as api,
+            Service(settings_for(auth.url, api.url)) as service,
+        ):
+            call = asyncio.create_task(service.call(invite(1, 2)))
+            await arrived.wait()
+            call.cancel()
+            return (await asyncio.gather(call, return_exceptions=True))[0]
+
+    assert isinstance(asyncio.run(run()), asyncio.CancelledError)
+
+
+def test_refused_credentials_make_a_call_that_never_began() -> None:
+    """A call never raises for what the identity provider says; its exchange names it."""
+
+    async def refuse(line: Line, _: Received) -> None:
+        await line.answer(401, b"{}")
+
+    async def run() -> Exchange:
+        async with (
+            listening(always(refuse)) as auth,
+            listening(saying((200, b""))) as api,
+            Service(settings_for(auth.url, api.url), patience=QUICK) as service,
+        ):
+            return await service.call(invite(1, 2))
+
+    seen = asyncio.run(run())
+    assert (seen.reached, seen.failure) == (Phase.NOTHING, "CredentialsRefused")
+
+
+# --- a network of our own, for what sockets do too seldom -----------------------------------------
+
+
+class Pipe(httpcore.AsyncNetworkStream):
+    """A connection whose nth write fails and that answers all the same (httpcore's signatures)."""
+
+    def __init__(self, failing_write: int, answer: bytes) -> None:
+        self._failing_write = failing_write
+        self._answer = answer
+        self.writes = 0
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        self.writes += 1
+        if self.writes == self._failing_write:
+            raise httpcore.WriteError("https://user:password@host")
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        answer, self._answer = self._answer, b""
+        return answer
+
+    async def aclose(self) -> None:
+        pass
+
+    def get_extra_info(self, info: str) -> Any:
+        return None
+
+
+class Pipes(httpcore.AsyncNetworkBackend):
+    """A network of one such connection."""
+
+    def __init__(self, pipe: Pipe) -> None:
+        self.pipe = pipe
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> httpcore.AsyncNetworkStream:
+        return self.pipe
+
+
+class OverPipes(httpx.AsyncHTTPTransport):
+    """httpx over a network of our own."""
+
+    def __init__(self, pipe: Pipe) -> None:
+        super().__init__(verify=channel.trust())
+        self._pool = httpcore.AsyncConnectionPool(network_backend=Pipes(pipe))
+
+
+def over_pipe(failing_write: int, status: int, headers: Any = ()) -> tuple[Exchange, Pipe]:
+    pipe = Pipe(failing_write, f"HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\n{{}}".encode())
+
+    async def run() -> Exchange:
+        async with httpx.AsyncClient(transport=OverPipes(pipe)) as client:
+            request = httpx.Request("POST", "http://h/api", content=b"{}", headers=headers)
+            return await exchange(client, request, ends=asyncio.get_running_loop().time() + 5)
+
+    return asyncio.run(run()), pipe
+
+
+@pytest.mark.parametrize("failing_write", [1, 2])
+def test_a_yes_to_a_request_that_broke_off_is_unsure(failing_write: int) -> None:
+    """httpcore reads on after a failed write; the failure is not forgotten for that."""
+    seen, _ = over_pipe(failing_write, 200)
+    assert (seen.reached, seen.status, seen.body_failed) == (Phase.ANSWERED, 200, True)
+    assert verdict(Operation.ATTACH, seen).proof is Proof.UNSURE
+    whole, _ = over_pipe(0, 200)
+    assert (whole.body_failed, verdict(Operation.ATTACH, whole).proof) == (False, Proof.DONE)
+
+
+@pytest.mark.parametrize(("failing_write", "proof"), [(0, Proof.UNSURE), (2, Proof.NOT_SENT)])
+def test_a_408_to_a_request_that_broke_off_was_not_sent(failing_write: int, proof: Proof) -> None:
+    """408 is a doubt only with the body fully sent."""
+    seen, _ = over_pipe(failing_write, 408)
+    assert verdict(Operation.ATTACH, seen).proof is proof
+
+
+def test_a_header_that_cannot_be_written_sends_nothing() -> None:
+    """A local protocol error is raised while the bytes are composed: not one has left."""
+    seen, pipe = over_pipe(0, 200, headers=[(b"X-Bad", b"a\r\nb")])
+    assert (seen.reached, seen.failure, pipe.writes) == (Phase.NOTHING, "LocalProtocolError", 0)
+    judged = verdict(Operation.INVITE, seen)
+    assert (judged.proof, judged.then) == (Proof.NOT_SENT, "stop")
+
+
+# --- the list of problems -------------------------------------------------------------------------
+
+
+def test_problems_are_listed() -> None:
+    """Interface 4.2."""
+    problems, *_ = using(saying((200, LIST)), Service.problems)
+    assert [(one.id, one.title) for one in problems] == [(42, "Two sum")]
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
+def test_the_list_is_asked_for_again_when_that_can_help(status: int) -> None:
+    """It changes nothing, so it is retried; after a handful of tries the service is unreachable."""
+    problems, _, api = using(saying((status, b""), (status, b""), (200, LIST)), Service.problems)
+    assert (len(problems), len(api.received)) == (1, 3)
+    with pytest.raises(Unreachable, match="ASSESSMENT_BASE_URL"):
+        using(saying((status, b"")), Service.problems)
+
+
+def test_a_lost_list_is_asked_for_again() -> None:
+    """A connection that breaks off under the list costs a try and nothing else."""
+
+    async def act(here: WireServer, line: Line) -> None:
+        here.received.append(await line.request())
+        if len(here.received) == 1:
+            line.reset()
+        elif len(here.received) == 2:
+            await line.say(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n[{")
+        else:
+            await line.answer(200, LIST)
+
+    problems, _, api = using(act, Service.problems)
+    assert (len(problems), len(api.received)) == (1, 3)
+
+
+def test_a_401_for_the_list_renews_the_token_once() -> None:
+    """One refresh, one repetition; again 401: the credentials are refused."""
+    problems, auth, api = using(saying((401, b""), (200, LIST)), Service.problems)
+    assert (len(problems), len(auth.received), len(api.received)) == (1, 2, 2)
+
+    async def refused(service: Service) -> None:
+        with pytest.raises(CredentialsRefused):
+            await service.problems()
+
+    _, auth, api = using(saying((401, b"")), refused)
+    assert (len(auth.received), len(api.received)) == (2, 2)
+
+
+NOT_LISTS = [
+    (200, b"<html>", "text/html"),
+    (200, b"{}"),
+    (200, b""),
+    (204, b""),
+    (302, b""),
+    (400, b""),
+    (403, b"{}"),
+    (404, b"[]"),
+    (405, b""),
+    (501, b""),
+]
+
+
+@pytest.mark.parametrize("answer", NOT_LISTS)
+def test_anything_but_the_list_is_not_the_service(answer: tuple[int, bytes]) -> None:
+    """A page, an error or another shape stops at once and names the address to look at."""
+
+    async def stopped(service: Service) -> str:
+        with pytest.raises(NotTheService) as error:
+            await service.problems()
+        assert error.value.exit_code == 1
+        return str(error.value)
+
+    text, _, api = using(saying(answer), stopped)
+    assert "ASSESSMENT_BASE_URL" in text
+    assert f"status {answer[0]}" in text
+    assert len(api.received) == 1
+
+
+def test_ready_means_a_token_and_no_call() -> None:
+    """`ready` asks for one token, once, and nothing of the API."""
+
+    async def do(service: Service) -> None:
+        await service.ready()
+        await service.ready()
+
+    _, auth, api = using(saying((200, LIST)), do)
+    assert (len(auth.received), api.connections) == (1, 0)
+
+
+def test_a_renewed_token_is_the_one_the_next_call_carries() -> None:
+    """After `renew` every call goes with the new token, and its exchange says which."""
+
+    async def do(service: Service) -> tuple[int, int]:
+        first = await service.call(invite(1, 2))
+        await service.renew(first.token)
+        await service.renew(first.token)
+        second = await service.call(invite(1, 2))
+        return first.token, second.token
+
+    numbers, auth, _ = using(saying((401, b"")), do)
+    assert (numbers, len(auth.received)) == ((1, 2), 2)
+
+
+def test_nothing_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """At the most talkative level: no secret, no token, no body, no email."""
+    request = Request(Operation.ADD, "/api/projects/1/candidates", b'[{"email1":"ada@x.org"}]', 1)
+
+    async def do(service: Service) -> None:
+        await service.problems()
+        await service.call(request)
+
+    with caplog.at_level(logging.DEBUG):
+        using(saying((503, b""), (200, LIST), (500, b"ada@x.org")), do)
+    assert caplog.records
+    everything = "\n".join(f"{record.getMessage()} {record.__dict__}" for record in caplog.records)
+    for hidden in (SECRET, "token-1", "ada@x.org"):
+        assert hidden not in everything
+
+
+def test_an_unusable_proxy_is_told_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment's proxy is named by its variable; its address may hold a password."""
+    monkeypatch.setenv("HTTPS_PROXY", "gopher://user:hunter2@proxy:1")
+    with pytest.raises(Unreachable) as stopped:
+        using(saying((200, LIST)), Service.problems)
+    assert "hunter2" not in str(stopped.value)
+    assert stopped.value.__cause__ is None

@@ -1,0 +1,222 @@
+"""What one exchange proves: the table of outcomes, row by row."""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+
+from tasks.service.verdict import (
+    Exchange,
+    Operation,
+    Phase,
+    Proof,
+    Then,
+    Verdict,
+    pause_of,
+    verdict,
+)
+
+CREATE, ATTACH, ADD, INVITE = Operation
+NOT_SENT, REFUSED, UNSURE, DONE = Proof.NOT_SENT, Proof.REFUSED, Proof.UNSURE, Proof.DONE
+GO_ON, RETRY, RENEW, HALVE = Then.GO_ON, Then.RETRY, Then.RENEW, Then.HALVE
+PAUSE, ROW, STOP = Then.PAUSE, Then.ROW, Then.STOP
+
+ONE_ADDED = b'[{"email1": "ada@example.com", "candidate_id": 5001}]'
+USABLE = {CREATE: b'{"id": 101}', ATTACH: b"", ADD: ONE_ADDED, INVITE: b""}
+
+
+def answered(status: int, **more: object) -> Exchange:
+    return Exchange(**{"reached": Phase.ANSWERED, "status": status, "body": b"{}", **more})  # type: ignore[arg-type]
+
+
+def outcome(judged: Verdict) -> tuple[Proof, Then]:
+    return judged.proof, judged.then
+
+
+NETWORK = [
+    "ConnectError",
+    "ConnectTimeout",
+    "PoolTimeout",
+    "ProxyError",
+    "TimeoutError",
+    "RemoteProtocolError",
+    "Unreachable",
+    None,
+]
+OUR_OWN = ["LocalProtocolError", "UnsupportedProtocol", "InvalidURL", "TypeError", "RuntimeError"]
+
+
+@pytest.mark.parametrize("failure", NETWORK)
+@pytest.mark.parametrize("operation", list(Operation))
+def test_what_never_started_was_not_sent(operation: Operation, failure: str | None) -> None:
+    """Headers never started: nothing happened, and it may be sent again."""
+    seen = Exchange(Phase.NOTHING, failure=failure)
+    assert outcome(verdict(operation, seen)) == (NOT_SENT, RETRY)
+
+
+@pytest.mark.parametrize("failure", [*OUR_OWN, "CredentialsRefused"])
+@pytest.mark.parametrize("operation", list(Operation))
+def test_our_own_mistakes_stop(operation: Operation, failure: str) -> None:
+    """Repeating what failed by our own fault, or with refused credentials, helps nobody."""
+    seen = Exchange(Phase.NOTHING, failure=failure)
+    assert outcome(verdict(operation, seen)) == (NOT_SENT, STOP)
+
+
+@pytest.mark.parametrize("failure", [*NETWORK, *OUR_OWN, "CancelledError", "ReadTimeout"])
+@pytest.mark.parametrize("phase", [Phase.SENDING, Phase.SENT])
+@pytest.mark.parametrize("operation", list(Operation))
+def test_the_phase_decides_and_not_the_exception(
+    operation: Operation, phase: Phase, failure: str | None
+) -> None:
+    """Sending started and no status line: unsure, by whatever name the failure goes."""
+    seen = Exchange(phase, failure=failure)
+    assert outcome(verdict(operation, seen)) == (UNSURE, GO_ON)
+
+
+# One line a row of the table of outcomes: status, then create, attach, add of one, add of many,
+# invite.
+BY_STATUS: list[tuple[int, tuple[tuple[Proof, Then], ...]]] = [
+    (400, ((REFUSED, STOP), (REFUSED, STOP), (REFUSED, ROW), (REFUSED, HALVE), (REFUSED, ROW))),
+    (401, ((NOT_SENT, RENEW),) * 5),
+    (402, ((REFUSED, STOP),) * 5),
+    (403, ((REFUSED, STOP),) * 5),
+    (404, (*(((REFUSED, STOP),) * 4), (REFUSED, ROW))),
+    (405, (*(((REFUSED, STOP),) * 4), (REFUSED, ROW))),
+    (406, ((REFUSED, STOP),) * 5),
+    (407, ((REFUSED, STOP),) * 5),
+    (408, ((UNSURE, GO_ON),) * 5),
+    (409, ((UNSURE, GO_ON),) * 5),
+    (410, ((REFUSED, STOP),) * 5),
+    (413, ((REFUSED, STOP), (REFUSED, STOP), (REFUSED, STOP), (REFUSED, HALVE), (REFUSED, STOP))),
+    (415, ((REFUSED, STOP),) * 5),
+    (421, ((NOT_SENT, RETRY),) * 5),
+    (422, ((REFUSED, STOP), (REFUSED, STOP), (REFUSED, ROW), (REFUSED, HALVE), (REFUSED, ROW))),
+    (425, ((NOT_SENT, RETRY),) * 5),
+    (429, ((NOT_SENT, PAUSE),) * 5),
+    (499, ((REFUSED, STOP),) * 5),
+    (500, ((UNSURE, GO_ON),) * 5),
+    (501, ((REFUSED, STOP),) * 5),
+    (502, ((UNSURE, GO_ON),) * 5),
+    (503, ((UNSURE, GO_ON),) * 5),
+    (504, ((UNSURE, GO_ON),) * 5),
+    (505, ((REFUSED, STOP),) * 5),
+    *((status, ((UNSURE, STOP),) * 5) for status in (300, 301, 302, 303, 304, 307, 308)),
+    # Named by no row: they prove nothing, so they are doubted.
+    *((status, ((UNSURE, GO_ON),) * 5) for status in (100, 101, 199, 506, 507, 520, 599, 600, 999)),
+]
+COLUMNS = [(CREATE, 1), (ATTACH, 1), (ADD, 1), (ADD, 5), (INVITE, 1)]
+
+
+@pytest.mark.parametrize(("status", "row"), BY_STATUS)
+def test_each_status_means_what_the_table_says(
+    status: int, row: tuple[tuple[Proof, Then], ...]
+) -> None:
+    """Outcomes by status, for every changing call."""
+    for (operation, rows), expected in zip(COLUMNS, row, strict=True):
+        judged = verdict(operation, answered(status), rows=rows)
+        assert outcome(judged) == expected, (operation, rows)
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 206, 299])
+@pytest.mark.parametrize("operation", list(Operation))
+def test_a_usable_yes_is_done(operation: Operation, status: int) -> None:
+    """Any 2xx that holds what the call needs is done."""
+    seen = answered(status, body=USABLE[operation])
+    assert outcome(verdict(operation, seen, rows=1)) == (DONE, GO_ON)
+
+
+@pytest.mark.parametrize(
+    "body", [None, b"", b"None", b"null", b"[]", b"{}", b"[{}]", b"\xff", b"["]
+)
+@pytest.mark.parametrize("operation", list(Operation))
+def test_a_yes_without_ids(operation: Operation, body: bytes | None) -> None:
+    """Create and add without an id are unsure; attach and invite are done, whatever the body."""
+    expected = UNSURE if operation in {CREATE, ADD} else DONE
+    assert outcome(verdict(operation, answered(200, body=body))) == (expected, GO_ON)
+
+
+@pytest.mark.parametrize("kind", ["text/html", "TEXT/HTML ; charset=x", "application/xhtml+xml"])
+@pytest.mark.parametrize("operation", list(Operation))
+def test_a_web_page_that_says_yes_stops(operation: Operation, kind: str) -> None:
+    """A 2xx with a web page is unsure and stops, ids or not, broken off or not."""
+    for broken_off in (False, True):
+        seen = answered(200, body=USABLE[operation], content_type=kind, body_failed=broken_off)
+        assert outcome(verdict(operation, seen)) == (UNSURE, STOP)
+
+
+@pytest.mark.parametrize("operation", list(Operation))
+def test_a_yes_to_half_a_request_is_unsure(operation: Operation) -> None:
+    """A 2xx although sending the body failed is unsure."""
+    seen = answered(200, body=USABLE[operation], body_failed=True)
+    assert outcome(verdict(operation, seen)) == (UNSURE, GO_ON)
+
+
+@pytest.mark.parametrize("operation", list(Operation))
+def test_a_timeout_told_by_the_service_counts_only_with_the_whole_request(
+    operation: Operation,
+) -> None:
+    """408 is unsure with the body fully sent; a request that broke off was never whole."""
+    assert outcome(verdict(operation, answered(408))) == (UNSURE, GO_ON)
+    assert outcome(verdict(operation, answered(408, body_failed=True))) == (NOT_SENT, RETRY)
+
+
+@pytest.mark.parametrize("operation", list(Operation))
+def test_a_second_401_stops(operation: Operation) -> None:
+    """After one refresh another 401 is a refusal; without one it asks for the refresh."""
+    assert outcome(verdict(operation, answered(401), renewed=True)) == (REFUSED, STOP)
+    assert outcome(verdict(operation, answered(401), renewed=False)) == (NOT_SENT, RENEW)
+
+
+NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
+PAUSES = [
+    (None, 5),
+    ("", 5),
+    ("soon", 5),
+    ("-3", 5),
+    ("1.5", 5),
+    ("٣", 5),
+    ("0", 1),
+    ("1", 1),
+    (" 30 ", 30),
+    ("600", 600),
+    ("601", 600),
+    ("9" * 5000, 600),
+    (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90),
+    (format_datetime(NOW - timedelta(days=1), usegmt=True), 1),
+    (format_datetime(NOW + timedelta(days=1), usegmt=True), 600),
+    ("Tue, 01 Dec 2026 09:01:00 -0000", 60),
+    ("Tuesday, 01-Dec-26 09:00:20 GMT", 20),
+    ("Tue, 99 Dec 2026 09:01:00 GMT", 5),
+]
+
+
+@pytest.mark.parametrize(("said", "seconds"), PAUSES)
+def test_the_pause_is_what_the_service_asks_within_reason(said: str | None, seconds: int) -> None:
+    """Retry-After, digits or HTTP date, between 1 and 600 s; 5 s when it cannot be read."""
+    judged = verdict(INVITE, answered(429, retry_after=said), now=NOW)
+    assert judged.pause == seconds
+
+
+def test_a_date_is_measured_from_now_without_being_told() -> None:
+    """Without `now`, an HTTP date is measured from the clock."""
+    at = format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True)
+    assert 90 < pause_of(at) <= 100
+
+
+def test_only_a_pause_has_seconds() -> None:
+    """Retry-After on anything but 429 changes nothing."""
+    assert verdict(INVITE, answered(503, retry_after="30")).pause is None
+
+
+def test_reasons_are_sentences_without_numbers_of_people() -> None:
+    """Every reason is a sentence for a recruiter and says what may be believed."""
+    for status, _ in BY_STATUS:
+        for operation, rows in COLUMNS:
+            judged = verdict(operation, answered(status), rows=rows)
+            assert judged.reason.endswith(".")
+            promised = {
+                NOT_SENT: "nothing happened",
+                REFUSED: "nothing happened",
+                UNSURE: "may have been",
+            }
+            assert promised[judged.proof] in judged.reason
