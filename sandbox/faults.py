@@ -6,7 +6,7 @@ Decided by counting alone, so that a run repeats exactly; chance only with a see
 import random
 import threading
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from enum import StrEnum
 from typing import Any
 
@@ -46,7 +46,7 @@ _BEFORE_WORK_UNLESS_TOLD = {Kind.LOST, Kind.RESET, Kind.HANG, Kind.STATUS, Kind.
 _EITHER = _BEFORE_WORK_UNLESS_TOLD | {Kind.HTML, Kind.BODY, Kind.ACCEPTED}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Fault:
     """What goes wrong, and with which requests.
 
@@ -60,10 +60,11 @@ class Fault:
     for what makes no sense.
     """
 
-    kind: str = field(kw_only=False)
-    operation: str | None = field(default=None, kw_only=False)
+    kind: str
+    operation: str | None = None
     count: int | None = 1
     skip: int = 0
+    _: KW_ONLY
     after_work: bool | None = None
     email: str | None = None
     status: int = 500
