@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
-from math import isfinite
 from sys import intern
 from typing import Any
 
@@ -126,8 +125,9 @@ def _problem(detail: ErrorDetails, place: Place, field: str, what: str) -> Probl
         return Problem(place, field, found=shown(found), message=context["message"])
     if kind == "wanted":
         return Problem(place, field, found=shown(found), wanted=context["wanted"])
-    if kind == "string_type" and isinstance(found, int | float) and isfinite(found):
-        # YAML took it for a number or a yes/no; only quotes say that it is meant as text.
+    if kind == "string_type" and isinstance(found, int | float) and found == found:
+        # YAML took it for a number or a truth value; only quotes say that it is meant as text.
+        # (What does not equal itself is the error of a cell, which quotes do not mend.)
         return Problem(place, field, found=shown(found), wanted=f"{what}; text needs quotes here")
     return Problem(place, field, found=shown(found), wanted=what)
 

@@ -59,7 +59,11 @@ def as_yes_or_no(cell: Any) -> Any:
 
 
 def as_moment(cell: Any) -> Any:
-    """Keep a date-time cell and a text; a bare date becomes a text, which lacks its time of day."""
-    if isinstance(cell, datetime) or not isinstance(cell, date):
+    """Keep a date-time cell and a text; a date becomes a text, which lacks its time of day.
+
+    A spreadsheet keeps a bare date as midnight. An end at midnight would be a day too early for
+    whoever meant the whole day, so that midnight is for a person to say.
+    """
+    if isinstance(cell, datetime) and cell.time() != time():
         return cell
-    return cell.isoformat()
+    return cell.strftime("%Y-%m-%d") if isinstance(cell, date) else cell

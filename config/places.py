@@ -77,9 +77,8 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        text = value if len(value) <= SHOWN_LENGTH else value[: SHOWN_LENGTH - 1] + "…"
         # A line break or an escape sequence must not break up the one line of a complaint.
-        return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text) + '"'
+        return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _cut(value)) + '"'
     if isinstance(value, float) and isnan(value):
         # How an error in a cell arrives here.
         return "an error such as #N/A"
@@ -87,4 +86,8 @@ def shown(value: object) -> str:
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
-    return str(value)
+    return _cut(str(value))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHOWN_LENGTH else text[: SHOWN_LENGTH - 1] + "…"

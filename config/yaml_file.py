@@ -29,6 +29,9 @@ PLAIN_WORDS = (
     ("while scanning a quoted scalar", "a quote is opened and never closed"),
     ("undefined alias", "aliases (*) are not understood; write the value out"),
 )
+OPENINGS = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
+# `Null` with a capital may be somebody's name.
+NOTHING = {"", "~", "null"}
 
 
 def read_yaml(data: bytes, file: str) -> "YamlDocument":
@@ -51,7 +54,27 @@ def read_yaml(data: bytes, file: str) -> "YamlDocument":
     if not isinstance(root, MappingNode):
         place = _place(file, root)
         raise _unreadable(place, "wanted a mapping, with campaign, project, problem and candidates")
+    if anchored := _anchored(root):
+        message = "anchors (&) are not understood; write the value out wherever it is meant"
+        raise BadInput(Problem(_place(file, node), message=message) for node in anchored)
     return YamlDocument(root, file)
+
+
+def _anchored(root: Node) -> list[Node]:
+    """Find what aliases may repeat, looking at each node once: repeated, they may be billions."""
+    seen: dict[int, Node] = {}
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen[id(node)] = node
+        if isinstance(node, MappingNode):
+            waiting.extend(part for pair in node.value for part in pair)
+        elif isinstance(node, SequenceNode):
+            waiting.extend(node.value)
+    anchored = [node for node in seen.values() if node.anchor]
+    return sorted(anchored, key=lambda node: node.start_mark.index)
 
 
 def _unreadable(place: Place, message: str) -> BadInput:
@@ -59,8 +82,8 @@ def _unreadable(place: Place, message: str) -> BadInput:
 
 
 def _marked(error: MarkedYAMLError, file: str) -> Place:
-    # What was opened and never closed is noticed at the end, but mended where it was opened.
-    opened = str(error.context).startswith(("while scanning a quoted", "while parsing a flow"))
+    # Noticed only later, but mended where it began.
+    opened = str(error.context).startswith(OPENINGS)
     mark = (error.context_mark if opened else error.problem_mark) or error.context_mark
     return Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
 
@@ -110,8 +133,6 @@ class YamlDocument:
         return name, node
 
     def _plain(self, node: Node, location: Location) -> Any:
-        if node.anchor:
-            self._complain(node, location, "anchors (&) are not understood; write the value out")
         if isinstance(node, MappingNode):
             return self._mapping(node, location)
         if isinstance(node, SequenceNode):
@@ -142,7 +163,7 @@ class YamlDocument:
         if tag in TEXT_TAGS:
             return text
         if tag == TAG + "null":
-            return None
+            return None if text in NOTHING else text
         if tag == TAG + "bool":
             return text.casefold() == "true"
         if tag in {TAG + "int", TAG + "float"}:

@@ -1,0 +1,238 @@
+"""People in text tables: which column is which field, and where a row is wrong."""
+
+from pathlib import Path
+
+import pytest
+import yaml_definition as sample
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.cells import as_text, as_whole_number, as_yes_or_no
+from config.definition import Candidate
+from config.errors import BadInput
+from config.headers import find_columns
+from config.reading import Reading, read_campaigns
+
+ADA = "Ada,Lovelace,ada@example.com\n"
+HEADER = "first_name,last_name,email1\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a definition that leaves its people to a table."""
+    monkeypatch.chdir(tmp_path)
+    Path("campaign.yaml").write_text(sample.HEAD)
+
+
+def read(table: str | bytes) -> Reading:
+    data = table if isinstance(table, bytes) else table.encode()
+    Path("people.csv").write_bytes(data)
+    return read_campaigns(Path("people.csv"), Path("campaign.yaml"))
+
+
+def people(table: str | bytes) -> tuple[Candidate, ...]:
+    return read(table).definitions[0].candidates
+
+
+def complaints(table: str | bytes) -> list[str]:
+    with pytest.raises(BadInput) as raised:
+        people(table)
+    return [str(problem) for problem in raised.value.problems]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "first_name,last_name,email1",
+        "First Name,Last-Name,E-Mail",
+        " FIRSTNAME ,Surname,Email address",
+        "Vorname,Nachname,E-Mail",
+        "Prénom,Family name,mail",
+    ],
+)
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_columns_are_known_by_their_meaning(header: str, delimiter: str) -> None:
+    """Obvious names, in any case and punctuation, with any usual delimiter."""
+    (ada,) = people((header + "\n" + ADA).replace(",", delimiter))
+    assert (ada.first_name, ada.last_name, ada.email1) == ("Ada", "Lovelace", "ada@example.com")
+    assert str(ada.place) == "people.csv:2"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_names_survive_the_usual_encodings(encoding: str, newline: str) -> None:
+    """Excel writes cp1252, UTF-8 with a mark, or UTF-16, depending on where it runs."""
+    text = (HEADER + "Zoë,Müller-Ñandú,zoe@example.com\n").replace("\n", newline)
+    (zoe,) = people(text.encode(encoding))
+    assert (zoe.first_name, zoe.last_name) == ("Zoë", "Müller-Ñandú")
+
+
+def test_quotes_line_breaks_and_blank_rows() -> None:
+    """A cell may hold the delimiter and line breaks; places stay true below it."""
+    table = (
+        "sep=,\n\nfirst_name,last_name,email1,notes\n"
+        'A,B,a@example.com,"one, ""two""\nthree"\n\n,,,\n'
+        "C,D,c@example.com\n"
+        "E,F,bad,\n"
+    )
+    assert complaints(table) == [
+        'people.csv:9, email1: found "bad", wanted an email address '
+        "(an email address must have an @-sign)"
+    ]
+    first, second = people(table.replace("E,F,bad,\n", ""))
+    assert first.notes == 'one, "two"\nthree'
+    assert (str(first.place), str(second.place)) == ("people.csv:4", "people.csv:8")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (HEADER + "A,B,C,a@example.com\n", ":2: this row has 4 columns, the header has 3"),
+        (HEADER + '"A"x,B,a@example.com\n', ":2: the rows cannot be told apart"),
+        (HEADER + ADA + 'A,B,"a@example.com\n', ":3: the rows cannot be told apart"),
+        ("first,last_name,email1\n" + ADA, ":1: no column for first_name; found first, last_name"),
+        ("first_name,last_name,Email,E-mail\n", ":1: 2 columns for email1: Email, E-mail"),
+        (ADA, ":1: no column for first_name"),
+        (HEADER, ", candidates: found no candidates, wanted at least one"),
+        (HEADER + "A,,a@example.com\n", ":2, last_name: found nothing, wanted a last name"),
+        (HEADER + ADA + ADA, ":3, email1: found"),
+        (b"PK\x03\x04\x00\x00", ": this is a binary file"),
+        (b"\x81\x8d\n", ":1: this is not text"),
+        ("", ": the file is empty"),
+        (
+            HEADER.replace("\n", ",stage_id\n") + "A,B,a@example.com,2.5\n",
+            ':2, stage_id: found "2.5"',
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_told_at_its_line(table: str | bytes, said: str) -> None:
+    """No row is shifted, dropped or guessed at in silence."""
+    assert complaints(table)[0].startswith("people.csv" + said)
+
+
+def test_a_duplicate_names_both_lines() -> None:
+    """One address, one invitation."""
+    (said,) = complaints(HEADER + ADA + ADA.upper())
+    assert said.startswith("people.csv:3, email1:")
+    assert said.endswith("the same person as people.csv:2")
+
+
+def test_unused_columns_are_remarked_on_and_never_sent() -> None:
+    """A salary in the sheet stays in the sheet."""
+    reading = read("first_name,salary,last_name,email1,\nAda,100,Lovelace,ada@example.com,\n")
+    assert reading.notes == ("people.csv: columns not used, never sent: salary",)
+
+
+def test_stages_are_whole_numbers_however_a_spreadsheet_writes_them() -> None:
+    """`3.0` in an exported column is stage 3; an empty cell is the campaign's own stage."""
+    rows = "A,B,a@example.com,3.0\nA,B,b@example.com, 4\nA,B,c@example.com,\n"
+    table = "first_name,last_name,email1,Stage\n" + rows
+    Path("campaign.yaml").write_text(sample.HEAD + "stage_id: 8\n")
+    assert [person.stage_id for person in people(table)] == [3, 4, 8]
+
+
+def test_people_of_another_campaign_are_refused() -> None:
+    """A campaign column is believed: nobody is invited to what they did not apply for."""
+    table = HEADER.replace("\n", ",campaign\n") + "A,B,a@example.com,a\nA,B,b@example.com,other\n"
+    (said,) = complaints(table)
+    assert said.startswith('people.csv:3, campaign: found "other", wanted "a"')
+
+
+def test_a_definition_names_its_table_beside_itself(tmp_path: Path) -> None:
+    """Relative to the definition, wherever the command is typed; its own column names win."""
+    (tmp_path / "sub").mkdir()
+    definition = tmp_path / "sub" / "campaign.yaml"
+    columns = "columns: {email1: Work mail, first_name: Rufname}"
+    definition.write_text(sample.HEAD + f"candidates: {{file: p.csv, {columns}}}\n")
+    table = "Rufname,First name,Last name,E-mail,Work mail\nAda,A,Lovelace,p@x.org,ada@x.org\n"
+    (tmp_path / "sub" / "p.csv").write_text(table)
+    reading = read_campaigns(definition)
+    (ada,) = reading.definitions[0].candidates
+    assert (ada.first_name, ada.email1) == ("Ada", "ada@x.org")
+    assert reading.notes[0].endswith("never sent: First name, E-mail")
+
+
+def test_a_named_table_that_is_missing_is_told_in_the_definition() -> None:
+    """The place to mend is the line that names the file; other mistakes are told as well."""
+    Path("campaign.yaml").write_text(
+        sample.HEAD.replace("problem: 1", "problem: 0") + "candidates: {file: nope.csv}\n"
+    )
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(Path("campaign.yaml"))
+    problem, missing = map(str, raised.value.problems)
+    assert "problem: found 0" in problem
+    assert missing == "campaign.yaml:4:20, candidates.file: nope.csv: there is no such file"
+
+
+def test_a_table_alone_asks_for_its_definition() -> None:
+    """A table holds people only; the complaint says how to name the campaign."""
+    Path("people.csv").write_text(HEADER + ADA)
+    for path, campaign, said in [
+        ("people.csv", None, "--campaign definition.yaml"),
+        ("campaign.yaml", "campaign.yaml", "goes with a table of candidates"),
+        ("people.csv", "people.csv", "wanted a definition in YAML"),
+    ]:
+        with pytest.raises(BadInput, match="1 problem") as raised:
+            read_campaigns(Path(path), Path(campaign) if campaign else None)
+        assert said in str(raised.value.problems[0])
+
+
+def test_a_table_that_is_given_replaces_the_definition_s_own_people() -> None:
+    """The command names whom it is about; the remark says who was left aside."""
+    Path("campaign.yaml").write_text(sample.MINIMAL)
+    reading = read(HEADER + "B,B,b@example.com\n")
+    assert [person.email1 for person in reading.definitions[0].candidates] == ["b@example.com"]
+    assert "its own candidates are not read" in reading.notes[0]
+
+
+def test_columns_of_a_header() -> None:
+    """A needed column that is absent, or there twice, lists what was found."""
+    columns = find_columns(["Email", "x", "", "First name"], {})
+    assert columns.by_field == {"email1": 0, "first_name": 3}
+    assert columns.unused == ("x",)
+    assert columns.complaints == ("no column for last_name; found Email, x, First name",)
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "number", "truth"),
+    [
+        (3.0, "3", 3, 3.0),
+        (1.0, "1", 1, True),
+        (2.5, "2.5", 2.5, 2.5),
+        ("3.0", "3.0", 3, "3.0"),
+        ("³", "³", "³", "³"),
+        ("Yes", "Yes", "Yes", True),
+        (False, "FALSE", False, False),
+        (1e300, "1e+300", 1e300, 1e300),
+    ],
+)
+def test_cells_mean_what_a_person_sees(
+    cell: object, text: object, number: object, truth: object
+) -> None:
+    """A number in a text column is its plain text; what does not fit is left to be refused."""
+    assert repr(as_text(cell)) == repr(text)
+    assert repr(as_whole_number(cell)) == repr(number)
+    assert repr(as_yes_or_no(cell)) == repr(truth)
+
+
+NAMES = st.text(
+    st.characters(categories=("L", "N", "P", "S", "Zs"), exclude_characters='"'), min_size=1
+)
+
+
+@given(
+    st.lists(
+        st.tuples(NAMES, NAMES).map(lambda two: [f"x{n}" for n in two]), min_size=1, max_size=5
+    ),
+    st.sampled_from(",;\t"),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_whoever_is_written_is_read(rows: list[list[str]], delimiter: str, encoding: str) -> None:
+    """Reading a table gives the people that were written to it, whatever their names hold."""
+    lines = [["First name", "Last name", "E-mail"]]
+    lines += [[*names, f"p{n}@example.com"] for n, names in enumerate(rows)]
+    quoted = "\r\n".join(delimiter.join(f'"{cell}"' for cell in line) for line in lines)
+    found = people(quoted.encode(encoding))
+    assert [[p.first_name, p.last_name] for p in found] == [
+        [name.strip() for name in names] for names in rows
+    ]

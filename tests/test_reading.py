@@ -1,0 +1,97 @@
+"""Reading: the same bytes once, any change seen, and nothing imported that is not needed."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml_definition as sample
+
+from config import reading as reading_module
+from config.email_key import email_key
+from config.errors import BadInput
+from config.reading import digest_of, read_campaigns
+
+EXAMPLES = Path(reading_module.__file__).parent / "examples"
+TABLE = "first_name,last_name,email1\nAda,Lovelace,ada@example.com\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A definition that names a table."""
+    monkeypatch.chdir(tmp_path)
+    Path("c.yaml").write_text(sample.HEAD + "candidates: {file: p.csv}\n")
+    Path("p.csv").write_text(TABLE)
+
+
+def test_the_digest_follows_the_definition_and_its_table() -> None:
+    """A changed byte in either file is a changed definition; the same bytes are the same."""
+    path = Path("c.yaml")
+    seen = {digest_of(path)}
+    assert digest_of(path) in seen
+    assert read_campaigns(path).digest in seen
+    Path("p.csv").write_text(TABLE.replace("Ada", "Adah"))
+    seen.add(digest_of(path))
+    path.write_text(path.read_text() + "\n")
+    seen.add(digest_of(path))
+    path.write_text(sample.MINIMAL)
+    seen.add(digest_of(path))
+    seen.add(digest_of(Path("p.csv"), path))
+    assert len(seen) == 5
+    assert read_campaigns(path).digest == digest_of(path)
+
+
+@pytest.mark.parametrize("named", ["file: p.csv", '"\\x66ile": p.csv', "? file\n  : p.csv"])
+def test_no_spelling_hides_a_table_from_the_digest(named: str) -> None:
+    """Were a changed table taken for unchanged, the people added to it would be forgotten."""
+    Path("c.yaml").write_text(sample.HEAD + f"candidates:\n  {named}\n")
+    before = digest_of(Path("c.yaml"))
+    assert len(read_campaigns(Path("c.yaml")).definitions[0].candidates) == 1
+    Path("p.csv").write_text(TABLE + "B,B,b@example.com\n")
+    assert digest_of(Path("c.yaml")) != before
+    assert len(read_campaigns(Path("c.yaml")).definitions[0].candidates) == 2
+
+
+def test_the_same_bytes_are_judged_once() -> None:
+    """A run reads its definition several times; judging 100,000 people takes seconds."""
+    first = read_campaigns(Path("c.yaml"))
+    assert read_campaigns(Path("c.yaml")) is first
+    Path("p.csv").write_text(TABLE + "B,B,b@example.com\n")
+    assert len(read_campaigns(Path("c.yaml")).definitions[0].candidates) == 2
+
+
+def test_the_digest_of_what_cannot_be_read() -> None:
+    """There is no digest of half a definition."""
+    Path("p.csv").unlink()
+    for path in (Path("c.yaml"), Path("nope.yaml")):
+        with pytest.raises(BadInput):
+            digest_of(path)
+
+
+def test_the_examples_are_good() -> None:
+    """What is shipped as an example passes as it is."""
+    (backend,) = read_campaigns(EXAMPLES / "backend.yaml").definitions
+    assert len(backend.candidates) == 7
+    with_table = read_campaigns(EXAMPLES / "people.csv", EXAMPLES / "backend.yaml")
+    people = with_table.definitions[0].candidates
+    assert len(people) == 5
+    assert all(email_key(p.email1).endswith("@example.com") for p in (*people, *backend.candidates))
+
+
+def test_a_check_without_workbooks_imports_no_heavy_library() -> None:
+    """`check` of a YAML file, with people inline or in a CSV, starts at once."""
+    script = f"""
+import sys
+from pathlib import Path
+from config import definition, email_key, errors, headers, places, reading, starter
+reading.read_campaigns(Path({str(EXAMPLES / "backend.yaml")!r}))
+reading.read_campaigns(Path("c.yaml"))
+starter.write_starter(Path("new.yaml"))
+heavy = {{"pandas", "numpy", "openpyxl", "prefect", "sqlmodel", "sqlalchemy", "xlsxwriter"}}
+heavy |= {{"dns", "asyncio", "pydantic_settings", "python_calamine"}}
+print(*sorted(heavy & set(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "\n", "")

@@ -1,0 +1,214 @@
+"""Campaigns in workbooks: every complaint at the true name of its cell."""
+
+import io
+import zipfile
+from collections.abc import Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+import yaml_definition as sample
+
+from config.definition import ProblemById
+from config.errors import BadInput
+from config.reading import Reading, read_campaigns
+from config.workbook import column_letters
+
+Rows = Sequence[Sequence[Any]]
+CAMPAIGN: Rows = [["field", "value"], ["campaign", "a "], ["name", "A"], ["problem", 42.0]]
+HEADER = ["First name", "Surname", "E-mail", "Stage"]
+ADA = ["Ada", "Lovelace", "ada@example.com", 3.0]
+BOB = ["Null", "NA", "bob@example.com", None]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test writes its workbook into a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def book(**sheets: Rows) -> Path:
+    workbook = openpyxl.Workbook()
+    workbook.remove(workbook.active)
+    for name, rows in sheets.items():
+        sheet = workbook.create_sheet(name)
+        for number, row in enumerate(rows, start=1):
+            for column, value in enumerate(row, start=1):
+                sheet.cell(number, column, value)
+    workbook.save("people.xlsx")
+    return Path("people.xlsx")
+
+
+def complaints(path: Path, campaign: Path | None = None) -> list[str]:
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(path, campaign)
+    assert raised.value.exit_code == 2
+    return [str(problem) for problem in raised.value.problems]
+
+
+def keys(reading: Reading) -> dict[str, list[str]]:
+    return {d.campaign: [person.key for person in d.candidates] for d in reading.definitions}
+
+
+def test_a_campaign_sheet_says_what_a_definition_says() -> None:
+    """Field and value; date-time cells, numbers kept as floats, names that look like nothing."""
+    fields = [
+        *CAMPAIGN,
+        [],
+        ["project.starttime", datetime(2026, 12, 1, 9)],  # noqa: DTZ001 - cells are wall times
+        ["End time", "2026-12-14 18:00"],
+        ["timezone", "Europe/Paris"],
+        ["invites.send", "no"],
+        ["description", 2026],
+    ]
+    fields = [[{"End time": "endtime"}.get(r[0], r[0]), *r[1:]] if r else r for r in fields]
+    reading = read_campaigns(book(campaign=fields, Candidates=[HEADER, ADA, [], BOB]))
+    (definition,) = reading.definitions
+    assert definition.campaign == "a"
+    assert definition.problem == ProblemById(42)
+    assert definition.project.starttime == datetime.fromisoformat("2026-12-01T09:00")
+    assert definition.project.endtime == datetime.fromisoformat("2026-12-14T18:00")
+    assert definition.project.description == "2026"
+    assert definition.invites.send is False
+    ada, bob = definition.candidates
+    assert (ada.stage_id, bob.stage_id) == (3, 1)
+    assert (bob.first_name, bob.last_name) == ("Null", "NA")
+    assert str(bob.place) == "people.xlsx, Candidates!C4"
+
+
+def test_mistakes_are_told_at_their_cells() -> None:
+    """Blank leading rows and columns, blank rows in between: the names stay the true ones."""
+    people = [
+        *([], [None, *HEADER, "Salary"]),
+        [None, "Ana", "B", "ana@", 2.5],
+        [],
+        [None, "#N/A", "B", "c@example.com"],
+        [None, "A", "=1+1", "d@example.com"],
+        [None, *ADA],
+        [None, *ADA],
+    ]
+    assert complaints(book(campaign=CAMPAIGN, Candidates=people)) == [
+        'people.xlsx, Candidates!D3, email1: found "ana@", wanted an email address '
+        "(there must be something after the @-sign)",
+        "people.xlsx, Candidates!E3, stage_id: found 2.5, wanted a whole number",
+        "people.xlsx, Candidates!B5, first_name: found an error such as #N/A, wanted a first name",
+        "people.xlsx, Candidates!C6, last_name: found nothing, wanted a last name",
+        'people.xlsx, Candidates!D8, email1: found "ada@example.com", '
+        "the same person as people.xlsx, Candidates!D7",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (["nmae", "x"], "campaign!A5, nmae: there is no field nmae; did you mean project.name?"),
+        (["project.name", "B"], "campaign!B5, project.name: project.name is written twice"),
+        (["endtime", date(2026, 12, 2)], "campaign!B5, project.endtime: found"),
+        (["problem.title", "x"], "campaign!B5, problem.title: a problem is named by its id or"),
+        (["invites.send", "maybe"], 'campaign!B5, invites.send: found "maybe", wanted true or'),
+        (["stage_id", "first"], 'campaign!B5, stage_id: found "first", wanted a whole number'),
+    ],
+)
+def test_a_wrong_field_of_the_campaign_sheet(row: Sequence[Any], said: str) -> None:
+    """The same rules as in YAML, told at the cell."""
+    (complaint,) = complaints(book(campaign=[*CAMPAIGN, row], candidates=[HEADER, ADA]))
+    assert complaint.startswith(f"people.xlsx, {said}")
+
+
+CAMPAIGNS: Rows = [["campaign", "name", "problem"], ["a", "A", 1], ["b", "B", 2]]
+
+
+def test_one_workbook_may_hold_several_campaigns() -> None:
+    """A row each; the campaign column of the people says whose they are, in any order."""
+    people = [[*HEADER, "Campaign"], [*ADA, "b"], [*BOB, "a"], [*ADA, " a "]]
+    reading = read_campaigns(book(campaigns=CAMPAIGNS, candidates=people))
+    assert keys(reading) == {
+        "a": ["bob@example.com", "ada@example.com"],
+        "b": ["ada@example.com"],
+    }
+
+
+def test_nobody_in_a_batch_is_dropped_in_silence() -> None:
+    """A person of no campaign, of an unknown one, or a campaign of nobody, is told."""
+    people = [[*HEADER, "campaign"], [*ADA, "a"], [*BOB, None], [*BOB, "z"]]
+    rows = [*CAMPAIGNS, ["a", "again", 1]]
+    said = complaints(book(campaigns=rows, candidates=people))
+    assert any("candidates!E3, campaign: found nothing" in c for c in said)
+    assert any('candidates!E4, campaign: found "z", wanted one of a, b' in c for c in said)
+    assert any('campaigns!A4, campaign: found "a", the same campaign as' in c for c in said)
+    assert any("campaigns!A3, candidates: found no candidates" in c for c in said)
+    without = complaints(book(campaigns=CAMPAIGNS, candidates=[HEADER, ADA]))
+    found = "found First name, Surname, E-mail, Stage"
+    assert without == [f"people.xlsx, candidates!A1: no column for campaign; {found}"]
+
+
+def test_sheets_that_are_missing_are_named() -> None:
+    """The complaint lists the sheets there are."""
+    (said,) = complaints(book(Tabelle1=[HEADER, ADA]))
+    assert "found the sheets Tabelle1, wanted a sheet campaign" in said
+    assert "no candidates" in complaints(book(campaign=CAMPAIGN, candidates=[HEADER]))[0]
+    assert "the table is empty" in complaints(book(campaign=CAMPAIGN, candidates=[]))[0]
+
+
+def test_a_definition_may_name_a_sheet_of_a_workbook() -> None:
+    """`{file: people.xlsx, sheet: …}`; without a name the sheet candidates, or the only one."""
+    definition = Path("campaign.yaml")
+    book(Other=[["x"]], Leute=[HEADER, ADA])
+    definition.write_text(sample.HEAD + "candidates: {file: people.xlsx, sheet: leute}\n")
+    assert keys(read_campaigns(definition)) == {"a": ["ada@example.com"]}
+    definition.write_text(sample.HEAD + "candidates: {file: people.xlsx}\n")
+    assert "found the sheets Other, Leute" in complaints(definition)[0]
+    book(Leute=[HEADER, BOB])
+    assert keys(read_campaigns(definition)) == {"a": ["bob@example.com"]}
+    definition.write_text(sample.HEAD)
+    assert keys(read_campaigns(Path("people.xlsx"), definition)) == {"a": ["bob@example.com"]}
+
+
+def torn(workbook: bytes) -> bytes:
+    """Cut the text of each sheet off in the middle."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook)) as whole, zipfile.ZipFile(content, "w") as parts:
+        for name in whole.namelist():
+            data = whole.read(name)
+            parts.writestr(name, data[: len(data) // 2] if "sheets/" in name else data)
+    return content.getvalue()
+
+
+def test_what_is_no_workbook(tmp_path: Path) -> None:
+    """Damaged, protected, renamed or far too large: a sentence, before anything unpacks it."""
+    whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
+    for name, data, said in [
+        ("a.xlsx", b"hello", "no workbook of type .xlsx"),
+        ("b.xlsx", whole[:2000], "no workbook of type .xlsx, or only a part of one"),
+        ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 99, "protected by a password"),
+        ("d.ods", whole, "no workbook of type .ods"),
+        ("e.xls", whole, "no workbook of type .xls"),
+        ("f.xls", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 99, "damaged or protected"),
+        ("g.xlsx", torn(whole), "damaged or protected"),
+    ]:
+        (tmp_path / name).write_bytes(data)
+        (complaint,) = complaints(tmp_path / name)
+        assert said in complaint, name
+
+
+def test_a_zip_bomb_is_not_unpacked() -> None:
+    """A small file that unpacks to gigabytes is refused by its table of contents."""
+    with zipfile.ZipFile("bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        with archive.open("xl/worksheets/sheet1.xml", "w") as member:
+            for _ in range(300):
+                member.write(bytes(2**20))
+    assert Path("bomb.xlsx").stat().st_size < 2**20
+    (complaint,) = complaints(Path("bomb.xlsx"))
+    assert "unpacks to 300 MB" in complaint
+
+
+@pytest.mark.parametrize(
+    ("column", "letters"),
+    [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA"), (16383, "XFD")],
+)
+def test_columns_are_named_as_spreadsheets_name_them(column: int, letters: str) -> None:
+    """The complaint names the cell a person can go to."""
+    assert column_letters(column) == letters
