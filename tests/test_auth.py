@@ -245,9 +245,9 @@ def test_giving_up_one_call_leaves_the_others_their_token() -> None:
     assert asyncio.run(run()).value == "abc"
 
 
-def test_a_token_of_two_seconds_works_over_the_wire() -> None:
+def test_a_token_of_a_second_works_over_the_wire() -> None:
     """Every call carries a token that is still good, however short its life."""
-    lifetime = 0.25
+    lifetime = 1.0
 
     async def run() -> tuple[int, list[bool]]:
         loop = asyncio.get_running_loop()
@@ -270,7 +270,7 @@ def test_a_token_of_two_seconds_works_over_the_wire() -> None:
             listening(always(check)) as api,
             Service(settings_for(auth.url, api.url)) as service,
         ):
-            until = loop.time() + 3 * lifetime
+            until = loop.time() + 1.8 * lifetime
             while loop.time() < until:
                 await service.problems()
                 await asyncio.sleep(0.01)
@@ -278,4 +278,4 @@ def test_a_token_of_two_seconds_works_over_the_wire() -> None:
 
     issued, good = asyncio.run(run())
     assert all(good)
-    assert 3 <= issued <= 6
+    assert 2 <= issued <= 3

@@ -40,7 +40,7 @@ class Tokens:
         patience: Patience | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._url = f"{settings.auth_url.rstrip('/')}/oauth/token"
+        self._url = f"{settings.auth_url}/oauth/token"
         self._settings = settings
         self._send = send
         self._patience = patience or Patience()
@@ -62,8 +62,6 @@ class Tokens:
 
         Raises Unreachable, CredentialsRefused.
         """
-        if self._token is not None and self._token.number != used:
-            return await self.current()
         return await self._fetched(instead_of=used)
 
     async def _fetched(self, *, instead_of: int) -> Token:

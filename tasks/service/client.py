@@ -55,7 +55,7 @@ class Service:
         deadline: float = 45.0,
         patience: Patience | None = None,
     ) -> None:
-        self._base = settings.base_url.rstrip("/")
+        self._base = settings.base_url
         self._addresses = {
             "ASSESSMENT_BASE_URL": settings.base_url,
             "ASSESSMENT_AUTH_URL": settings.auth_url,

@@ -1,6 +1,6 @@
 """What was asked of the service and what was seen of it: the evidence every verdict rests on."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 
 from data.states import Operation
@@ -24,13 +24,14 @@ class Exchange:
     `body` is None when none came or it was lost, and b"" when a complete answer had none.
     `body_failed` says that writing the request failed midway, whatever was answered after it.
     `failure` is the class name of the exception that ended the exchange. `token` is the number of
-    the token it carried (0: none), `seconds` how long it took.
+    the token it carried (0: none), `seconds` how long it took. Printed, it shows no body: an answer
+    may repeat names and addresses of candidates.
     """
 
     reached: Phase
     status: int | None = None
     content_type: str = ""
-    body: bytes | None = None
+    body: bytes | None = field(default=None, repr=False)
     body_failed: bool = False
     retry_after: str | None = None
     failure: str | None = None

@@ -245,8 +245,7 @@ def pause_of(
     """
     said = (retry_after or "").strip()
     if said.isascii() and said.isdigit():
-        # More than nine digits is past any limit, and may be too long to be read as a number.
-        return most if len(said) > 9 else min(max(float(said), least), most)
+        return min(max(float(said), least), most)
     try:
         when = parsedate_to_datetime(said)
     except (ValueError, TypeError, IndexError, OverflowError):

@@ -6,7 +6,7 @@ leaves status codes and most bodies open, and an unknown extra field is never an
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypedDict
 
@@ -46,7 +46,7 @@ class Request:
 
     operation: Operation
     path: str
-    body: bytes | None
+    body: bytes | None = field(repr=False)
     rows: int
 
 
