@@ -456,6 +456,13 @@ def test_nothing_secret_is_logged(caplog: pytest.LogCaptureFixture) -> None:
         assert hidden not in everything
 
 
+def test_what_is_printed_of_an_exchange_names_nobody() -> None:
+    """A request and its answer repeat names and addresses of candidates; their repr does not."""
+    request = Request(Operation.ADD, "/api/projects/1/candidates", b"ada@x.org", 1)
+    seen = Exchange(Phase.ANSWERED, 200, body=b"ada@x.org")
+    assert "ada@x.org" not in repr(request) + repr(seen)
+
+
 def test_an_unusable_proxy_is_told_without_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment's proxy is named by its variable; its address may hold a password."""
     monkeypatch.setenv("HTTPS_PROXY", "gopher://user:hunter2@proxy:1")
