@@ -26,7 +26,7 @@ from config.fields import (
     ProblemFields,
     ProjectFields,
 )
-from config.places import Place, Problem, shown
+from config.places import Place, Problem, is_error, shown
 from config.written import Location, People, Row, Written
 
 MODELS: dict[Location, type[BaseModel]] = {
@@ -125,9 +125,8 @@ def _problem(detail: ErrorDetails, place: Place, field: str, what: str) -> Probl
         return Problem(place, field, found=shown(found), message=context["message"])
     if kind == "wanted":
         return Problem(place, field, found=shown(found), wanted=context["wanted"])
-    if kind == "string_type" and isinstance(found, int | float) and found == found:
+    if kind == "string_type" and isinstance(found, int | float) and not is_error(found):
         # YAML took it for a number or a truth value; only quotes say that it is meant as text.
-        # (What does not equal itself is the error of a cell, which quotes do not mend.)
         return Problem(place, field, found=shown(found), wanted=f"{what}; text needs quotes here")
     return Problem(place, field, found=shown(found), wanted=what)
 

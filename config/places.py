@@ -79,14 +79,18 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         # A line break or an escape sequence must not break up the one line of a complaint.
         return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _cut(value)) + '"'
-    if isinstance(value, float) and isnan(value):
-        # How an error in a cell arrives here.
+    if is_error(value):
         return "an error such as #N/A"
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
     return _cut(str(value))
+
+
+def is_error(value: object) -> bool:
+    """Say whether a value is what the error of a spreadsheet's cell arrives as."""
+    return isinstance(value, float) and isnan(value)
 
 
 def _cut(text: str) -> str:

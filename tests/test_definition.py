@@ -155,6 +155,8 @@ MISTAKES = [
     ("ada@example.com", "Ann <a@x.org>", "only what stands between < and >: a@x.org"),
     ("ada@example.com", '"a\\u200bb@x.org"', "ZERO WIDTH SPACE"),
     ("ada@example.com", '"a@x.org\\u202e"', "RIGHT-TO-LEFT OVERRIDE"),
+    ("ada@example.com", '"a@x\\ufe0f.org"', "without the invisible VARIATION SELECTOR-16 in it"),
+    ("ada@example.com", '"a\\u3164@x.org"', "without the invisible HANGUL FILLER in it"),
     ("ada@example.com", "a" * 65 + "@x.org", "64 of them before the @"),
     ("ada@example.com", "a@localhost", "an email address"),
     ("ada@example.com", "a@x.org; b@x.org", "an email address"),
