@@ -43,10 +43,9 @@ class SheetPlaces:
 
     def value(self, location: Location) -> Place:
         """Find a value, or the sheet or row that lacks it."""
-        short: Location = ("problem", "id")
-        return self.cells.get(
-            location, self.cells.get(short) if location == short[:1] else None
-        ) or (self.whole)
+        if location == ("problem",):
+            location = ("problem", "id")
+        return self.cells.get(location, self.whole)
 
     def name(self, location: Location) -> Place:
         """Find the name of a field: in a sheet, where its value is."""
@@ -98,14 +97,13 @@ def campaigns_in(sheets: Mapping[str, Sheet], file: str) -> list[Written]:
     """Find the campaigns of a workbook. Raises BadInput where its sheets are not those wanted."""
     one, many = sheets.get("campaign"), sheets.get("campaigns")
     people = sheets.get("candidates")
-    if people is None or (one is None) == (many is None):
-        names = ", ".join(sheet.name for sheet in sheets.values()) or "none"
-        wanted = "a sheet campaign (or campaigns) and a sheet candidates"
-        raise BadInput([Problem(Place(file), "sheets", f"the sheets {names}", wanted)])
-    if one is not None:
+    if people is not None and one is not None and many is None:
         return [_one(one, people)]
-    assert many is not None  # noqa: S101 - one or many, as just checked
-    return _many(many, people)
+    if people is not None and many is not None and one is None:
+        return _many(many, people)
+    names = ", ".join(sheet.name for sheet in sheets.values()) or "none"
+    wanted = "a sheet campaign (or campaigns) and a sheet candidates"
+    raise BadInput([Problem(Place(file), "sheets", f"the sheets {names}", wanted)])
 
 
 def _one(sheet: Sheet, people: Sheet) -> Written:

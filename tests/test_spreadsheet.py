@@ -166,6 +166,53 @@ def test_a_definition_may_name_a_sheet_of_a_workbook() -> None:
     assert keys(read_campaigns(Path("people.xlsx"), definition)) == {"a": ["bob@example.com"]}
 
 
+OPEN_DOCUMENT = (
+    '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+    ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
+    ' xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">'
+    "<office:body><office:spreadsheet>{}</office:spreadsheet></office:body>"
+    "</office:document-content>"
+)
+
+
+def open_document(path: Path, **sheets: Rows) -> None:
+    """Write an .ods as its format describes: cells of texts and numbers, blank ones empty."""
+
+    def cell(value: Any) -> str:
+        if value is None:
+            return "<table:table-cell/>"
+        if isinstance(value, str):
+            kind = 'office:value-type="string"'
+        else:
+            kind = f'office:value-type="float" office:value="{value}"'
+        return f"<table:table-cell {kind}><text:p>{value}</text:p></table:table-cell>"
+
+    tables = "".join(
+        f'<table:table table:name="{name}">'
+        + "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+        + "</table:table>"
+        for name, rows in sheets.items()
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
+        archive.writestr("content.xml", OPEN_DOCUMENT.format(tables))
+
+
+def test_open_documents_have_the_same_cells() -> None:
+    """The other engine counts rows and columns from A1 as well, blank ones included."""
+    people = [[None], [None, *HEADER], [None], [None, *ADA], [None, "B", None, "bad", 2]]
+    open_document(Path("people.ods"), campaign=CAMPAIGN, candidates=people)
+    assert complaints(Path("people.ods")) == [
+        "people.ods, candidates!C5, last_name: found nothing, wanted a last name",
+        'people.ods, candidates!D5, email1: found "bad", wanted an email address '
+        "(an email address must have an @-sign)",
+    ]
+    open_document(Path("people.ods"), campaign=CAMPAIGN, candidates=people[:4])
+    (ada,) = read_campaigns(Path("people.ods")).definitions[0].candidates
+    assert (ada.stage_id, str(ada.place)) == (3, "people.ods, candidates!D4")
+
+
 def torn(workbook: bytes) -> bytes:
     """Cut the text of each sheet off in the middle."""
     content = io.BytesIO()
