@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 def check(file: File, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
     """Find every problem in a campaign file.
 
-    Each comes with its line or cell. Needs no settings and no network, sends nothing and touches no ledger.
+    Each comes with its line or cell. Needs no settings and no network, sends nothing
+    and touches no ledger.
     """
     from config.reading import read_campaigns
 
@@ -50,7 +51,7 @@ def _lines(definition: "Definition") -> list[str]:
 def project_in_words(definition: "Definition") -> str:
     """Name the project of a definition: the new one, or the one that exists."""
     project = definition.project
-    return f'new: "{project.name}"' if project.id is None else f"{project.id}, which exists"
+    return f'"{project.name}"' if project.id is None else f"{project.id}, which exists"
 
 
 def problem_in_words(definition: "Definition") -> str:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.errors import CampaignError
 from flows.cli.arguments import AsJson, DefinitionFile, File, as_typed
 from flows.cli.check import problem_in_words, project_in_words
 from flows.cli.speech import answering, command, counted, print_json, say
@@ -17,17 +16,6 @@ if TYPE_CHECKING:
 
 # Of the people a run would leave alone, this many are named.
 NAMED = 20
-
-
-class AnotherService(CampaignError):
-    """The ledger has this campaign at another service than the settings lead to."""
-
-    def __init__(self, key: str, service: str, settings: str) -> None:
-        super().__init__(
-            f"The campaign {key} runs at {service}, but ASSESSMENT_BASE_URL is {settings}. "
-            "A run would stop and send nothing. Set ASSESSMENT_BASE_URL back, or give the "
-            "campaign at the other service a key of its own."
-        )
 
 
 def plan(file: File, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
@@ -53,6 +41,7 @@ def _forecasts(definitions: "tuple[Definition, ...]") -> "list[Forecast]":
     from data.ledger import Ledger
     from data.opening import NoLedger
     from flows.cli.forecast import forecast
+    from tasks.asked import AnotherService
 
     local = load_local()
     per_request = local.candidates_per_request
@@ -69,7 +58,11 @@ def _forecasts(definitions: "tuple[Definition, ...]") -> "list[Forecast]":
         for definition in definitions:
             found = ledger.campaign(definition.campaign)
             if found and service and found.service != service:
-                raise AnotherService(found.key, found.service, service)
+                raise AnotherService(
+                    f"The ledger has {found.key} at {found.service}, but ASSESSMENT_BASE_URL is "
+                    f"{service}: a run would stop and send nothing. Set the address back, or give "
+                    "the campaign for the other service a key of its own."
+                )
             known = ledger.known(found.id) if found else {}
             lives = found is not None and last_run_lives(ledger, found)
             forecasts.append(

@@ -33,7 +33,8 @@ def sandbox(
 ) -> None:
     """Run an assessment service on your own desk.
 
-    It sends no real email and runs until stopped. It remembers its projects and candidates from one start to the next, as the ledger does.
+    It sends no real email and runs until stopped. It remembers its projects and
+    candidates from one start to the next, as the ledger does.
     """
     from config.settings import load_local
     from sandbox.journal import FolderInUse

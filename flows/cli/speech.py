@@ -33,7 +33,7 @@ def say(*lines: str, as_json: bool = False) -> None:
     """Tell a person, line by line; beside the JSON object when a program asked."""
     stream = sys.stderr if as_json else sys.stdout
     for line in lines:
-        print(printable(line), file=stream)
+        print(printable(line), file=stream, flush=True)
 
 
 def complain(*lines: str) -> None:

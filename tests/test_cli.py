@@ -1,0 +1,627 @@
+"""The command line, typed word by word: what it prints, where, and its exit code."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from config.places import Place, Problem
+from config.reading import read_campaigns
+from config.settings import ServiceSettings
+from data.claims import Claim, Outcome
+from data.exports import COLUMNS
+from data.ledger import Begun, Ledger, now
+from data.states import AttemptState, Ending, Operation, Step
+from flows.cli.closing import next_steps, summary
+from flows.cli.complaints import SHOWN_OF_ONE_CAUSE, lines_of
+from flows.cli.main import main
+from flows.cli.problems import matching
+from flows.cli.status import NUMBERS
+from sandbox.server import Sandbox
+from tasks.asked import Asked, Wanted, intent_of
+from tasks.links import write_links
+from tasks.service.problem import Problem as ServiceProblem
+
+BASE_URL = "https://api.example.com"
+DEFINITION = """\
+campaign: backend-2026
+project: {name: Backend engineer}
+problem: 42
+candidates:
+  - {first_name: Ada, last_name: Lovelace, email1: ada@example.com}
+  - {first_name: Zoë, last_name: "[bold]Müller", email1: zoe@example.com}
+  - {first_name: Grace, last_name: Hopper, email1: grace@example.com}
+"""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def object(self) -> Any:
+        """The one JSON object on standard output; anything beside it fails the test."""
+        answer = json.loads(self.out)
+        assert isinstance(answer, dict)
+        return answer
+
+
+Typed = Callable[..., Answer]
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of this machine reaches a test; each has a ledger and a folder of its own."""
+    for name in os.environ:
+        if name.startswith(("ASSESSMENT_", "CAMPAIGN_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path}/ledger.db")
+    monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
+    monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Typed:
+    """Type a command and wait for its end."""
+
+    def type_it(*words: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["campaign", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return Answer(ended.value.code or 0, out, err)  # type: ignore[arg-type]
+
+    return type_it
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "hiring.yaml"
+    path.write_text(DEFINITION, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger.open(f"sqlite:///{tmp_path}/ledger.db") as opened:
+        yield opened
+
+
+SERVICE = ServiceSettings(
+    auth_url="https://auth.example.com",
+    base_url=BASE_URL,
+    app_url="https://app.example.com",
+    client_id="id",
+    client_secret=SecretStr("secret"),
+    audience="audience",
+)
+
+
+def begin(ledger: Ledger, file: Path) -> Begun:
+    """Begin a run of the one campaign in a file."""
+    [definition] = read_campaigns(file).definitions
+    wanted = Wanted(definition.campaign, "digest", definition, None)
+    intent = intent_of(wanted, Asked(file), SERVICE, None)
+    return ledger.begin(definition.campaign, definition, intent)
+
+
+def send(
+    ledger: Ledger, run: Begun, operation: Operation, step: Step, *rows: int, **learned: Any
+) -> None:
+    """Claim one call and record what came of it; SENDING leaves it claimed."""
+    [claimed] = ledger.commit([], [Claim(operation, run.campaign, run.run, now(), rows)])
+    assert claimed is not None
+    if step is not Step.SENDING:
+        state = AttemptState(step.value)
+        outcome = Outcome(claimed.attempt, operation, state, step, now(), rows, **learned)
+        ledger.commit([outcome], [])
+
+
+def sent_project(ledger: Ledger, run: Begun) -> None:
+    send(ledger, run, Operation.CREATE, Step.DONE, project_id=101)
+    send(ledger, run, Operation.ATTACH, Step.DONE)
+
+
+def added(ledger: Ledger, run: Begun) -> list[int]:
+    """Add everyone who waits; answers the rows, with ids from 5001."""
+    rows = ledger.to_add(run.campaign)
+    ids = {row: 5000 + number for number, row in enumerate(rows, start=1)}
+    send(ledger, run, Operation.ADD, Step.DONE, *rows, ids=ids)
+    return rows
+
+
+@pytest.fixture
+def half_done(ledger: Ledger, file: Path) -> Begun:
+    """Ada is invited, Zoë unsure, Grace refused."""
+    run = begin(ledger, file)
+    sent_project(ledger, run)
+    ada, zoe, grace = added(ledger, run)
+    send(ledger, run, Operation.INVITE, Step.DONE, ada)
+    send(ledger, run, Operation.INVITE, Step.UNSURE, zoe, why="no answer came")
+    send(ledger, run, Operation.INVITE, Step.REFUSED, grace, why="status 422")
+    ledger.end(run.run, Ending.NEEDS_ATTENTION, None)
+    return run
+
+
+# -- help and usage -----------------------------------------------------------------------
+
+
+def test_help_lists_the_commands_in_their_order(typed: Typed) -> None:
+    """The help reads in the order in which the commands are used."""
+    answer = typed("--help")
+    assert answer.code == 0
+    listed = [line.split()[0] for line in answer.out.partition("Commands:")[2].splitlines() if line]
+    order = ["demo", "sandbox", "new", "check", "plan", "run"]
+    order += ["status", "links", "settle", "problems", "serve"]
+    assert [word for word in order if word in listed] == [word for word in listed if word in order]
+    assert {"sandbox", "new", "check", "plan", "status", "links", "problems"} <= set(listed)
+    assert "Nobody is invited twice, nobody is forgotten" in " ".join(answer.out.split())
+
+
+def test_the_version_is_said(typed: Typed) -> None:
+    """`campaign --version` names the program and its version."""
+    answer = typed("--version")
+    assert answer.code == 0
+    assert answer.out.split()[0] == "campaign"
+    assert answer.out.split()[1][0].isdigit()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("invite",), ("check",), ("check", "a", "--what"), ("links", "k", "--format", "pdf")],
+)
+def test_wrong_usage_ends_with_2(typed: Typed, words: tuple[str, ...]) -> None:
+    """A mistyped command does nothing and says how it is used."""
+    answer = typed(*words)
+    assert answer.code == 2
+    assert answer.out == ""
+    assert "Usage: campaign" in answer.err
+
+
+# -- new and check ------------------------------------------------------------------------
+
+
+def test_check_says_ok_and_what_to_type_next(typed: Typed, file: Path, tmp_path: Path) -> None:
+    """A usable file is summed up; no ledger appears."""
+    answer = typed("check", "hiring.yaml")
+    assert answer.code == 0
+    assert "backend-2026" in answer.out and "3 candidates" in answer.out
+    assert "OK" in answer.out
+    assert answer.out.splitlines()[-1].endswith("campaign plan hiring.yaml")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hiring.yaml"]
+
+
+def test_check_names_every_problem_at_its_place(typed: Typed, file: Path) -> None:
+    """All problems at once, one a line, on standard error; exit 2."""
+    file.write_text(DEFINITION.replace("ada@", "ada").replace("problem: 42", "problem: yes"))
+    answer = typed("check", file.name)
+    assert answer.code == 2
+    assert answer.out == ""
+    problems = [line for line in answer.err.splitlines() if line.startswith("hiring.yaml:")]
+    assert problems[0].startswith("hiring.yaml:3:10, problem:")
+    assert problems[1].startswith("hiring.yaml:5:") and ", email1:" in problems[1]
+    assert "2 problems; nothing was sent" in answer.err
+    assert answer.err.splitlines()[-1].endswith("campaign check hiring.yaml")
+
+
+def test_check_answers_a_program_with_one_object(typed: Typed, file: Path) -> None:
+    """`--json` is one object on standard output, good or bad; people read standard error."""
+    good = typed("check", file.name, "--json")
+    assert (good.code, good.object["ok"], good.object["problems"]) == (0, True, [])
+    assert "OK" in good.err
+    file.write_text(DEFINITION.replace("problem: 42", "problem: yes"))
+    bad = typed("check", file.name, "--json")
+    assert (bad.code, bad.object["ok"]) == (2, False)
+    [problem] = bad.object["problems"]
+    keys = ["file", "line", "column", "sheet", "cell", "field", "found", "wanted", "message"]
+    assert list(problem) == keys
+    assert (problem["file"], problem["line"], problem["column"]) == ("hiring.yaml", 3, 10)
+    assert problem["sheet"] is None
+    assert "hiring.yaml:3:10" in bad.err
+
+
+def test_a_cause_that_repeats_is_told_once_it_is_clear() -> None:
+    """Of one cause the first 20 are shown and the rest counted; another cause is never hidden."""
+    place = Place("people.csv", 1)
+    wrong = Problem(place, "email1", '"ana@"', "an email address")
+    many = [replace(wrong, place=replace(place, line=line)) for line in range(2, 502)]
+    lines = lines_of([*many, Problem(place, "stage_id", '"x"', "a whole number")])
+    assert len(lines) == SHOWN_OF_ONE_CAUSE + 2
+    assert lines[0] == 'people.csv:2, email1: found "ana@", wanted an email address'
+    assert lines[-2] == 'people.csv:1, stage_id: found "x", wanted a whole number'
+    assert lines[-1] == "people.csv, email1: 480 more problems: wanted an email address"
+
+
+@pytest.mark.parametrize("name", ["mine.yaml", "mine.xlsx"])
+def test_a_new_definition_passes_check(typed: Typed, tmp_path: Path, name: str) -> None:
+    """What `campaign new` writes is usable as it is, and is never written over another file."""
+    first = typed("new", name)
+    assert first.code == 0
+    assert first.out.splitlines()[-1].endswith(f"campaign check {name}")
+    assert typed("check", name).code == 0
+    before = (tmp_path / name).read_bytes()
+    second = typed("new", name)
+    assert second.code == 2
+    assert name in second.err
+    assert (tmp_path / name).read_bytes() == before
+
+
+# -- plan ---------------------------------------------------------------------------------
+
+
+def test_a_first_plan_counts_every_call(
+    typed: Typed, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the first run everything is to be done; planning leaves no ledger behind."""
+    monkeypatch.setenv("CAMPAIGN_CANDIDATES_PER_REQUEST", "2")
+    answer = typed("plan", file.name)
+    assert answer.code == 0
+    assert 'create "Backend engineer"' in answer.out and "attach 42" in answer.out
+    assert "3 candidates in 2 requests" in answer.out and "3 emails" in answer.out
+    assert answer.out.splitlines()[-1] == "Next: campaign run hiring.yaml"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["hiring.yaml"]
+    [plan] = typed("plan", file.name, "--json").object["campaigns"]
+    calls = (plan["create"], plan["attach"], plan["add"], plan["requests"], plan["invite"])
+    assert calls == (True, True, 3, 2, 3)
+
+
+def test_a_plan_after_a_change_adds_and_reports(
+    typed: Typed, ledger: Ledger, file: Path, half_done: Begun
+) -> None:
+    """New rows are added; changed, removed, unsure and refused ones are told and left alone."""
+    text = DEFINITION.replace("Ada, last", "Augusta, last").replace("problem: 42", "problem: 43")
+    text = text.replace("name: Backend", "name: Frontend").replace("grace@", "joan@")
+    file.write_text(text, encoding="utf-8")
+    before = list(ledger.candidates(half_done.campaign))
+    answer = typed("plan", file.name)
+    assert answer.code == 0
+    told = {line.split()[0]: line for line in answer.out.splitlines()[1:]}
+    assert "101, nothing to do" in told["project"]
+    assert "1 candidate in 1 request" in told["add"] and "1 email" in told["invite"]
+    assert "ada@example.com (first_name)" in answer.out
+    assert "project.name, problem" in answer.out
+    assert "grace@example.com" in told["removed"]
+    assert "1 candidate" in told["unsure"] and "1 candidate" in told["refused"]
+    assert answer.out.splitlines()[-1] == "Next: campaign run hiring.yaml"
+    [plan] = typed("plan", file.name, "--json").object["campaigns"]
+    assert plan["new"] == ["joan@example.com"] and plan["removed"] == ["grace@example.com"]
+    assert plan["changed"] == [{"email1": "ada@example.com", "fields": ["first_name"]}]
+    assert list(ledger.candidates(half_done.campaign)) == before
+
+
+def test_a_plan_with_nothing_left_says_so(
+    typed: Typed, ledger: Ledger, file: Path, half_done: Begun
+) -> None:
+    """A run that would make no request is not suggested; what is unsure is."""
+    answer = typed("plan", file.name)
+    assert "a run would make no request" in answer.out
+    assert answer.out.splitlines()[-1] == "Unsure: campaign settle backend-2026"
+
+
+def test_what_a_dead_run_was_sending_is_unsure_in_a_plan(
+    typed: Typed, ledger: Ledger, file: Path
+) -> None:
+    """A claim without its run may have been sent; the plan says so and writes nothing."""
+    run = begin(ledger, file)
+    sent_project(ledger, run)
+    ada, *_ = added(ledger, run)
+    send(ledger, run, Operation.INVITE, Step.SENDING, ada)
+    [alive] = typed("plan", file.name, "--json").object["campaigns"]
+    assert (alive["sending"], alive["unsure"], alive["invite"]) == (1, 0, 2)
+    # The process of the run goes away without a word.
+    with ledger._writing() as connection:
+        connection.exec_driver_sql("UPDATE run SET process_start = 'another'")
+    [dead] = typed("plan", file.name, "--json").object["campaigns"]
+    assert (dead["sending"], dead["unsure"], dead["invite"]) == (0, 1, 2)
+    assert ledger.candidates(run.campaign)[0].invite_state == Step.SENDING
+
+
+def test_a_plan_for_another_service_stops(
+    typed: Typed, file: Path, half_done: Begun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A campaign belongs to one service; with another in the settings nothing is planned."""
+    monkeypatch.setenv("ASSESSMENT_BASE_URL", BASE_URL + "/")
+    assert typed("plan", file.name).code == 0
+    monkeypatch.setenv("ASSESSMENT_BASE_URL", "https://other.example.com")
+    answer = typed("plan", file.name, "--json")
+    assert answer.code == 1
+    assert answer.object["ok"] is False
+    assert BASE_URL in answer.object["error"] and "https://other.example.com" in answer.err
+
+
+# -- status -------------------------------------------------------------------------------
+
+
+def test_status_before_any_run(typed: Typed, tmp_path: Path) -> None:
+    """Without a ledger there is nothing to show, and asking creates none."""
+    plain = typed("status")
+    assert (plain.code, "No campaign was run yet." in plain.out) == (0, True)
+    assert typed("status", "--json").object == {"campaigns": []}
+    assert typed("status", "backend-2026").code == 2
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_status_lists_the_campaigns(typed: Typed, half_done: Begun) -> None:
+    """Without a key every campaign is a row, or an object."""
+    answer = typed("status")
+    assert answer.code == 0
+    assert "backend-2026" in answer.out and BASE_URL in answer.out
+    [one] = typed("status", "--json").object["campaigns"]
+    assert one["campaign"] == "backend-2026"
+
+
+def test_status_of_one_shows_who_needs_a_person(typed: Typed, half_done: Begun) -> None:
+    """Unsure and refused candidates are named with the reason; the rest is a count."""
+    answer = typed("status", "backend-2026")
+    assert answer.code == 0
+    assert "zoe@example.com" in answer.out and "no answer came" in answer.out
+    assert "grace@example.com" in answer.out and "status 422" in answer.out
+    assert "ada@example.com" not in answer.out
+    assert "3 candidates: 1 invited, 3 added, 1 refused, 1 unsure" in answer.out
+    assert "unsure: campaign settle backend-2026" in answer.out
+
+
+def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) -> None:
+    """`status KEY --json` is the status object, every field of it."""
+    answer = typed("status", "backend-2026", "--json").object
+    candidates = answer.pop("candidates")
+    counts = {"candidates": 3, "added": 3, "invited": 1, "waiting": 0, "sending": 0}
+    assert answer == {
+        "campaign": "backend-2026",
+        "service": BASE_URL,
+        "project_id": 101,
+        "problem_id": 42,
+        "project": "done",
+        "problem": "done",
+        "counts": counts | {"unsure": 1, "refused": 1, "withdrawn": 0},
+    }
+    assert candidates[0] == {
+        "email1": "ada@example.com",
+        "candidate_id": 5001,
+        "add": "done",
+        "invite": "done",
+        "embed_url": "https://app.example.com/embedded/welcome?projectId=101&candidateId=5001",
+        "why": None,
+    }
+
+
+@pytest.mark.parametrize("command", ["status", "links"])
+def test_an_unknown_key_names_the_nearest(typed: Typed, half_done: Begun, command: str) -> None:
+    """A mistyped key is bad input, and the likely one is offered."""
+    answer = typed(command, "backend-206")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Did you mean backend-2026?" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("counts", "line", "steps"),
+    [
+        ({"invited": 47, "added": 50, "refused": 1, "unsure": 2},
+         "47 invited, 50 added, 1 refused, 2 unsure", ["unsure", "refused"]),
+        ({"invited": 5, "added": 5}, "5 invited", ["links"]),
+        ({"added": 5, "waiting": 5}, "5 added, 5 waiting", ["waiting"]),
+        ({}, "nobody added yet", ["links"]),
+    ],
+)  # fmt: skip
+def test_the_last_line_says_what_to_type(
+    counts: dict[str, int], line: str, steps: list[str]
+) -> None:
+    """What happened is one line, and each thing left to do names its command."""
+    status = {"campaign": "k", "project": "done", "problem": "done"}
+    stand = status | {"counts": dict.fromkeys(NUMBERS, 0) | counts}
+    assert summary(stand) == line
+    assert [step.partition(":")[0] for step in next_steps(stand, "k.yaml")] == steps
+
+
+# -- links --------------------------------------------------------------------------------
+
+
+def test_links_has_a_row_for_everybody(typed: Typed, ledger: Ledger, file: Path) -> None:
+    """Also who is not in the project yet has a row, with an empty URL."""
+    run = begin(ledger, file)
+    waiting = typed("links", "backend-2026")
+    rows = list(csv.DictReader(StringIO(waiting.out)))
+    assert [row["embed_url"] for row in rows] == ["", "", ""]
+    assert "3 candidates without a URL" in waiting.err
+    sent_project(ledger, run)
+    added(ledger, run)
+    answer = typed("links", "backend-2026", "--format", "json")
+    people = json.loads(answer.out)
+    assert answer.code == 0 and answer.err == ""
+    assert tuple(people[0]) == COLUMNS
+    assert [one["candidate_id"] for one in people] == [5001, 5002, 5003]
+    assert people[1]["embed_url"].endswith("projectId=101&candidateId=5002")
+    assert {one["invite"] for one in people} == {"waiting"}
+
+
+@pytest.mark.parametrize(
+    ("form", "name", "starts"),
+    [
+        ("csv", "links.csv", b"\xef\xbb\xbffirst_name,"),
+        ("xlsx", "links.xlsx", b"PK"),
+        ("json", "links.json", b"["),
+        ("html", "pages/index.html", b"<!doctype html>"),
+    ],
+)
+def test_links_are_written_to_a_file(
+    typed: Typed, tmp_path: Path, half_done: Begun, form: str, name: str, starts: bytes
+) -> None:
+    """-o names a file, or for html a folder, and standard output stays empty."""
+    output = name.partition("/")[0]
+    answer = typed("links", "backend-2026", "--format", form, "-o", output)
+    assert (answer.code, answer.out) == (0, "")
+    assert f"3 candidates in {name}" in answer.err
+    assert (tmp_path / name).read_bytes().startswith(starts)
+
+
+def test_a_run_leaves_its_links_in_the_output_folder(
+    ledger: Ledger, tmp_path: Path, half_done: Begun
+) -> None:
+    """links.csv and links.json of a campaign lie in a folder of its key."""
+    campaign = ledger.campaign("backend-2026")
+    assert campaign is not None
+    path = write_links(ledger, campaign, tmp_path / "out")
+    assert path == tmp_path / "out" / "backend-2026" / "links.csv"
+    assert path.read_text(encoding="utf-8-sig").count("\n") == 4
+    assert len(json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))) == 3
+
+
+# -- problems -----------------------------------------------------------------------------
+
+
+def test_problems_are_listed_and_searched(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The service's own list, searchable by part of an id, title, skill or difficulty."""
+    with Sandbox() as service:
+        for name, value in service.environment().items():
+            monkeypatch.setenv(name, value)
+        everything = typed("problems", "--json").object["problems"]
+        assert {42} <= {problem["id"] for problem in everything}
+        assert len(everything[0]) == 21
+        title = everything[0]["title"]
+        found = typed("problems", title.upper())
+        assert found.code == 0 and title in found.out
+        assert service.projects == []
+    assert typed("problems", "--json").code == 1  # the sandbox has gone
+
+
+def test_problems_without_settings_names_the_variables(typed: Typed) -> None:
+    """Missing settings are bad input, for people and for programs."""
+    answer = typed("problems", "--json")
+    assert answer.code == 2
+    assert answer.object["ok"] is False
+    assert "ASSESSMENT_CLIENT_SECRET" in answer.object["error"]
+    assert "ASSESSMENT_CLIENT_SECRET is not set" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("search", "ids"),
+    [("", [1, 42]), ("TWO", [42]), ("graph", [1]), ("easy", [42]), ("4", [42]), ("x", [])],
+)
+def test_the_search_looks_where_people_look(search: str, ids: list[int]) -> None:
+    """A part in any case of the title, skills, difficulty or id; a missing field is no match."""
+    listed = [
+        ServiceProblem(id=1, title="Islands", skills="Graphs"),
+        ServiceProblem(id=42, title="Two sum", difficulty="easy"),
+    ]
+    assert [problem.id for problem in matching(search, listed)] == ids
+
+
+# -- real processes -----------------------------------------------------------------------
+
+
+Process = Callable[..., "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def process() -> Iterator[Process]:
+    """Start the installed command in a process of its own, which never outlives the test."""
+    kept = {name: os.environ[name] for name in os.environ if name.startswith("CAMPAIGN_")}
+    with ExitStack() as running:
+
+        def start(*words: str, **more: str) -> "subprocess.Popen[bytes]":
+            started = subprocess.Popen(
+                [Path(sys.executable).with_name("campaign"), *words],
+                env={"PATH": os.environ["PATH"], "HOME": str(Path.cwd())} | kept | more,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            running.enter_context(started)
+            running.callback(started.kill)
+            return started
+
+        yield start
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("status", "backend-2026"), ("links", "backend-2026"), ("plan", "hiring.yaml"), ("--help",)],
+)
+def test_a_terminal_without_umlauts_breaks_nothing(
+    file: Path, half_done: Begun, process: Process, words: tuple[str, ...]
+) -> None:
+    """LANG=C with an ASCII stream shows what it can; CSV is UTF-8 all the same."""
+    file.write_text(DEFINITION.replace("email1: zoe", "notes: é, email1: zoe"), encoding="utf-8")
+    running = process(*words, PYTHONIOENCODING="ascii", LANG="C", LC_ALL="C")
+    out, err = running.communicate(timeout=60)
+    assert (running.returncode, b"Traceback" in err) == (0, False), err
+    if words[0] == "links":
+        assert "Zoë" in out.decode("utf-8")
+
+
+def test_a_name_in_brackets_is_no_markup_and_no_escape_is_passed_on(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """What others typed is shown as typed, and cannot steer the terminal."""
+    from flows.cli.speech import say, say_table
+
+    say_table(["name", "id"], [["[bold]Müller\x1b[31m", 5001]])
+    say("[red]\x1b]0;title\x07")
+    out = capfd.readouterr().out
+    assert "[bold]Müller" in out and "[red]" in out
+    assert "\x1b" not in out and "\x07" not in out
+
+
+def test_a_reader_that_leaves_early_costs_no_stack_trace(
+    ledger: Ledger, file: Path, process: Process
+) -> None:
+    """`campaign links KEY | head -1` ends quietly."""
+    people = "".join(
+        f"  - {{first_name: A, last_name: B{number}, email1: p{number}@example.com}}\n"
+        for number in range(3000)
+    )
+    file.write_text(DEFINITION + people, encoding="utf-8")
+    begin(ledger, file)
+    running = process("links", "backend-2026")
+    assert running.stdout is not None and running.stderr is not None
+    running.stdout.close()
+    err = running.stderr.read()
+    running.stderr.close()
+    assert running.wait(60) == 1
+    assert b"Traceback" not in err and b"BrokenPipe" not in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_sandbox_runs_until_it_is_stopped(
+    tmp_path: Path, process: Process, number: signal.Signals
+) -> None:
+    """It says where it is, keeps its record in its folder, and a signal ends it with 0."""
+    running = process("sandbox", "--port", "0", "--folder", str(tmp_path / "desk"))
+    assert running.stdout is not None
+    lines = [running.stdout.readline().decode() for _ in range(9)]
+    assert "http://127.0.0.1:" in lines[0]
+    assert any("export ASSESSMENT_BASE_URL=http://127.0.0.1:" in line for line in lines)
+    second = process("sandbox", "--port", "0", "--folder", str(tmp_path / "desk"))
+    _, err = second.communicate(timeout=60)
+    assert (second.returncode, b"another sandbox" in err, b"Traceback" in err) == (1, True, False)
+    running.send_signal(number)
+    running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert (tmp_path / "desk" / "journal.jsonl").exists()
+
+
+def test_an_interrupt_ends_with_130(typed: Typed, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is a person's wish: no stack trace, and what to believe."""
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("config.settings.load_local", interrupted)
+    answer = typed("status")
+    assert (answer.code, answer.out) == (130, "")
+    assert "the same command goes on" in answer.err

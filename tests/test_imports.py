@@ -1,0 +1,75 @@
+"""Commands start without what they do not need, seen in real processes."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data.ledger import Ledger
+
+DEFINITION = """\
+campaign: backend-2026
+project: {name: Backend engineer}
+problem: 42
+candidates: [{first_name: Ada, last_name: Lovelace, email1: ada@example.com}]
+"""
+
+# Runs a command as its entry point does, then says on the last line of stderr what was imported.
+WATCHED = """\
+import atexit, sys
+names = lambda: {name.partition(".")[0] for name in sys.modules}
+atexit.register(lambda: print(" ".join(names()), file=sys.__stderr__))
+from flows.cli.main import main
+main()
+"""
+
+HEAVY = {"prefect", "pandas", "numpy", "openpyxl"}
+# The command line itself shows help; only commands read files and ledgers.
+LATE = HEAVY | {"sqlmodel", "sqlalchemy", "pydantic", "ruamel", "httpx", "sandbox", "xlsxwriter"}
+
+
+def imported(folder: Path, *words: str) -> set[str]:
+    """Type a command in a process of its own; answers the packages it imported."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db",
+        "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
+    }
+    ended = subprocess.run(
+        [sys.executable, "-c", WATCHED, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode in (0, 2), ended.stderr
+    assert "Traceback" not in ended.stderr
+    return set(ended.stderr.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"),
+    [
+        (("--help",), LATE),
+        (("--version",), LATE),
+        (("check", "--help"), LATE - {"pydantic"}),  # typer's own, to read arguments
+        (("check", "hiring.yaml"), HEAVY | {"sqlmodel", "sqlalchemy", "httpx", "sandbox"}),
+        (("status",), HEAVY | {"httpx", "sandbox"}),
+        (("links", "backend-2026"), HEAVY | {"httpx", "sandbox", "xlsxwriter", "jinja2"}),
+        (("plan", "hiring.yaml"), HEAVY | {"sandbox"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_a_command_imports_only_what_it_needs(
+    tmp_path: Path, words: tuple[str, ...], unneeded: set[str]
+) -> None:
+    """Help, check of a YAML file, status, links and plan import neither Prefect nor pandas."""
+    (tmp_path / "hiring.yaml").write_text(DEFINITION)
+    Ledger.open(f"sqlite:///{tmp_path}/ledger.db").close()
+    found = imported(tmp_path, *words)
+    assert "typer" in found  # it did run, and was watched
+    assert found & unneeded == set()
