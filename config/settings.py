@@ -120,7 +120,7 @@ class LocalSettings(BaseSettings):
         default="sqlite:///data/campaigns.db", repr=False
     )
     output_dir: Annotated[Path, AfterValidator(_under_home)] = Path("out")
-    candidates_per_request: int = Field(default=100, ge=1)
+    candidates_per_request: int = Field(default=100, ge=1, le=10_000)
     invites_in_flight: int = Field(default=8, ge=1)
     invites_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     request_deadline: float = Field(default=45.0, gt=GATEWAY_LIMIT, allow_inf_nan=False)

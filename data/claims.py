@@ -276,29 +276,39 @@ def _move_single(connection: Connection, outcome: Outcome) -> bool:
 
 def _move_added(connection: Connection, outcome: Outcome) -> bool:
     """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
-    moved = 0
-    ids = _ids_of_nobody_else(connection, outcome)
-    if ids:
-        moved += connection.execute(
-            update(candidate)
-            .where(
-                candidate.c.id == bindparam("row"),
-                candidate.c.add_attempt == outcome.attempt,
-                candidate.c.add_state.in_(_movable(Step.DONE)),
+    standing = {
+        row.id: Step(row.add_state)
+        for row in connection.execute(
+            select(candidate.c.id, candidate.c.add_state).where(
+                candidate.c.id.in_(outcome.rows), candidate.c.add_attempt == outcome.attempt
             )
-            .values(add_state=Step.DONE, candidate_id=bindparam("number"), why=None),
-            [{"row": row, "number": number} for row, number in ids.items()],
-        ).rowcount
-    moved += connection.execute(
-        update(candidate)
-        .where(
-            candidate.c.id.in_(outcome.rows),
-            candidate.c.add_attempt == outcome.attempt,
-            candidate.c.add_state.in_(_movable(outcome.step)),
         )
-        .values(add_state=outcome.step, why=outcome.why)
-    ).rowcount
-    return moved > 0
+    }
+    ids = _ids_of_nobody_else(connection, outcome)
+    done = [
+        {"row": row, "number": number}
+        for row, number in ids.items()
+        if standing.get(row) in _movable(Step.DONE)
+    ]
+    if done:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.id == bindparam("row"))
+            .values(add_state=Step.DONE, candidate_id=bindparam("number"), why=None),
+            done,
+        )
+    others = [
+        row
+        for row, step in standing.items()
+        if row not in ids and step in (Step.SENDING, Step.UNSURE)
+    ]
+    if others:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.id.in_(others))
+            .values(add_state=outcome.step, why=outcome.why)
+        )
+    return bool(done or others)
 
 
 def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, int]:

@@ -140,7 +140,7 @@ def as_html(links: Sequence[Link], *, title: str, snippet: Callable[[str], str])
     """Write one page with a row per candidate; `snippet` makes the iframe of an embed URL."""
     from jinja2 import Environment  # noqa: PLC0415 - most commands write no page
 
-    page = Environment(autoescape=True).from_string(PAGE)
+    page = Environment(autoescape=True, keep_trailing_newline=True).from_string(PAGE)
     rows = [(link, snippet(link.embed_url) if link.embed_url else None) for link in links]
     return page.render(title=title, rows=rows).encode()
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from data.claims import Claim, Claimed, Outcome
 from data.ledger import Ledger
-from data.opening import LedgerUnusable
 
 
 @dataclass(slots=True)
@@ -25,8 +24,8 @@ class _Batch:
 class Journal:
     """Claims and outcomes of one run, in group commits on a thread of its own.
 
-    Once a commit has failed every later claim fails with the same LedgerUnusable: without a
-    durable claim nothing may be sent. Outcomes are offered to the ledger again on `close`.
+    Once a commit has failed every later claim fails with the same error: without a durable
+    claim nothing may be sent. Outcomes are offered to the ledger again on `close`.
     """
 
     def __init__(self, ledger: Ledger) -> None:
@@ -35,7 +34,7 @@ class Journal:
         self._waiting = _Batch()
         self._writer: asyncio.Task[None] | None = None
         self._unwritten: list[Outcome] = []
-        self._broken: LedgerUnusable | None = None
+        self._broken: Exception | None = None
 
     async def claim(self, claim: Claim) -> Claimed | None:
         """Claim durably; None when the step is no longer free. Raises LedgerUnusable."""
@@ -79,7 +78,7 @@ class Journal:
             wishes = [] if self._broken else [claim for claim, _ in batch.claims]
             try:
                 granted = await self._commit(batch.outcomes, wishes)
-            except LedgerUnusable as error:
+            except Exception as error:  # noqa: BLE001 - whoever waits for a claim must hear of it
                 self._broken = error
                 self._unwritten += batch.outcomes
                 granted = []

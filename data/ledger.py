@@ -196,17 +196,16 @@ class Ledger:
 
     # -- runs ---------------------------------------------------------------------------
 
-    def begin(
-        self,
-        key: str,
-        *,
-        definition: Definition | None,
-        intent: intake.Intent,
-    ) -> Begun:
+    def take_over(self, definition: Definition, intent: intake.Intent) -> Changes:
+        """Take a changed definition over, without a run: there is nothing to send."""
+        with self._writing() as connection:
+            return intake.take_over(connection, definition, intent, now())[1]
+
+    def begin(self, key: str, definition: Definition | None, intent: intake.Intent | None) -> Begun:
         """Take the definition over (None: it is unchanged) and open a run, in one commit."""
         here = this_process()
         with self._writing() as connection:
-            if definition is not None:
+            if definition is not None and intent is not None:
                 row, changes = intake.take_over(connection, definition, intent, now())
             else:
                 row, changes = intake.row_of(connection, key), None

@@ -27,15 +27,20 @@ class NoLedger(LedgerUnusable):
 
 
 def open_engine(url: str, *, create: bool) -> Engine:
-    """Connect and migrate. Raises LedgerUnusable, or NoLedger when it may not be created."""
+    """Connect and migrate. Raises LedgerUnusable, or NoLedger when it may not be created.
+
+    Statements never show their parameters in an error: they name people.
+    """
     address = make_url(url)
     if address.get_backend_name() == "sqlite":
         _prepare_file(Path(address.database or ""), create=create)
-        engine = create_engine(address, connect_args={"timeout": LOCK_TIMEOUT})
+        engine = create_engine(
+            address, connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True
+        )
         event.listen(engine, "connect", _durable)
         event.listen(engine, "begin", _begin_writing)
     else:
-        engine = create_engine(address)
+        engine = create_engine(address, hide_parameters=True)
     try:
         _bring_up_to_date(engine)
     except (DatabaseError, sqlite3.DatabaseError) as error:

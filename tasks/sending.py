@@ -174,7 +174,8 @@ class Sender:
 
     def _backoff(self, tries: int) -> float:
         # Jitter keeps many senders from coming back at the same moment.
-        return self._first_wait * 2 ** (tries - 1) * random.uniform(0.5, 1.5)  # noqa: S311
+        jitter = random.uniform(0.5, 1.5)  # noqa: S311
+        return float(self._first_wait * 2 ** (tries - 1) * jitter)
 
     async def _shielded(self, order: Order, renewed: bool) -> Sent | None:
         """Claim, send and record as one piece: a cancelled run still records its answers."""

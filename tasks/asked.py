@@ -1,0 +1,105 @@
+"""What a definition asks for, in the words in which it will be sent."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from config.definition import Definition, ProblemById, ProblemByTitle
+from config.errors import BadInput, CampaignError
+from config.places import Place, Problem
+from config.reading import digest_of, read_campaigns
+from config.settings import ServiceSettings
+from data.intake import Intent
+from data.ledger import Ledger
+from data.tables import Campaign
+from tasks.service.wire import service_date
+
+
+class AnotherService(CampaignError):
+    """The ledger knows this campaign at another address than the settings name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One campaign of a file. `campaign` picks one of several; None where there is just one.
+
+    `definition` is the YAML definition that goes with a bare table of candidates.
+    """
+
+    file: Path
+    campaign: str | None = None
+    definition: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for now. `definition` None: the ledger took these very bytes over before."""
+
+    key: str
+    digest: str
+    definition: Definition | None
+    known: Campaign | None
+
+
+def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
+    """Read what is asked for, or recognise it by its bytes. Raises BadInput, AnotherService."""
+    digest = digest_of(asked.file, asked.definition)
+    if asked.campaign is not None:
+        known = ledger.campaign(asked.campaign)
+        if known is not None and (known.digest, known.app_url) == (digest, service.app_url):
+            _same_service(known, service)
+            return Wanted(asked.campaign, digest, None, known)
+    definition = _pick(asked)
+    known = ledger.campaign(definition.campaign)
+    if known is not None:
+        _same_service(known, service)
+    return Wanted(definition.campaign, digest, definition, known)
+
+
+def _pick(asked: Asked) -> Definition:
+    definitions = read_campaigns(asked.file, asked.definition).definitions
+    if asked.campaign is None and len(definitions) == 1:
+        return definitions[0]
+    for definition in definitions:
+        if definition.campaign == asked.campaign:
+            return definition
+    keys = ", ".join(definition.campaign for definition in definitions)
+    message = f"holds these campaigns: {keys}; name one of them"
+    raise BadInput([Problem(Place(str(asked.file)), "campaign", message=message)])
+
+
+def _same_service(known: Campaign, service: ServiceSettings) -> None:
+    if known.service != service.base_url:
+        raise AnotherService(
+            f"The ledger has {known.key} at {known.service}, but ASSESSMENT_BASE_URL is now "
+            f"{service.base_url}. Nothing was sent. Set the address back, or give the campaign "
+            "for the other service a key of its own."
+        )
+
+
+def intent_of(
+    wanted: Wanted, asked: Asked, service: ServiceSettings, problem: int | None
+) -> Intent:
+    """Put the campaign's own fields into the form in which they are sent (interface 4.3, 4.4).
+
+    `problem` is the id found for a title, once the service was asked.
+    """
+    definition = wanted.definition
+    if definition is None:
+        raise ValueError("an unchanged definition has no new intent")
+    project = definition.project
+    meant = definition.problem
+    return Intent(
+        service=service.base_url,
+        app_url=service.app_url,
+        definition=str(asked.file),
+        digest=wanted.digest,
+        name=project.name,
+        description=project.description,
+        state=project.state,
+        starttime=service_date(project.starttime),
+        endtime=service_date(project.endtime),
+        send_invites=definition.invites.send,
+        project_id=project.id,
+        problem_id=meant.id if isinstance(meant, ProblemById) else problem,
+        problem_title=meant.title if isinstance(meant, ProblemByTitle) else None,
+    )

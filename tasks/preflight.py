@@ -1,0 +1,47 @@
+"""Before anything is sent: does the service answer, and does it have the problem?"""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from config.definition import ProblemById, ProblemByTitle
+from config.errors import BadInput
+from config.places import Place, shown
+from config.places import Problem as Mistake
+from tasks.service.problem import Problem
+
+
+def find_problem(
+    listed: Sequence[Problem], wanted: ProblemById | ProblemByTitle, place: Place
+) -> int:
+    """Find the one problem that is meant, by id or by exact title, in the service's list.
+
+    Raises BadInput at the definition's place: an unknown id, or a title that matches none or
+    several. The service has no other way to ask for a problem (interface 4.2).
+    """
+    if isinstance(wanted, ProblemById):
+        if any(problem.id == wanted.id for problem in listed):
+            return wanted.id
+        raise BadInput([_mistake(place, str(wanted.id), _nearest(listed, ""))])
+    title = wanted.title.strip()
+    matches = [problem.id for problem in listed if problem.title.strip() == title]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        ids = ", ".join(map(str, matches))
+        raise BadInput(
+            [_mistake(place, shown(title), f"one problem; the ids {ids} have this title")]
+        )
+    raise BadInput([_mistake(place, shown(title), _nearest(listed, title))])
+
+
+def _mistake(place: Place, found: str, wanted: str) -> Mistake:
+    return Mistake(place, field="problem", found=found, wanted=wanted)
+
+
+def _nearest(listed: Sequence[Problem], title: str) -> str:
+    if not listed:
+        return "a problem of the service, but it lists none for these credentials"
+    near = get_close_matches(title, [problem.title for problem in listed], n=1, cutoff=0.5)
+    if near:
+        return f"a problem of the service, perhaps {shown(near[0])}; see: campaign problems"
+    return "a problem that the service lists; see: campaign problems"

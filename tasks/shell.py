@@ -1,0 +1,52 @@
+"""A step as a Prefect task run: seen and timed there, never guarded, cached or retried by it.
+
+What a step returns and what it is given stay out of Prefect: they name people. Of an error,
+Prefect gets the words meant for people, or its class name; never a traceback.
+"""
+
+import re
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, cast
+
+from prefect import Task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas.objects import State
+from prefect.states import Failed
+
+from config.errors import CampaignError
+
+T = TypeVar("T")
+
+
+def in_words(error: Exception) -> str:
+    """Say what went wrong without any text that might name a person or a secret."""
+    if isinstance(error, CampaignError):
+        return str(error)
+    return f"A mistake in this program ({type(error).__name__}). The ledger is as it was recorded."
+
+
+async def as_task(name: str, step: Callable[[], Awaitable[T]], /) -> T:
+    """Run a step as a task run called `name`. Raises what the step raised."""
+    results: list[T] = []
+    errors: list[Exception] = []
+
+    async def seen_by_prefect() -> State[Any] | None:
+        try:
+            results.append(await step())
+        except Exception as error:  # noqa: BLE001 - raised again below, out of Prefect's sight
+            errors.append(error)
+            return Failed(message=in_words(error))
+        return None
+
+    task = Task(
+        seen_by_prefect,
+        name=re.sub(r" [\d,–]+( of [\d,]+)?$", "", name),
+        task_run_name=name.replace("{", "").replace("}", ""),
+        cache_policy=NO_CACHE,
+        persist_result=False,
+        retries=0,
+    )
+    await cast(Awaitable[object], task(return_state=True))
+    if errors:
+        raise errors[0]
+    return results[0]
