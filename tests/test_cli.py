@@ -410,20 +410,22 @@ def test_an_unknown_key_names_the_nearest(typed: Typed, half_done: Begun, comman
 
 
 @pytest.mark.parametrize(
-    ("counts", "line", "steps"),
+    ("counts", "refused", "line", "steps"),
     [
-        ({"invited": 47, "added": 50, "refused": 1, "unsure": 2},
-         "47 invited, 50 added, 1 refused, 2 unsure", ["unsure", "refused"]),
-        ({"invited": 5, "added": 5}, "5 invited", ["links"]),
-        ({"added": 5, "waiting": 5}, "5 added, 5 waiting", ["waiting"]),
-        ({}, "nobody added yet", ["links"]),
+        ({"invited": 47, "added": 50, "refused": 1, "unsure": 2}, "invite",
+         "47 invited, 50 added, 1 refused, 2 unsure", ["unsure", "refused invitations, and why"]),
+        ({"invited": 4, "added": 4, "refused": 1}, "add", "4 invited, 1 refused", ["refused"]),
+        ({"invited": 5, "added": 5}, "", "5 invited", ["links"]),
+        ({"added": 5, "waiting": 5}, "", "5 added, 5 waiting", ["waiting"]),
+        ({}, "", "nobody added yet", ["links"]),
     ],
 )  # fmt: skip
 def test_the_last_line_says_what_to_type(
-    counts: dict[str, int], line: str, steps: list[str]
+    counts: dict[str, int], refused: str, line: str, steps: list[str]
 ) -> None:
     """What happened is one line, and each thing left to do names its command."""
-    status = {"campaign": "k", "project": "done", "problem": "done"}
+    person = {"add": "done", "invite": "done"} | ({refused: "refused"} if refused else {})
+    status = {"campaign": "k", "project": "done", "problem": "done", "candidates": [person]}
     stand = status | {"counts": dict.fromkeys(NUMBERS, 0) | counts}
     assert summary(stand) == line
     assert [step.partition(":")[0] for step in next_steps(stand, "k.yaml")] == steps
@@ -497,7 +499,11 @@ def test_problems_are_listed_and_searched(typed: Typed, monkeypatch: pytest.Monk
         found = typed("problems", title.upper())
         assert found.code == 0 and title in found.out
         assert service.projects == []
-    assert typed("problems", "--json").code == 1  # the sandbox has gone
+        monkeypatch.setenv("ASSESSMENT_CLIENT_SECRET", "not-the-secret")
+        refused = typed("problems", "--json")
+    assert (refused.code, refused.object["ok"]) == (1, False)
+    assert "The credentials were refused" in refused.err
+    assert "not-the-secret" not in refused.err + refused.out and "Traceback" not in refused.err
 
 
 def test_problems_without_settings_names_the_variables(typed: Typed) -> None:
@@ -550,13 +556,13 @@ def process() -> Iterator[Process]:
 
 @pytest.mark.parametrize(
     "words",
-    [("status", "backend-2026"), ("links", "backend-2026"), ("plan", "hiring.yaml"), ("--help",)],
+    [("status", "backend-2026"), ("links", "backend-2026"), ("check", "hiring.yaml"), ("--help",)],
 )
 def test_a_terminal_without_umlauts_breaks_nothing(
     file: Path, half_done: Begun, process: Process, words: tuple[str, ...]
 ) -> None:
     """LANG=C with an ASCII stream shows what it can; CSV is UTF-8 all the same."""
-    file.write_text(DEFINITION.replace("email1: zoe", "notes: é, email1: zoe"), encoding="utf-8")
+    file.write_text(DEFINITION.replace("Backend engineer", "Ingénieur"), encoding="utf-8")
     running = process(*words, PYTHONIOENCODING="ascii", LANG="C", LC_ALL="C")
     out, err = running.communicate(timeout=60)
     assert (running.returncode, b"Traceback" in err) == (0, False), err
@@ -577,17 +583,18 @@ def test_a_name_in_brackets_is_no_markup_and_no_escape_is_passed_on(
     assert "\x1b" not in out and "\x07" not in out
 
 
+@pytest.mark.parametrize("words", [("links", "backend-2026"), ("--version",)])
 def test_a_reader_that_leaves_early_costs_no_stack_trace(
-    ledger: Ledger, file: Path, process: Process
+    ledger: Ledger, file: Path, process: Process, words: tuple[str, ...]
 ) -> None:
-    """`campaign links KEY | head -1` ends quietly."""
+    """`campaign links KEY | head -1` ends quietly, whether there is much to say or little."""
     people = "".join(
         f"  - {{first_name: A, last_name: B{number}, email1: p{number}@example.com}}\n"
         for number in range(3000)
     )
     file.write_text(DEFINITION + people, encoding="utf-8")
     begin(ledger, file)
-    running = process("links", "backend-2026")
+    running = process(*words)
     assert running.stdout is not None and running.stderr is not None
     running.stdout.close()
     err = running.stderr.read()

@@ -22,13 +22,18 @@ def next_steps(status: Mapping[str, Any], definition: str) -> list[str]:
     """Say what to type next, one line each; `definition` is the file the campaign came from."""
     key, counts = status["campaign"], status["counts"]
     calls = (status["project"], status["problem"])
+    people = status["candidates"]
+    again = command("run", definition)
     steps = []
     if counts["unsure"] or "unsure" in calls:
         steps.append(f"unsure: {command('settle', key)}")
-    if counts["refused"] or "refused" in calls:
-        steps.append(f"refused: mend {definition}, then {command('run', definition)}")
-    elif counts["waiting"] or "waiting" in calls:
-        steps.append(f"waiting: {command('run', definition)}")
+    if "refused" in calls or any(person["add"] == "refused" for person in people):
+        steps.append(f"refused: mend {definition}, then {again}")
+    if any(person["invite"] == "refused" for person in people):
+        # Other wording no longer reaches a person who was added (interface 4: no update).
+        steps.append(f"refused invitations, and why: {command('status', key)}")
+    if counts["waiting"] or "waiting" in calls:
+        steps.append(f"waiting: {again}")
     if not steps:
         steps.append(f"links: {command('links', key)}")
     return steps

@@ -66,8 +66,8 @@ def _console() -> "Console":
     return Console(highlight=False, width=None if seen else UNSEEN_WIDTH)
 
 
-def print_json(answer: Mapping[str, Any]) -> None:
-    """Print the one object that a program reads; ASCII, so that it survives every encoding."""
+def print_json(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    """Print the one value that a program reads; ASCII, so that it survives every encoding."""
     print(json.dumps(answer))
 
 

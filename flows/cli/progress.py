@@ -1,0 +1,139 @@
+"""How far a run has come: a bar on a terminal, a plain line now and then elsewhere."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from data.remaining import Remaining
+from data.states import Operation
+from flows.cli.speech import say
+from flows.ending import Finish
+from flows.watching import Watcher
+from tasks.sending import Sent
+from tasks.service.verdict import Proof
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+    from flows.cli.running import OneRun
+
+LINES = 10  # plain lines on the way through all invitations
+
+
+class Progress(Protocol):
+    """Shows the runs of one command."""
+
+    def starting(self) -> None:
+        """Prefect is about to start, which takes some seconds."""
+
+    def of(self, run: "OneRun") -> Watcher:
+        """A watcher for one of the runs; it also keeps how the run ended."""
+
+
+@contextmanager
+def progress(*, as_json: bool) -> Iterator[Progress]:
+    """A bar where people look at a terminal, lines where the output goes to a file or a pipe."""
+    if not sys.stderr.isatty():
+        yield Lines(as_json=as_json)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield Bars(bar)
+
+
+class _Keeping(Watcher):
+    """Keeps how a run ended where the command looks for it."""
+
+    def __init__(self, run: "OneRun") -> None:
+        self._run = run
+        self.key = run.key
+
+    def ended(self, end: Finish) -> None:
+        self._run.end = end
+
+    def failed(self, error: Exception) -> None:
+        self._run.error = error
+
+
+def _people(sent: Sent) -> int:
+    """How many people one proven request brought a step further."""
+    return len(sent.claimed.rows) if sent.judged.proof is Proof.DONE else 0
+
+
+class Lines:
+    """Plain lines, on the stream that people read."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def starting(self) -> None:
+        say("Starting Prefect …", as_json=self.as_json)
+
+    def of(self, run: "OneRun") -> Watcher:
+        return _LineWatcher(run, as_json=self.as_json)
+
+
+class _LineWatcher(_Keeping):
+    def __init__(self, run: "OneRun", *, as_json: bool) -> None:
+        super().__init__(run)
+        self._as_json = as_json
+        self._left = Remaining()
+        self._done = {Operation.ADD: 0, Operation.INVITE: 0}
+
+    def expects(self, left: Remaining) -> None:
+        self._left = left
+        if left.nothing:
+            say(f"{self.key}: nothing to send", as_json=self._as_json)
+        else:
+            what = f"{left.add:,} to add, {left.invite:,} to invite"
+            say(f"{self.key}: {what}", as_json=self._as_json)
+
+    def hears(self, sent: Sent) -> None:
+        operation = sent.operation
+        total = self._left.add if operation is Operation.ADD else self._left.invite
+        before = self._done[operation]
+        self._done[operation] = now = before + _people(sent)
+        if total and before * LINES // total != now * LINES // total:
+            word = "added" if operation is Operation.ADD else "invited"
+            say(f"{self.key}: {now:,} of {total:,} {word}", as_json=self._as_json)
+
+
+class Bars:
+    """Bars on a terminal."""
+
+    def __init__(self, bar: "Bar") -> None:
+        self._bar = bar
+        self._start = bar.add_task("Starting Prefect …", total=None)
+
+    def starting(self) -> None:
+        self._bar.update(self._start, visible=True)
+
+    def of(self, run: "OneRun") -> Watcher:
+        return _BarWatcher(run, self._bar, self._start)
+
+
+class _BarWatcher(_Keeping):
+    def __init__(self, run: "OneRun", bar: "Bar", start: "TaskID") -> None:
+        super().__init__(run)
+        self._bar = bar
+        self._start = start
+        self._bars: dict[Operation, TaskID] = {}
+
+    def expects(self, left: Remaining) -> None:
+        self._bar.update(self._start, visible=False)
+        for operation, word, total in (
+            (Operation.ADD, "add", left.add),
+            (Operation.INVITE, "invite", left.invite),
+        ):
+            if total:
+                self._bars[operation] = self._bar.add_task(f"{self.key}: {word}", total=total)
+
+    def hears(self, sent: Sent) -> None:
+        if sent.operation in self._bars:
+            self._bar.advance(self._bars[sent.operation], _people(sent))

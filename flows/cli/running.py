@@ -1,0 +1,201 @@
+"""`campaign run`: create, add, invite, and say what happened and what to type next."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flows.cli.arguments import AsJson, DefinitionFile, as_typed
+from flows.cli.closing import next_steps, summary
+from flows.cli.complaints import explain
+from flows.cli.speech import answering, complain, print_json, say
+
+if TYPE_CHECKING:
+    from config.definition import Definition
+    from flows.cli.progress import Progress
+    from flows.ending import Finish
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...", help="Campaigns: definitions (.yaml), workbooks, or a .csv of people."
+    ),
+]
+
+
+@dataclass(slots=True)
+class OneRun:
+    """One campaign of one file, and how its run came out."""
+
+    file: Path
+    definition_file: Path | None
+    definition: "Definition"
+    end: "Finish | None" = None
+    error: Exception | None = None
+    typed: list[str] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        return self.definition.campaign
+
+
+def run(files: Files, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
+    """Send a campaign: project, problem, people, invitations.
+
+    Safe to type again at any time: what is done is never repeated.
+    """
+    from config.settings import load_local, load_service
+    from flows.cli.progress import progress
+
+    with answering(as_json):
+        runs = _read(files, campaign)
+        load_service()
+        database = load_local().database_url
+    with progress(as_json=as_json) as shown:
+        _through_prefect(runs, shown)
+    code = _tell(runs, database, as_json=as_json)
+    raise typer.Exit(code)
+
+
+def _read(files: Sequence[Path], campaign: Path | None) -> list[OneRun]:
+    """Read every file before anything is sent. Raises BadInput with the problems of all."""
+    from config.errors import BadInput
+    from config.places import Place, Problem
+    from config.reading import read_campaigns
+
+    runs: list[OneRun] = []
+    problems: list[Problem] = []
+    places: dict[str, Path] = {}
+    for file in files:
+        try:
+            reading = read_campaigns(file, campaign)
+        except BadInput as error:
+            problems += error.problems
+            continue
+        for definition in reading.definitions:
+            first = places.setdefault(definition.campaign, file)
+            if any(earlier.key == definition.campaign for earlier in runs):
+                message = f"the campaign {definition.campaign} is in {first} already"
+                problems.append(Problem(Place(str(file)), "campaign", message=message))
+            runs.append(OneRun(file, campaign, definition, typed=as_typed(file, campaign)))
+    if problems:
+        raise BadInput(problems)
+    return runs
+
+
+def _through_prefect(runs: Sequence[OneRun], shown: "Progress") -> None:
+    """Run each campaign as a flow run, one after the other, under one Prefect server."""
+    import asyncio
+
+    from flows.prefect_settings import prepare
+
+    prepare(quiet=True)
+    shown.starting()
+    from flows.campaign import run_campaign
+    from flows.watching import watcher
+
+    async def one_after_another() -> None:
+        for one in runs:
+            watcher.set(shown.of(one))
+            await run_campaign(
+                str(one.file.resolve()),
+                one.key,
+                str(one.definition_file.resolve()) if one.definition_file else None,
+                return_state=True,
+            )
+
+    try:
+        asyncio.run(one_after_another())
+    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+        for one in runs:
+            if one.end is None and one.error is None:
+                one.error = error
+
+
+def _tell(runs: Sequence[OneRun], database: str, *, as_json: bool) -> int:
+    """Say how each campaign ended; answers the exit code of them all."""
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+    from tasks.standing import standing
+
+    objects: list[dict[str, Any]] = []
+    codes = []
+    ledger: Ledger | None = None
+    try:
+        ledger = Ledger.open(database, create=False)
+    except NoLedger:
+        ledger = None
+    try:
+        for one in runs:
+            known = ledger.campaign(one.key) if ledger else None
+            status = standing(ledger, known) if ledger and known else _untouched(one)
+            objects.append(status)
+            codes.append(_tell_one(one, status, as_json=as_json))
+    finally:
+        if ledger:
+            ledger.close()
+    if as_json:
+        print_json(objects)
+    return _worst(codes)
+
+
+def _worst(codes: Sequence[int]) -> int:
+    """Stopped outweighs bad input, which outweighs rows that need a person."""
+    return next((code for code in (1, 2, 3) if code in codes), 0)
+
+
+def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
+    from config.errors import CampaignError
+    from data.states import Ending
+
+    say(f"{one.key}: {summary(status)}", as_json=as_json)
+    if isinstance(one.error, CampaignError):
+        explain(one.error)
+        return one.error.exit_code
+    if one.end is None:
+        complain(_unforeseen(one.error))
+        return 1
+    if one.end.reason:
+        complain(f"  stopped: {one.end.reason}")
+    for line in next_steps(status, " ".join(one.typed)):
+        say(f"  {line}", as_json=as_json)
+    return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(one.end.ending, 1)
+
+
+def _unforeseen(error: Exception | None) -> str:
+    if error is None:
+        return "The run did not come to an end. The same command goes on from there."
+    from tasks.shell import in_words
+
+    return in_words(error)
+
+
+def _untouched(one: OneRun) -> dict[str, Any]:
+    """The status object of a campaign that never came into the ledger."""
+    from config.settings import load_service
+    from data.states import Step
+    from tasks.standing import tally
+
+    people = {(True, Step.WAITING, Step.WAITING): len(one.definition.candidates)}
+    return {
+        "campaign": one.key,
+        "service": load_service().base_url,
+        "project_id": one.definition.project.id,
+        "problem_id": getattr(one.definition.problem, "id", None),
+        "project": Step.WAITING if one.definition.project.id is None else Step.DONE,
+        "problem": Step.WAITING if one.definition.problem else Step.DONE,
+        "counts": tally(people, send=one.definition.invites.send),
+        "candidates": [
+            {
+                "email1": person.email1,
+                "candidate_id": None,
+                "add": Step.WAITING,
+                "invite": Step.WAITING,
+                "embed_url": None,
+                "why": None,
+            }
+            for person in one.definition.candidates
+        ],
+    }
