@@ -428,7 +428,13 @@ def test_the_last_line_says_what_to_type(
     status = {"campaign": "k", "project": "done", "problem": "done", "candidates": [person]}
     stand = status | {"counts": dict.fromkeys(NUMBERS, 0) | counts}
     assert summary(stand) == line
-    assert [step.partition(":")[0] for step in next_steps(stand, "k.yaml")] == steps
+    said = next_steps(stand, "my people.csv", "--campaign", "k.yaml")
+    assert [step.partition(":")[0] for step in said] == steps
+    assert all(
+        "campaign run 'my people.csv' --campaign k.yaml" in step
+        for step in said
+        if step.startswith(("waiting", "refused:"))
+    )
 
 
 # -- links --------------------------------------------------------------------------------

@@ -18,17 +18,17 @@ def summary(status: Mapping[str, Any]) -> str:
     return ", ".join(f"{counts[name]:,} {name}" for name in told) or "nobody added yet"
 
 
-def next_steps(status: Mapping[str, Any], definition: str) -> list[str]:
-    """Say what to type next, one line each; `definition` is the file the campaign came from."""
+def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
+    """Say what to type next, one line each; `file` and `more` as they are typed after `run`."""
     key, counts = status["campaign"], status["counts"]
     calls = (status["project"], status["problem"])
     people = status["candidates"]
-    again = command("run", definition)
+    again = command("run", file, *more)
     steps = []
     if counts["unsure"] or "unsure" in calls:
         steps.append(f"unsure: {command('settle', key)}")
     if "refused" in calls or any(person["add"] == "refused" for person in people):
-        steps.append(f"refused: mend {definition}, then {again}")
+        steps.append(f"refused: mend {file}, then {again}")
     if any(person["invite"] == "refused" for person in people):
         # Other wording no longer reaches a person who was added (interface 4: no update).
         steps.append(f"refused invitations, and why: {command('status', key)}")
