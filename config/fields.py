@@ -198,8 +198,8 @@ class DefinitionFields(Fields):
     """The definition; `candidates` only where it names a file."""
 
     campaign: str = Field(
-        pattern=r"^[a-z0-9._-]{1,100}\z",
-        description="a key of at most 100 lower-case letters, digits, - _ and ., "
+        pattern=r"^[a-z0-9][a-z0-9._-]{0,99}\z",
+        description="a key of at most 100 lower-case letters, digits, - _ and . in them, "
         "such as backend-2026",
     )
     project: ProjectFields = Field(

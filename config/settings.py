@@ -139,6 +139,19 @@ def load_local() -> LocalSettings:
     return _load(LocalSettings)
 
 
+class Address(BaseSettings):
+    """The service's address alone, for commands that compare it and ask nothing."""
+
+    model_config = ServiceSettings.model_config
+
+    base_url: ServiceUrl | None = None
+
+
+def load_address() -> str | None:
+    """Read ASSESSMENT_BASE_URL, None when it is not set. Raises BadSettings when it is unusable."""
+    return _load(Address).base_url
+
+
 def _load(settings: type[Settings]) -> Settings:
     # The later file wins, and the environment wins over both.
     files = (home() / ".env", Path.cwd() / ".env")

@@ -319,13 +319,11 @@ def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, i
     if not outcome.ids:
         return {}
     same_campaign = select(attempt.c.campaign_id).where(attempt.c.id == outcome.attempt)
-    taken = set(
-        connection.execute(
-            select(candidate.c.id, candidate.c.candidate_id).where(
-                candidate.c.campaign_id == same_campaign.scalar_subquery(),
-                candidate.c.candidate_id.in_(outcome.ids.values()),
-            )
-        ).tuples()
+    taken = connection.execute(
+        select(candidate.c.id, candidate.c.candidate_id).where(
+            candidate.c.campaign_id == same_campaign.scalar_subquery(),
+            candidate.c.candidate_id.in_(outcome.ids.values()),
+        )
     )
     others = {number for row, number in taken if outcome.ids.get(row) != number}
     return {row: number for row, number in outcome.ids.items() if number not in others}

@@ -45,13 +45,16 @@ async def run_campaign(
     `campaign` picks one of several in a file. Safe to run again at any time.
     """
     asked = Asked(Path(file), campaign, Path(definition) if definition else None)
+    watching = watcher.get()
     try:
-        watching = watcher.get()
         service, local = load_service(), load_local()
         with Ledger.open(local.database_url) as ledger:
             desk = Desk(ledger, service, local, as_task, watching.expects, watching.hears)
-            return state_of(await conduct(asked, desk))
+            end = await conduct(asked, desk)
+        watching.ended(end)
+        return state_of(end)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
+        watching.failed(error)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
 

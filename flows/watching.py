@@ -4,30 +4,26 @@ A flow's parameters are stored by Prefect, so a watcher cannot be one of them.
 """
 
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Protocol
 
 from data.remaining import Remaining
+from flows.ending import Finish
 from tasks.sending import Sent
 
 
-class Watcher(Protocol):
-    """Hears what a run is going to do, and of every request it made."""
-
-    def expects(self, left: Remaining) -> None: ...
-
-    def hears(self, sent: Sent) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Nobody:
-    """Watches nothing."""
+class Watcher:
+    """Hears what a run is going to do, every request it made, and how it ended. Ignores it all."""
 
     def expects(self, left: Remaining) -> None:
-        return None
+        """These calls are left to make."""
 
     def hears(self, sent: Sent) -> None:
-        return None
+        """One request was made, and this is what it proved."""
+
+    def ended(self, end: Finish) -> None:
+        """The run came to an end that the ledger knows."""
+
+    def failed(self, error: Exception) -> None:
+        """The run could not begin, or broke off."""
 
 
-watcher: ContextVar[Watcher] = ContextVar("watcher", default=Nobody())  # noqa: B039 - it has no state
+watcher: ContextVar[Watcher] = ContextVar("watcher", default=Watcher())  # noqa: B039 - no state

@@ -66,7 +66,8 @@ def wrong_project(body: Any) -> str | None:
     if not body["name"]:
         return "name: wanted some text"
     for name in ("starttime", "endtime"):
-        if wrong := wrong_time(body[name]):
+        # Which fields are required is not shown (interface 2): a time may be left empty.
+        if body[name] and (wrong := wrong_time(body[name])):
             return f"{name}: {wrong}"
     return None
 

@@ -64,6 +64,7 @@ class Prepared:
 class Sent:
     """One attempt that ran its course: what it proved, and the number of the token it used."""
 
+    operation: Operation
     claimed: Claimed
     judged: Verdict
     token: int
@@ -221,7 +222,7 @@ class Sender:
         judged = _with_strangers(judged, learned)
         self._record(order, claimed, seen, judged, learned)
         self._gate.heard(order.operation, _as_heard(order.operation, claimed, judged, learned))
-        return Sent(claimed, judged, seen.token)
+        return Sent(order.operation, claimed, judged, seen.token)
 
     def _nothing_left(self, order: Order, claimed: Claimed, why: str) -> None:
         seen = Exchange(Phase.NOTHING)

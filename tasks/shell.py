@@ -5,7 +5,9 @@ Prefect gets the words meant for people, or its class name; never a traceback.
 """
 
 import re
+import traceback
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from prefect import Task
@@ -22,7 +24,12 @@ def in_words(error: Exception) -> str:
     """Say what went wrong without any text that might name a person or a secret."""
     if isinstance(error, CampaignError):
         return str(error)
-    return f"A mistake in this program ({type(error).__name__}). The ledger is as it was recorded."
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return (
+        f"A mistake in this program ({type(error).__name__}{where}) ended the run. The ledger is "
+        "as it was recorded; the same command goes on from there."
+    )
 
 
 async def as_task(name: str, step: Callable[[], Awaitable[T]], /) -> T:

@@ -37,7 +37,7 @@ def plan(file: File, campaign: DefinitionFile = None, as_json: AsJson = False) -
 
 def _forecasts(definitions: "tuple[Definition, ...]") -> "list[Forecast]":
     """Decide for each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
-    from config.settings import load_local
+    from config.settings import load_address, load_local
     from data.ledger import Ledger
     from data.opening import NoLedger
     from flows.cli.forecast import forecast
@@ -52,7 +52,7 @@ def _forecasts(definitions: "tuple[Definition, ...]") -> "list[Forecast]":
             forecast(definition, None, {}, per_request=per_request, run_lives=False)
             for definition in definitions
         ]
-    service = _service_in_settings()
+    service = load_address()
     forecasts = []
     with ledger:
         for definition in definitions:
@@ -80,19 +80,6 @@ def last_run_lives(ledger: "Ledger", campaign: "Campaign") -> bool:
     if run is None or run.ended_at is not None:
         return False
     return is_alive(Process(run.host, run.pid, run.process_start), run.heartbeat_at, now())
-
-
-def _service_in_settings() -> str | None:
-    """The base URL a run would use, where the settings have one; a plan needs none of them."""
-    from pydantic_settings import BaseSettings
-
-    from config.settings import ServiceSettings, ServiceUrl, _load
-
-    class Address(BaseSettings):
-        model_config = ServiceSettings.model_config
-        base_url: ServiceUrl | None = None
-
-    return _load(Address).base_url
 
 
 def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:

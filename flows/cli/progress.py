@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from flows.cli.running import OneRun
 
-LINES = 10  # plain lines on the way through all invitations
+LINES = 10  # plain lines on the way through a step
+LEAST = 25  # people between two of them
 
 
 class Progress(Protocol):
@@ -99,7 +100,8 @@ class _LineWatcher(_Keeping):
         total = self._left.add if operation is Operation.ADD else self._left.invite
         before = self._done[operation]
         self._done[operation] = now = before + _people(sent)
-        if total and before * LINES // total != now * LINES // total:
+        apart = max(LEAST, total // LINES)
+        if now != before and (before // apart != now // apart or now == total):
             word = "added" if operation is Operation.ADD else "invited"
             say(f"{self.key}: {now:,} of {total:,} {word}", as_json=self._as_json)
 

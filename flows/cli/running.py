@@ -46,6 +46,11 @@ def run(files: Files, campaign: DefinitionFile = None, as_json: AsJson = False) 
 
     Safe to type again at any time: what is done is never repeated.
     """
+    raise typer.Exit(run_files(files, campaign, as_json=as_json))
+
+
+def run_files(files: Sequence[Path], campaign: Path | None = None, *, as_json: bool = False) -> int:
+    """Run every campaign of these files; answers the exit code. Raises BadInput, BadSettings."""
     from config.settings import load_local, load_service
     from flows.cli.progress import progress
 
@@ -55,8 +60,7 @@ def run(files: Files, campaign: DefinitionFile = None, as_json: AsJson = False) 
         database = load_local().database_url
     with progress(as_json=as_json) as shown:
         _through_prefect(runs, shown)
-    code = _tell(runs, database, as_json=as_json)
-    raise typer.Exit(code)
+    return _tell(runs, database, as_json=as_json)
 
 
 def _read(files: Sequence[Path], campaign: Path | None) -> list[OneRun]:
@@ -159,7 +163,7 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         return 1
     if one.end.reason:
         complain(f"  stopped: {one.end.reason}")
-    for line in next_steps(status, " ".join(one.typed)):
+    for line in next_steps(status, *one.typed):
         say(f"  {line}", as_json=as_json)
     return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(one.end.ending, 1)
 

@@ -1,0 +1,125 @@
+"""`campaign demo`: the sample campaign through the real flow, against the sandbox."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import config
+from config.errors import CampaignError
+from flows.cli.speech import command, counted, say, say_table
+
+if TYPE_CHECKING:
+    from sandbox.server import Sandbox
+
+SAMPLE = Path(config.__file__).parent / "examples" / "backend.yaml"
+KEY = "backend-2026"
+PORTS = range(8701, 8711)
+
+
+class DemoFailed(CampaignError):
+    """The demo did not come to its end as it should."""
+
+
+def demo() -> None:
+    """See it work: the sample campaign against a sandbox.
+
+    No real email is sent. The demo's ledger and outbox stay, so a second demo sends nothing.
+    """
+    with _sandbox() as (service, folder), _settings(service, folder):
+        say(
+            f"A sandbox of the assessment service answers at {service.url}; no real email is sent.",
+            f"The campaign: {SAMPLE}",
+            "",
+        )
+        first = _run(service)
+        _show_outbox(service, folder)
+        _show_links()
+        say("", "The same command once more:", "")
+        second = _run(service)
+        say(
+            "",
+            f"The service received {counted(first, 'request')}, "
+            f"then {counted(second, 'request')}: nobody is invited twice.",
+        )
+        if second:
+            raise DemoFailed("The second run should have sent nothing.")
+    port = service.url.rpartition(":")[2]
+    look = command("sandbox", "--port", port, "--folder", folder / "sandbox")
+    say(
+        "",
+        f"To see the outbox in a browser: {look}",
+        f"To write a campaign of your own: {command('new', 'hiring.yaml')}",
+    )
+
+
+@contextmanager
+def _sandbox() -> "Iterator[tuple[Sandbox, Path]]":
+    """A sandbox at the first free port, with a folder that belongs to this port.
+
+    To a ledger another address is another service, so each address has its own.
+    """
+    from config.settings import load_local
+    from sandbox.journal import FolderInUse
+    from sandbox.server import Sandbox
+
+    everything = load_local().output_dir / "demo"
+    for port in PORTS:
+        folder = everything / str(port)
+        service = Sandbox(folder / "sandbox", port=port)
+        try:
+            service.__enter__()
+        except (FolderInUse, OSError):
+            continue
+        try:
+            yield service, folder
+        finally:
+            service.__exit__(None, None, None)
+        return
+    raise DemoFailed(
+        f"The demo needs one free port from {PORTS[0]} to {PORTS[-1]}, and a folder it may write "
+        f"to at {everything}. Another folder can be named in CAMPAIGN_OUTPUT_DIR."
+    )
+
+
+@contextmanager
+def _settings(service: "Sandbox", folder: Path) -> Iterator[None]:
+    """Lead this process to the sandbox and to a ledger of the demo's own."""
+    before = dict(os.environ)
+    os.environ.update(service.environment())
+    os.environ["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{folder / 'ledger.db'}"
+    os.environ["CAMPAIGN_OUTPUT_DIR"] = str(folder)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _run(service: "Sandbox") -> int:
+    """Run the sample campaign; answers how many requests the service received for it."""
+    from flows.cli.running import run_files
+
+    before = service.api_requests()
+    if run_files([SAMPLE]):
+        raise DemoFailed("The demo's campaign did not complete; the lines above say why.")
+    return service.api_requests() - before
+
+
+def _show_outbox(service: "Sandbox", folder: Path) -> None:
+    say("", f"The outbox, one .eml file each in {folder / 'sandbox' / 'outbox'}:", "")
+    invitations = service.record.invitations
+    say_table(["no.", "to"], [(mail.number, mail.email) for mail in invitations])
+
+
+def _show_links() -> None:
+    from config.settings import load_local
+    from data.ledger import Ledger
+    from tasks.links import links_of
+
+    with Ledger.open(load_local().database_url, create=False) as ledger:
+        campaign = ledger.campaign(KEY)
+        links = links_of(ledger, campaign) if campaign else []
+    say("", "The links, one embed URL per candidate:", "")
+    say_table(["email", "embed URL"], [(link.email1, link.embed_url) for link in links])
