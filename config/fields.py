@@ -199,8 +199,8 @@ class DefinitionFields(Fields):
 
     campaign: str = Field(
         pattern=r"^[a-z0-9][a-z0-9._-]{0,99}\z",
-        description="a key of at most 100 lower-case letters, digits, - _ and . in them, "
-        "such as backend-2026",
+        description="a key of lower-case letters, digits, - _ and . that begins with a letter or "
+        "a digit, such as backend-2026",
     )
     project: ProjectFields = Field(
         description="a mapping with name, or with the id of a project made in the web application"

@@ -5,7 +5,7 @@ and while one commit is on its way to the disk the next batch gathers.
 """
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from data.claims import Claim, Claimed, Outcome
@@ -28,9 +28,9 @@ class Journal:
     claim nothing may be sent. Outcomes are offered to the ledger again on `close`.
     """
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, writer: Executor | None = None) -> None:
         self._ledger = ledger
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._thread = writer or ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._waiting = _Batch()
         self._writer: asyncio.Task[None] | None = None
         self._unwritten: list[Outcome] = []

@@ -122,4 +122,5 @@ def _show_links() -> None:
         campaign = ledger.campaign(KEY)
         links = links_of(ledger, campaign) if campaign else []
     say("", "The links, one embed URL per candidate:", "")
-    say_table(["email", "embed URL"], [(link.email1, link.embed_url) for link in links])
+    # No table: a narrow terminal would break the addresses in two.
+    say(*(f"  {link.email1:<22} {link.embed_url}" for link in links))

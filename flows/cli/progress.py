@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from data.remaining import Remaining
 from data.states import Operation
+from flows.cli.one_run import OneRun
 from flows.cli.speech import say
 from flows.ending import Finish
 from flows.watching import Watcher
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-    from flows.cli.running import OneRun
 
 LINES = 10  # plain lines on the way through a step
 LEAST = 25  # people between two of them
@@ -29,7 +29,7 @@ class Progress(Protocol):
     def starting(self) -> None:
         """Prefect is about to start, which takes some seconds."""
 
-    def of(self, run: "OneRun") -> Watcher:
+    def of(self, run: OneRun) -> Watcher:
         """A watcher for one of the runs; it also keeps how the run ended."""
 
 
@@ -51,7 +51,7 @@ def progress(*, as_json: bool) -> Iterator[Progress]:
 class _Keeping(Watcher):
     """Keeps how a run ended where the command looks for it."""
 
-    def __init__(self, run: "OneRun") -> None:
+    def __init__(self, run: OneRun) -> None:
         self._run = run
         self.key = run.key
 
@@ -76,12 +76,12 @@ class Lines:
     def starting(self) -> None:
         say("Starting Prefect …", as_json=self.as_json)
 
-    def of(self, run: "OneRun") -> Watcher:
+    def of(self, run: OneRun) -> Watcher:
         return _LineWatcher(run, as_json=self.as_json)
 
 
 class _LineWatcher(_Keeping):
-    def __init__(self, run: "OneRun", *, as_json: bool) -> None:
+    def __init__(self, run: OneRun, *, as_json: bool) -> None:
         super().__init__(run)
         self._as_json = as_json
         self._left = Remaining()
@@ -116,12 +116,12 @@ class Bars:
     def starting(self) -> None:
         self._bar.update(self._start, visible=True)
 
-    def of(self, run: "OneRun") -> Watcher:
+    def of(self, run: OneRun) -> Watcher:
         return _BarWatcher(run, self._bar, self._start)
 
 
 class _BarWatcher(_Keeping):
-    def __init__(self, run: "OneRun", bar: "Bar", start: "TaskID") -> None:
+    def __init__(self, run: OneRun, bar: "Bar", start: "TaskID") -> None:
         super().__init__(run)
         self._bar = bar
         self._start = start

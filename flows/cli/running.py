@@ -1,7 +1,6 @@
 """`campaign run`: create, add, invite, and say what happened and what to type next."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +9,11 @@ import typer
 from flows.cli.arguments import AsJson, DefinitionFile, as_typed
 from flows.cli.closing import next_steps, summary
 from flows.cli.complaints import explain
+from flows.cli.one_run import OneRun
 from flows.cli.speech import answering, complain, print_json, say
 
 if TYPE_CHECKING:
-    from config.definition import Definition
     from flows.cli.progress import Progress
-    from flows.ending import Finish
 
 Files = Annotated[
     list[Path],
@@ -23,22 +21,6 @@ Files = Annotated[
         metavar="FILE...", help="Campaigns: definitions (.yaml), workbooks, or a .csv of people."
     ),
 ]
-
-
-@dataclass(slots=True)
-class OneRun:
-    """One campaign of one file, and how its run came out."""
-
-    file: Path
-    definition_file: Path | None
-    definition: "Definition"
-    end: "Finish | None" = None
-    error: Exception | None = None
-    typed: list[str] = field(default_factory=list)
-
-    @property
-    def key(self) -> str:
-        return self.definition.campaign
 
 
 def run(files: Files, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
@@ -83,7 +65,7 @@ def _read(files: Sequence[Path], campaign: Path | None) -> list[OneRun]:
             if any(earlier.key == definition.campaign for earlier in runs):
                 message = f"the campaign {definition.campaign} is in {first} already"
                 problems.append(Problem(Place(str(file)), "campaign", message=message))
-            runs.append(OneRun(file, campaign, definition, typed=as_typed(file, campaign)))
+            runs.append(OneRun(file, campaign, definition, as_typed(file, campaign)))
     if problems:
         raise BadInput(problems)
     return runs

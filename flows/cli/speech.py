@@ -5,7 +5,6 @@ standard error. Colour and boxes adapt to the terminal, and no encoding makes a 
 """
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,8 +61,7 @@ def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def _console() -> "Console":
     from rich.console import Console
 
-    seen = sys.stdout.isatty() or "COLUMNS" in os.environ
-    return Console(highlight=False, width=None if seen else UNSEEN_WIDTH)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else UNSEEN_WIDTH)
 
 
 def print_json(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
