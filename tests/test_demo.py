@@ -1,0 +1,44 @@
+"""The demo, as a stranger runs it: an empty home, Prefect's own temporary server."""
+
+import email
+import os
+import subprocess
+from email import policy
+from pathlib import Path
+
+import pytest
+
+from sandbox.server import Sandbox
+from tests.prefect_home import CAMPAIGN
+
+
+@pytest.mark.timeout(240)
+def test_the_demo_twice_in_an_empty_home(tmp_path: Path) -> None:
+    """It ends well, shows seven invitations and seven links, and its second run sends nothing."""
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path / "home"),
+        "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+    }
+    (tmp_path / "home").mkdir()
+    shown = [
+        subprocess.run([CAMPAIGN, "demo"], env=environment, capture_output=True, text=True)
+        for _ in range(2)
+    ]
+    assert [end.returncode for end in shown] == [0, 0], shown[0].stderr + shown[1].stderr
+    assert "received 12 requests, then 0 requests" in shown[0].stdout
+    assert "received 0 requests, then 0 requests" in shown[1].stdout
+    assert [end.stderr for end in shown] == ["", ""]
+
+    [folder] = (tmp_path / "out" / "demo").iterdir()
+    letters = [
+        email.message_from_bytes(path.read_bytes(), policy=policy.default)
+        for path in sorted((folder / "sandbox" / "outbox").glob("*.eml"))
+    ]
+    assert len({letter["To"] for letter in letters}) == len(letters) == 7
+    with Sandbox(folder / "sandbox") as service:
+        for person in service.candidates:
+            link = f"projectId={person.project_id}&candidateId={person.candidate_id}"
+            assert f"{person.email1} " in shown[0].stdout
+            assert link in shown[0].stdout
+        assert len(service.record.invitations) == 7
