@@ -15,7 +15,7 @@ from sqlalchemy import Connection, Engine, Row, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from config.definition import Definition
-from data import claims, intake, recovery
+from data import claims, intake, receipt_doubts, recovery
 from data.claims import Claim, Claimed, Outcome
 from data.opening import LedgerUnusable, open_engine, what_failed
 from data.processes import this_process
@@ -45,6 +45,17 @@ class ToInvite:
 
     row: int
     candidate_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far one campaign has got in a ledger: the number of its last attempt, 0 for none.
+
+    `ledger` is the name that receipts call its records by: a UUID.
+    """
+
+    ledger: str
+    attempt: int
 
 
 def now() -> datetime:
@@ -193,6 +204,42 @@ class Ledger:
             return connection.execute(
                 select(attempt).where(attempt.c.campaign_id == campaign_row).order_by(attempt.c.id)
             ).all()
+
+    # -- receipts -----------------------------------------------------------------------
+
+    @property
+    def place(self) -> str:
+        """Where this ledger is, for people: a file, or a database's address without password."""
+        address = self._engine.url
+        if address.get_backend_name() == "sqlite":
+            return str(address.database)
+        return address.render_as_string(hide_password=True)
+
+    def reach(self, key: str) -> Reach:
+        """How far this campaign has got here, and by which name receipts know its records."""
+        with self._reading() as connection:
+            name = receipt_doubts.line(connection, key) or connection.scalar(
+                select(identity.c.uuid)
+            )
+            furthest = connection.scalar(
+                select(func.max(attempt.c.id)).join(campaign).where(campaign.c.key == key)
+            )
+            return Reach(str(name), furthest or 0)
+
+    def accepted_receipts(self, key: str) -> set[str]:
+        """What receipts that did not fit said, and a person accepted, word for word."""
+        with self._reading() as connection:
+            return receipt_doubts.accepted(connection, key)
+
+    def doubt_receipt(self, key: str, file: str, says: str) -> None:
+        """Note a receipt that does not fit this ledger, for a person to look at."""
+        with self._writing() as connection:
+            receipt_doubts.note(connection, key, file, says, now())
+
+    def accept_receipts(self, key: str, who: str, why: str) -> int:
+        """Accept the receipts of this campaign that did not fit; returns how many there were."""
+        with self._writing() as connection:
+            return receipt_doubts.accept(connection, key, who, why, now())
 
     # -- runs ---------------------------------------------------------------------------
 

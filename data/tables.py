@@ -199,12 +199,15 @@ class Attempt(SQLModel, table=True):
 
 
 class Decision(SQLModel, table=True):
-    """A person's verdict: who decided what on which attempt, when and why."""
+    """A person's verdict: who decided what on which attempt, when and why.
+
+    `campaign_id` is None where this ledger does not know the campaign yet (a receipt accepted).
+    """
 
     __tablename__ = "decision"
 
     id: int = Field(default=None, primary_key=True)
-    campaign_id: int = Field(foreign_key="campaign.id", index=True)
+    campaign_id: int | None = Field(default=None, foreign_key="campaign.id", index=True)
     attempt_id: int | None = Field(default=None, foreign_key="attempt.id")
     candidate_row: int | None = Field(default=None, foreign_key="candidate.id")
     verdict: str
@@ -212,3 +215,24 @@ class Decision(SQLModel, table=True):
     who: str
     why: str
     decided_at: datetime = _time(nullable=False)
+
+
+class ReceiptDoubt(SQLModel, table=True):
+    """A receipt that did not fit this ledger, and who accepted it after a look, when and why.
+
+    `says` is what the receipt said, word for word: an acceptance covers nothing else. From the
+    acceptance on the campaign is known in receipts by `line` instead of this ledger's UUID, so
+    that the ledger which was passed over fits no more.
+    """
+
+    __tablename__ = "receipt_doubt"
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_key: str = Field(index=True)
+    file: str
+    says: str
+    seen_at: datetime = _time(nullable=False)
+    accepted_at: datetime | None = _time()
+    who: str | None = None
+    why: str | None = None
+    line: str | None = None

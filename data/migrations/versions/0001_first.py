@@ -1,4 +1,4 @@
-"""The first tables: campaign, candidate, run, attempt, decision, and the ledger itself."""
+"""The first tables: campaign, candidate, run, attempt, decision, receipt doubts, and the ledger itself."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -107,7 +107,7 @@ def upgrade() -> None:
     op.create_index('still_sending', 'attempt', ['run_id'], unique=False, sqlite_where=sa.text("state = 'sending'"), postgresql_where=sa.text("state = 'sending'"))
     op.create_table('decision',
     sa.Column('id', sa.Integer(), nullable=False),
-    sa.Column('campaign_id', sa.Integer(), nullable=False),
+    sa.Column('campaign_id', sa.Integer(), nullable=True),
     sa.Column('attempt_id', sa.Integer(), nullable=True),
     sa.Column('candidate_row', sa.Integer(), nullable=True),
     sa.Column('verdict', sa.String(), nullable=False),
@@ -121,3 +121,16 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id')
     )
     op.create_index('ix_decision_campaign_id', 'decision', ['campaign_id'], unique=False)
+    op.create_table('receipt_doubt',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('campaign_key', sa.String(), nullable=False),
+    sa.Column('file', sa.String(), nullable=False),
+    sa.Column('says', sa.String(), nullable=False),
+    sa.Column('seen_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('accepted_at', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('who', sa.String(), nullable=True),
+    sa.Column('why', sa.String(), nullable=True),
+    sa.Column('line', sa.String(), nullable=True),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('ix_receipt_doubt_campaign_key', 'receipt_doubt', ['campaign_key'], unique=False)
