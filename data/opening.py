@@ -4,6 +4,7 @@ A ledger written by a newer version is refused and not touched.
 """
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,24 @@ def _prepare_file(path: Path, *, create: bool) -> None:
 def _durable(connection: Any, _: object) -> None:
     # A commit is on the disk before it returns: a claim must outlive a power cut.
     connection.isolation_level = None  # SQLAlchemy begins, see _begin_writing
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    _keep_a_write_ahead_log(connection)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
+    # SQLite does not wait for others here as it does elsewhere: two that open a new ledger at
+    # the same moment would find it locked.
+    ends = time.monotonic() + LOCK_TIMEOUT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > ends:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _begin_writing(connection: Connection) -> None:

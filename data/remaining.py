@@ -35,7 +35,6 @@ class Changes:
     changed: list[tuple[Known, Candidate]] = field(default_factory=list)
     removed: list[Known] = field(default_factory=list)
     returned: list[Known] = field(default_factory=list)
-    campaign: tuple[str, ...] = ()  # fields of the campaign itself that differ, as reported
 
 
 def fields_of(candidate: Candidate) -> Fields:

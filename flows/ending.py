@@ -9,12 +9,18 @@ from tasks.standing import tally
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The end of one run. `reason` says why it stopped; `counts` as in the status object."""
+    """The end of one run. `reason` says why it stopped; `counts` as in the status object.
+
+    `changed` and `removed` count people whom the definition now words otherwise, or no longer
+    lists, and who are left as they are (interface 4: no update, no delete).
+    """
 
     campaign: str
     ending: Ending
     reason: str | None
     counts: dict[str, int]
+    changed: int = 0
+    removed: int = 0
 
 
 def finish(ledger: Ledger, key: str, stopped: str | None) -> Finish:

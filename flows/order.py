@@ -6,12 +6,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
-
-from tasks.links import write_links
 
 from config.definition import ProblemById, ProblemByTitle
 from config.errors import CampaignError
@@ -20,7 +18,7 @@ from config.settings import LocalSettings, ServiceSettings
 from data.journal import Journal
 from data.ledger import Begun, Ledger, ToInvite
 from data.processes import HEARTBEAT_EVERY
-from data.remaining import Remaining, after, compare, remaining
+from data.remaining import Changes, Remaining, after, compare, remaining
 from data.states import Step
 from data.tables import Campaign
 from flows.ending import Finish, finish
@@ -29,6 +27,7 @@ from tasks.asked import Asked, Wanted, intent_of, look_up
 from tasks.candidates import add
 from tasks.gate import Gate
 from tasks.invitations import invite
+from tasks.links import write_links
 from tasks.preflight import find_problem
 from tasks.project import AttachProblem, CreateProject
 from tasks.sending import Order, Sender, Sent
@@ -107,7 +106,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         )
         async with _working(wanted, asked, desk, service, problem) as work:
             await _send_what_is_left(work)
-    return await _close_up(wanted.key, desk, work.gate.stopped)
+    return await _close_up(wanted.key, desk, work.gate.stopped, work.begun.changes)
 
 
 def _what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
@@ -136,10 +135,11 @@ def _what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
 
 
 async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk) -> Finish:
+    changes = None
     if wanted.definition is not None:
         intent = intent_of(wanted, asked, desk.service, None)
-        await asyncio.to_thread(desk.ledger.take_over, wanted.definition, intent)
-    return await _close_up(wanted.key, desk, None)
+        changes = await asyncio.to_thread(desk.ledger.take_over, wanted.definition, intent)
+    return await _close_up(wanted.key, desk, None, changes)
 
 
 async def _preflight(service: Service, wanted: Wanted, left: Remaining) -> int | None:
@@ -290,13 +290,16 @@ async def _in_parts(
         await work.desk.perform(name, partial(step, part))
 
 
-async def _close_up(key: str, desk: Desk, stopped: str | None) -> Finish:
+async def _close_up(key: str, desk: Desk, stopped: str | None, changes: Changes | None) -> Finish:
     """Write the links and say how it ended."""
     await desk.perform(
         "write the links",
         partial(asyncio.to_thread, _links, desk.ledger, key, desk.local.output_dir),
     )
-    return await asyncio.to_thread(finish, desk.ledger, key, stopped)
+    end = await asyncio.to_thread(finish, desk.ledger, key, stopped)
+    if changes is None:
+        return end
+    return replace(end, changed=len(changes.changed), removed=len(changes.removed))
 
 
 def _links(ledger: Ledger, key: str, output: Path) -> None:

@@ -10,6 +10,7 @@ from config.reading import digest_of, read_campaigns
 from config.settings import ServiceSettings
 from data.intake import Intent
 from data.ledger import Ledger
+from data.states import Step
 from data.tables import Campaign
 from tasks.service.wire import service_date
 
@@ -52,6 +53,7 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
     known = ledger.campaign(definition.campaign)
     if known is not None:
         _same_service(known, service)
+    _only_problem(definition, ledger)
     return Wanted(definition.campaign, digest, definition, known)
 
 
@@ -65,6 +67,24 @@ def _pick(asked: Asked) -> Definition:
     keys = ", ".join(definition.campaign for definition in definitions)
     message = f"holds these campaigns: {keys}; name one of them"
     raise BadInput([Problem(Place(str(asked.file)), "campaign", message=message)])
+
+
+def _only_problem(definition: Definition, ledger: Ledger) -> None:
+    """A project can hold only one problem (interface 4.7, 8): not a second one through us."""
+    project = definition.project.id
+    if project is None or definition.problem is None:
+        return
+    for other in ledger.campaigns():
+        if (
+            other.key != definition.campaign
+            and other.project_id == project
+            and other.problem_state in (Step.SENDING, Step.DONE, Step.UNSURE)
+        ):
+            message = (
+                f"project {project} has its problem from the campaign {other.key} and can hold "
+                "only one; leave problem out to use it as it is"
+            )
+            raise BadInput([Problem(definition.place, "problem", message=message)])
 
 
 def _same_service(known: Campaign, service: ServiceSettings) -> None:

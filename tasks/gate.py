@@ -53,7 +53,7 @@ class Gate:
     async def opens(self, operation: Operation) -> bool:
         """Wait until a request may leave; False when none may any more."""
         if self._limiter is not None and operation is Operation.INVITE and not self.stopped:
-            await self._limiter.acquire()
+            await self._turn_at(self._limiter)
         while not self.stopped:
             if self._breaker.doubt:
                 await self._ask_the_service()
@@ -70,6 +70,16 @@ class Gate:
             await asyncio.wait_for(self._stopping.wait(), seconds)
         except TimeoutError:
             return
+
+    async def _turn_at(self, limiter: AsyncLimiter) -> None:
+        """Wait for a turn at the set rate, or for the stop: at a low rate a turn is far off."""
+        turn = asyncio.ensure_future(limiter.acquire())
+        stop = asyncio.ensure_future(self._stopping.wait())
+        try:
+            await asyncio.wait({turn, stop}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            turn.cancel()
+            stop.cancel()
 
     async def _ask_the_service(self) -> None:
         async with self._probing:

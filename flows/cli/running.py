@@ -1,6 +1,6 @@
 """`campaign run`: create, add, invite, and say what happened and what to type next."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +10,11 @@ from flows.cli.arguments import AsJson, DefinitionFile, as_typed
 from flows.cli.closing import next_steps, summary
 from flows.cli.complaints import explain
 from flows.cli.one_run import OneRun
-from flows.cli.speech import answering, complain, print_json, say
+from flows.cli.speech import answering, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from flows.cli.progress import Progress
+    from flows.ending import Finish
 
 Files = Annotated[
     list[Path],
@@ -145,9 +146,19 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         return 1
     if one.end.reason:
         complain(f"  stopped: {one.end.reason}")
+    for line in _left_alone(one.end):
+        say(f"  {line}; see: {command('plan', *one.typed)}", as_json=as_json)
     for line in next_steps(status, *one.typed):
         say(f"  {line}", as_json=as_json)
     return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(one.end.ending, 1)
+
+
+def _left_alone(end: "Finish") -> Iterator[str]:
+    """What the service cannot be told: it has no update and no delete (interface 4)."""
+    if end.changed:
+        yield f"changed: {counted(end.changed, 'person', 'people')} added before, not updated"
+    if end.removed:
+        yield f"removed: {counted(end.removed, 'person', 'people')} left as they were"
 
 
 def _unforeseen(error: Exception | None) -> str:

@@ -1,0 +1,274 @@
+"""The order of the steps, judged by what the service received."""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.errors import BadInput
+from data.states import Ending
+from sandbox.faults import Fault
+from sandbox.problems import problem
+from sandbox.server import Sandbox
+from tasks.asked import AnotherService
+from tests.campaigns import Office, people
+
+
+@pytest.fixture
+def service() -> Iterator[Sandbox]:
+    with Sandbox() as running:
+        yield running
+
+
+@pytest.fixture
+def office(tmp_path: Path, service: Sandbox) -> Office:
+    return Office.at(tmp_path, service, candidates_per_request=2)
+
+
+def test_everything_in_its_order_and_once(office: Office) -> None:
+    """Project, problem, people in bulk, invitations; then links; and nothing the second time."""
+    path = office.write("spring", people("ada", "grace", "edsger"))
+    assert office.run(path).ending is Ending.COMPLETED
+    assert office.changing()[:4] == [
+        "create_project",
+        "attach_problem",
+        "add_candidates",
+        "add_candidates",
+    ]
+    assert office.changing()[4:] == ["invite"] * 3
+    before = office.service.api_requests()
+    assert office.run(path).ending is Ending.COMPLETED
+    assert office.service.api_requests() == before
+    links = (office.folder / "out" / "spring" / "links.csv").read_text()
+    assert links.count("/embedded/welcome?projectId=101&candidateId=500") == 3
+
+
+def test_what_is_left_out_is_sent_as_the_interface_types_want_it(office: Office) -> None:
+    """Empty texts, the campaign's default stage, and the one state the interface shows."""
+    office.run(office.write("bare", people("ada"), more="stage_id: 7\n"))
+    [create] = office.service.record.of("create_project")
+    assert create.body == {
+        "name": "Engineers",
+        "description": "",
+        "state": "open",
+        "starttime": "",
+        "endtime": "",
+    }
+    [add] = office.service.record.of("add_candidates")
+    assert add.body == [
+        {
+            "first_name": "Ada",
+            "last_name": "Example",
+            "email1": "ada@example.com",
+            "source": "",
+            "notes": "",
+            "stage_id": 7,
+        }
+    ]
+
+
+def test_a_project_made_in_the_web_application_is_used(office: Office) -> None:
+    """With an id nothing is created; with no problem named nothing is attached either."""
+    made = office.service.create_interview("By hand", 42)
+    path = office.write("adopted", people("ada"), project=f"{{id: {made.id}}}", problem="")
+    assert office.run(path).ending is Ending.COMPLETED
+    assert office.changing() == ["add_candidates", "invite"]
+    [invitation] = office.service.record.invitations
+    assert invitation.project_id == made.id
+
+
+def test_a_project_gets_no_second_problem_through_another_campaign(office: Office) -> None:
+    """A project can hold only one problem (interface 4.7, 8)."""
+    made = office.service.create_interview("By hand")
+    office.run(office.write("first", people("ada"), project=f"{{id: {made.id}}}"))
+    second = office.write("second", people("grace"), project=f"{{id: {made.id}}}", problem="7")
+    with pytest.raises(BadInput, match="nothing was sent"):
+        office.run(second)
+    assert office.changing().count("attach_problem") == 1
+
+
+def test_add_and_link_only_then_invite(office: Office) -> None:
+    """`invites: {send: false}` sends no email; taking it away later sends each exactly one."""
+    quiet = office.write("quiet", people("ada", "grace"), more="invites: {send: false}\n")
+    assert office.run(quiet).ending is Ending.COMPLETED
+    assert office.emails() == {}
+    assert "candidateId=5002" in (office.folder / "out" / "quiet" / "links.csv").read_text()
+    assert office.run(office.write("quiet", people("ada", "grace"))).ending is Ending.COMPLETED
+    assert office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
+    assert office.changing().count("create_project") == 1
+
+
+def test_who_was_taken_out_of_the_sheet_is_not_invited(office: Office) -> None:
+    """A removed row is left alone at every step it has not come to; back in, it goes on."""
+    office.service.faults.add(Fault("status", "invite", status=403, email="grace@example.com"))
+    assert office.run(office.write("sheet", people("ada", "grace"))).ending is Ending.STOPPED
+    end = office.run(office.write("sheet", people("ada", "edsger")))
+    assert (end.ending, end.removed) == (Ending.COMPLETED, 1)
+    assert set(office.emails()) == {"ada@example.com", "edsger@example.com"}
+    office.run(office.write("sheet", people("ada", "edsger", "grace")))
+    assert set(office.emails().values()) == {1}
+    assert "grace@example.com" in office.emails()
+
+
+def test_a_changed_row_is_reported_and_never_sent_again(office: Office) -> None:
+    """The interface has no update: other wording of somebody who was added changes nothing."""
+    office.run(office.write("worded", people("ada")))
+    end = office.run(office.write("worded", "Augusta,King,ADA@example.com \n"))
+    assert (end.ending, end.changed) == (Ending.COMPLETED, 1)
+    assert office.changing().count("add_candidates") == 1
+    assert office.emails() == {"ada@example.com": 1}
+
+
+def test_a_refused_row_is_skipped_until_it_is_worded_otherwise(tmp_path: Path) -> None:
+    """One bad row of a bulk add stands alone in the end; the others are added and invited."""
+    with Sandbox(refuse_emails={"bad@example.com"}) as service:
+        office = Office.at(tmp_path, service, candidates_per_request=8)
+        names = ("ada", "grace", "bad", "edsger", "barbara")
+        path = office.write("halved", people(*names))
+        end = office.run(path)
+        assert (end.ending, end.counts["refused"]) == (Ending.NEEDS_ATTENTION, 1)
+        assert set(office.emails()) == {f"{n}@example.com" for n in names if n != "bad"}
+        before = service.api_requests()
+        assert office.run(path).ending is Ending.NEEDS_ATTENTION
+        assert service.api_requests() == before
+        mended = people(*names).replace("bad@", "good@")
+        assert office.run(office.write("halved", mended)).ending is Ending.COMPLETED
+        assert office.emails()["good@example.com"] == 1
+        assert set(office.emails().values()) == {1}
+
+
+def test_a_batch_too_large_for_the_service_is_halved(tmp_path: Path) -> None:
+    """How many candidates fit a request is not shown (interface 8): a 413 is survived."""
+    with Sandbox(max_candidates_per_request=3) as service:
+        office = Office.at(tmp_path, service, candidates_per_request=10)
+        names = [f"person{number}" for number in range(10)]
+        assert office.run(office.write("large", people(*names))).ending is Ending.COMPLETED
+        assert set(office.emails().values()) == {1}
+        assert len(office.emails()) == len(service.candidates) == 10
+
+
+@pytest.mark.parametrize(
+    ("wanted", "exists"),
+    [("{title: Two sum}", True), ("{title: Two sums}", False), ("{title: Twin}", False)],
+)
+def test_a_title_must_match_exactly_one(tmp_path: Path, wanted: str, exists: bool) -> None:
+    """No problem, or two, with the title: bad input, before anything is sent or recorded."""
+    listed = [problem(42, "Two sum"), problem(7, "Twin"), problem(8, "Twin")]
+    with Sandbox(problems=listed) as service:
+        office = Office.at(tmp_path, service)
+        path = office.write("titled", people("ada"), problem=wanted)
+        if exists:
+            office.run(path)
+            [attach] = service.record.of("attach_problem")
+            assert attach.body == {"problemid": 42}
+            return
+        with pytest.raises(BadInput):
+            office.run(path)
+        assert office.changing() == []
+        with office.ledger() as ledger:
+            assert ledger.campaigns() == []
+
+
+def test_another_service_is_another_campaign(office: Office, tmp_path: Path) -> None:
+    """A campaign that the ledger has at one address is not run at another."""
+    path = office.write("moved", people("ada"))
+    office.run(path)
+    with Sandbox() as other:
+        elsewhere = Office(tmp_path, other, office.local)
+        with pytest.raises(AnotherService, match="Nothing was sent"):
+            elsewhere.run(path)
+        assert other.api_requests() == 0
+
+
+def test_a_token_of_two_seconds_is_renewed_in_time(tmp_path: Path) -> None:
+    """A run longer than its token's life sees no refusal (interface 5.3)."""
+    with Sandbox(token_lifetime=2, latency=0.05) as service:
+        office = Office.at(tmp_path, service, invites_in_flight=1, candidates_per_request=50)
+        names = [f"person{number}" for number in range(50)]
+        assert office.run(office.write("short", people(*names))).ending is Ending.COMPLETED
+        assert all(request.status != 401 for request in service.record.requests)
+        tokens = len(service.record.of("token"))
+        assert 2 <= tokens <= 5
+        assert len(office.emails()) == 50
+
+
+def test_a_refused_token_is_renewed_once_for_all_in_flight(office: Office) -> None:
+    """401 to everything in flight costs one refresh; the replays show in the journal."""
+    office.service.faults.add(Fault("status", "invite", status=401, count=6))
+    names = [f"person{number}" for number in range(6)]
+    assert office.run(office.write("expired", people(*names))).ending is Ending.COMPLETED
+    assert set(office.emails().values()) == {1}
+    assert len(office.service.record.of("token")) == 2
+    with office.ledger() as ledger:
+        attempts = ledger.attempts(1)
+        states = [row.state for row in attempts if row.operation == "invite"]
+        assert sorted(states) == ["done"] * 6 + ["not_sent"] * 6
+
+
+def test_a_429_pauses_the_whole_campaign(office: Office) -> None:
+    """After a 429 no request of the campaign leaves before Retry-After has passed."""
+    office.service.faults.add(
+        Fault("status", "invite", status=429, retry_after="1", email="person0@example.com")
+    )
+    names = [f"person{number}" for number in range(12)]
+    assert office.run(office.write("throttled", people(*names))).ending is Ending.COMPLETED
+    assert set(office.emails().values()) == {1}
+    requests = office.service.record.of("invite")
+    asked = next(request for request in requests if request.status == 429)
+    later = [r.at for r in requests if r.number > asked.number + office.local.invites_in_flight]
+    assert later
+    assert all((at - asked.at).total_seconds() > 0.9 for at in later)
+
+
+def test_a_set_rate_is_kept_evenly(tmp_path: Path) -> None:
+    """No more invitations per second than a person allowed, from the first one on."""
+    with Sandbox() as service:
+        office = Office.at(tmp_path, service, invites_per_second=20.0)
+        names = [f"person{number}" for number in range(12)]
+        began = time.monotonic()
+        assert office.run(office.write("slowly", people(*names))).ending is Ending.COMPLETED
+        assert time.monotonic() - began > 11 / 20
+        times = [invitation.at for invitation in service.record.invitations]
+        assert (times[-1] - times[0]).total_seconds() > 0.8 * 11 / 20
+
+
+def test_an_unreachable_service_leaves_everything_for_the_next_run(office: Office) -> None:
+    """Connections refused amid the invitations: the run stops, rows wait, the rerun ends it."""
+    names = [f"person{number}" for number in range(6)]
+    path = office.write("away", people(*names))
+    office.service.faults.add(Fault("status", "invite", status=421, count=None))
+    end = office.run(path)
+    assert (end.ending, end.counts["waiting"]) == (Ending.STOPPED, 6)
+    assert end.counts["unsure"] == end.counts["refused"] == 0
+    office.service.faults.clear()
+    assert office.run(path).ending is Ending.COMPLETED
+    assert set(office.emails().values()) == {1}
+
+
+def test_ids_already_taken_are_not_believed(office: Office) -> None:
+    """An add answered with ids that other people of the campaign have leaves those rows unsure."""
+    path = office.write("taken", people("ada", "grace", "edsger", "barbara"))
+    body = [
+        {"email1": "edsger@example.com", "candidate_id": 5001},
+        {"email1": "barbara@example.com", "candidate_id": 5009},
+    ]
+    office.service.faults.add(Fault("body", "add_candidates", skip=1, body=body))
+    end = office.run(path)
+    assert (end.counts["added"], end.counts["unsure"]) == (3, 1)
+    assert office.emails()["ada@example.com"] == 1
+
+
+def test_runs_share_nothing_but_the_ledger(office: Office) -> None:
+    """Two runs of one campaign in one process, at the same time, invite everybody once."""
+    path = office.write("twice", people(*[f"person{number}" for number in range(40)]))
+
+    async def both() -> None:
+        await asyncio.gather(*(asyncio.to_thread(office.run, path) for _ in range(2)))
+
+    asyncio.run(both())
+    assert len(office.emails()) == 40
+    assert set(office.emails().values()) == {1}
+    assert office.changing().count("create_project") == 1
+    assert office.changing().count("attach_problem") == 1
