@@ -15,8 +15,9 @@ from sqlalchemy import Connection, Engine, Row, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from config.definition import Definition
-from data import claims, intake, receipt_doubts, recovery
+from data import claims, intake, receipt_doubts, recovery, resending, settling
 from data.claims import Claim, Claimed, Outcome
+from data.doubts import By, Decided, Doubts
 from data.opening import LedgerUnusable, open_engine, what_failed
 from data.processes import this_process
 from data.remaining import Changes, Known
@@ -295,6 +296,29 @@ class Ledger:
             return 0
         with self._writing() as connection:
             return sum(recovery.bury(connection, run, now()) for run in dead)
+
+    # -- a person's decisions --------------------------------------------------------------
+
+    def doubts(self, campaign_row: int) -> Doubts:
+        """Everything unsure in a campaign, with its evidence."""
+        with self._reading() as connection:
+            return settling.find(connection, campaign_row, now())
+
+    def settle(
+        self, campaign_row: int, decided: Sequence[Decided], who: str, why: str, *, soon: bool
+    ) -> None:
+        """Take a person's verdicts, all of them. Raises NotDecided: then none was taken.
+
+        `soon`: also what the service may still be at work on may be sent again.
+        """
+        with self._writing() as connection:
+            by = By(who, why, now())
+            settling.settle(connection, campaign_row, decided, by, soon=soon)
+
+    def resend(self, campaign_row: int, rows: Sequence[int], who: str, why: str) -> None:
+        """Have these candidates invited once more, by the next run. Raises NotDecided."""
+        with self._writing() as connection:
+            resending.resend(connection, campaign_row, rows, By(who, why, now()))
 
     # -- the journal ---------------------------------------------------------------------
 

@@ -5,8 +5,9 @@ it becomes UNSURE, and a person settles it.
 """
 
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, Row, select, update
 
 from data import claims
 from data.claims import Outcome
@@ -27,17 +28,17 @@ LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
 
 def dead_runs(connection: Connection, campaign_row: int, at: datetime) -> list[int]:
     """Runs of this campaign that never said they ended, and whose process is gone."""
-    here = this_process()
     found = connection.execute(
         select(runs).where(runs.c.campaign_id == campaign_row, runs.c.ended_at.is_(None))
     )
-    dead = []
-    for run in found:
-        process = Process(run.host, run.pid, run.process_start)
-        lives = run.id in OWN_RUNS if process == here else is_alive(process, run.heartbeat_at, at)
-        if not lives:
-            dead.append(int(run.id))
-    return dead
+    here = this_process()
+    return [int(run.id) for run in found if not lives(run, here, at)]
+
+
+def lives(run: Row[Any], here: Process, at: datetime) -> bool:
+    """Whether the process of a run, a whole row, may still send what it has claimed."""
+    process = Process(run.host, run.pid, run.process_start)
+    return run.id in OWN_RUNS if process == here else is_alive(process, run.heartbeat_at, at)
 
 
 def bury(connection: Connection, run: int, at: datetime) -> int:

@@ -1,0 +1,229 @@
+"""What is unsure, and which verdicts of a person it takes. Pure: no clock but the one given.
+
+Two things are never done in haste, as each may be a second email: sending an unsure request
+again, and inviting somebody once more whose invitation no answer of the service settled.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from config.errors import CampaignError
+from data.states import AttemptState, Operation, Step
+
+PATIENCE = timedelta(minutes=15)  # so long a gateway may still be at work on a request
+LARGEST_ID = 2**63 - 1
+
+
+class Word(StrEnum):
+    """What a person may decide, as it is typed and as it stands in `decision.verdict`."""
+
+    ID = "id"  # it happened; its id was read in the web application
+    ATTACHED = "attached"  # it happened: the project has its problem
+    SENT = "sent"  # it happened: the invitation arrived
+    AGAIN = "again"  # it did not happen: the next run sends it
+    WITHDRAW = "withdraw"  # whatever happened, nothing is sent any more
+    RESEND = "resend"  # an invitation was settled, and another one is wanted
+
+
+WORDS: Mapping[Operation, tuple[Word, ...]] = {
+    Operation.CREATE: (Word.ID, Word.AGAIN),
+    Operation.ATTACH: (Word.ATTACHED, Word.AGAIN),
+    Operation.ADD: (Word.ID, Word.AGAIN, Word.WITHDRAW),
+    Operation.INVITE: (Word.SENT, Word.AGAIN, Word.WITHDRAW),
+}
+# Where a word puts the step, and what it makes of the request.
+MOVES: Mapping[Word, tuple[Step, AttemptState]] = {
+    Word.ID: (Step.DONE, AttemptState.DONE),
+    Word.ATTACHED: (Step.DONE, AttemptState.DONE),
+    Word.SENT: (Step.DONE, AttemptState.DONE),
+    Word.AGAIN: (Step.WAITING, AttemptState.OVERRULED),
+    Word.WITHDRAW: (Step.WITHDRAWN, AttemptState.OVERRULED),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One unsure step: a call of the campaign itself, or one person's part in a call.
+
+    `attempt` and `row` (of the candidate; None for project and problem) tell doubts apart.
+    `phase`, `status` and `evidence` are the journal's; `alive` says that the run that sent it
+    is still at work.
+    """
+
+    operation: Operation
+    attempt: int
+    sent_at: datetime
+    alive: bool = False
+    phase: int | None = None
+    status: int | None = None
+    evidence: str | None = None
+    row: int | None = None
+    email1: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    candidate_id: int | None = None
+
+    @property
+    def again_from(self) -> datetime:
+        """When it may be sent again without haste."""
+        return self.sent_at + PATIENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """Everything unsure in a campaign, and the ids that are somebody's already.
+
+    `people` are candidate ids of this campaign, `projects` those of the service's other campaigns.
+    """
+
+    steps: tuple[Doubt, ...]
+    people: frozenset[int] = frozenset()
+    projects: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A person's verdict on one doubt; `value` is the id that goes with Word.ID.
+
+    `attempt` is None only where a resend follows no request at all.
+    """
+
+    attempt: int | None
+    row: int | None
+    word: Word
+    value: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who decides, when and why."""
+
+    who: str
+    why: str
+    at: datetime
+
+
+class NotDecided(CampaignError):
+    """Some verdicts cannot be taken, so none was. `objections` says why, by position."""
+
+    exit_code = 2
+
+    def __init__(self, objections: Mapping[int, str]) -> None:
+        self.objections = dict(objections)
+        count = len(self.objections)
+        what = "One verdict" if count == 1 else f"{count:,} verdicts"
+        super().__init__(f"{what} cannot be taken, so nothing was decided.")
+
+
+def objections(
+    doubts: Doubts, decided: Sequence[Decided], at: datetime, *, soon: bool = False
+) -> dict[int, str]:
+    """Say which verdicts cannot be taken and why, by position; empty when all can.
+
+    `soon`: a person takes it upon them that a gateway may still be at work.
+    """
+    steps: dict[tuple[int | None, int | None], Doubt] = {
+        (doubt.attempt, doubt.row): doubt for doubt in doubts.steps
+    }
+    found: dict[int, str] = {}
+    met: set[tuple[int | None, int | None]] = set()
+    given: set[int] = set()
+    for position, one in enumerate(decided):
+        place = (one.attempt, one.row)
+        doubt = steps.get(place)
+        if doubt is None:
+            objection: str | None = "this is not unsure any more"
+        elif place in met:
+            objection = "this has a verdict already"
+        else:
+            objection = _objection(doubt, one, at, soon=soon) or _clash(doubt, one, doubts, given)
+        if objection is not None:
+            found[position] = objection
+        elif one.value is not None and doubt is not None and doubt.operation is Operation.ADD:
+            given.add(one.value)
+        met.add(place)
+    return found
+
+
+def _clash(doubt: Doubt, one: Decided, doubts: Doubts, given: Collection[int]) -> str | None:
+    """One id for two people would send somebody another one's invitation."""
+    if doubt.operation is Operation.CREATE and one.value in doubts.projects:
+        return f"the project {one.value} belongs to another campaign"
+    if doubt.operation is Operation.ADD and (one.value in doubts.people or one.value in given):
+        return f"another candidate of this campaign has the id {one.value}"
+    return None
+
+
+def _objection(doubt: Doubt, one: Decided, at: datetime, *, soon: bool) -> str | None:
+    if one.word not in WORDS[doubt.operation]:
+        words = ", ".join(WORDS[doubt.operation])
+        return f"the verdict {one.word} does not fit here; wanted one of {words}"
+    if one.word is Word.ID and not (one.value is not None and 0 < one.value <= LARGEST_ID):
+        return f"an id is a whole number from 1 to {LARGEST_ID}"
+    if one.word is not Word.ID and one.value is not None:
+        return f"the verdict {one.word} goes without an id"
+    return too_early(doubt, at, soon=soon) if one.word is Word.AGAIN else None
+
+
+def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
+    """Say why this may not be sent again yet; None when it may.
+
+    A run that lives may yet send what it has claimed, so haste never overrules that.
+    """
+    if doubt.alive:
+        return "the run that sent this is still at work; wait for its end, or end it"
+    if at < doubt.again_from and not soon:
+        return (
+            "the service may still be at work on this; it may be sent again from "
+            f"{doubt.again_from.astimezone():%Y-%m-%d %H:%M}, or at once with --now"
+        )
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """Where one person stands who may be invited once more.
+
+    `doubt` is set when the last invitation was settled by a person, not by an answer.
+    """
+
+    row: int
+    listed: bool
+    add: Step
+    invite: Step
+    doubt: Doubt | None = None
+
+
+RESENDABLE = (Step.DONE, Step.REFUSED, Step.WITHDRAWN)
+_NOT_YET = {
+    Step.WAITING: "is not invited yet: the next run does that",
+    Step.SENDING: "is being invited by a run right now",
+    Step.UNSURE: "may have been invited: settle that first",
+}
+_NOT_ADDED = {
+    Step.WAITING: "is not added yet: the next run adds and invites",
+    Step.SENDING: "is being added by a run right now",
+    Step.UNSURE: "may have been added: settle that first",
+    Step.REFUSED: "was refused when added: mend the row in the definition, then run again",
+}
+
+
+def no_resend(person: Invited, at: datetime) -> str | None:
+    """Say why a person cannot be invited once more now; None when that is possible."""
+    if not person.listed:
+        return "is no longer in the definition: put the row back and run, then resend"
+    if person.add in _NOT_ADDED:
+        return _NOT_ADDED[person.add]
+    if person.invite in _NOT_YET:
+        return _NOT_YET[person.invite]
+    if person.doubt is not None and person.doubt.alive:
+        return "was settled while the run that sent it is still at work: wait for its end"
+    if person.doubt is not None and at < person.doubt.again_from:
+        # Without this, withdrawing and resending would get round the wait for `again`.
+        return (
+            "was settled without an answer of the service, which may still be at work: "
+            f"wait until {person.doubt.again_from.astimezone():%Y-%m-%d %H:%M}"
+        )
+    return None

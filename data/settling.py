@@ -1,0 +1,235 @@
+"""Settling what is unsure: the only statements that do it without an answer of the service.
+
+They run inside a transaction that the ledger opens. Every verdict is written down: who, when,
+why. A late answer to an overruled request may still land on its step until that is claimed
+anew (claims.land).
+"""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, exists, insert, select, update
+
+from data.doubts import MOVES, By, Decided, Doubt, Doubts, NotDecided, Word, objections
+from data.processes import this_process
+from data.recovery import lives
+from data.states import AttemptState, Ending, Operation, Step
+from data.tables import Attempt, Campaign, Candidate, Decision, Run
+
+campaign = Campaign.__table__  # type: ignore[attr-defined]
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+attempt = Attempt.__table__  # type: ignore[attr-defined]
+decision = Decision.__table__  # type: ignore[attr-defined]
+runs = Run.__table__  # type: ignore[attr-defined]
+
+SEEN: tuple[Any, ...] = (
+    attempt.c.id,
+    attempt.c.claimed_at,
+    attempt.c.phase,
+    attempt.c.status,
+    attempt.c.evidence,
+    attempt.c.run_id,
+)
+_WHO: tuple[Any, ...] = (
+    *SEEN,
+    candidate.c.id.label("row"),
+    candidate.c.email1,
+    candidate.c.first_name,
+    candidate.c.last_name,
+    candidate.c.candidate_id,
+)
+
+
+def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
+    """Read everything unsure: project, problem, adds, invitations, each in the order sent."""
+    calls = (
+        (Operation.CREATE, campaign.c.project_state, campaign.c.project_attempt),
+        (Operation.ATTACH, campaign.c.problem_state, campaign.c.problem_attempt),
+    )
+    persons = (
+        (Operation.ADD, candidate.c.add_state, candidate.c.add_attempt),
+        (Operation.INVITE, candidate.c.invite_state, candidate.c.invite_attempt),
+    )
+    steps: list[Doubt] = []
+    for operation, state, number in calls:
+        of_it = select(*SEEN).join(campaign, attempt.c.id == number)
+        here = of_it.where(campaign.c.id == campaign_row, state == Step.UNSURE)
+        steps += doubts_in(connection, operation, here, at)
+    for operation, state, number in persons:
+        of_them = select(*_WHO).join(candidate, attempt.c.id == number)
+        here = of_them.where(candidate.c.campaign_id == campaign_row, state == Step.UNSURE)
+        steps += doubts_in(connection, operation, here.order_by(attempt.c.id, candidate.c.id), at)
+    people = connection.scalars(
+        select(candidate.c.candidate_id).where(
+            candidate.c.campaign_id == campaign_row, candidate.c.candidate_id.is_not(None)
+        )
+    )
+    return Doubts(tuple(steps), frozenset(people), _projects_of_others(connection, campaign_row))
+
+
+def doubts_in(
+    connection: Connection, operation: Operation, found: Select[Any], at: datetime
+) -> list[Doubt]:
+    """Read the doubts that a query of SEEN columns finds."""
+    rows = connection.execute(found).all()
+    alive = _alive(connection, {row.run_id for row in rows}, at)
+    return [_doubt(operation, row, alive) for row in rows]
+
+
+def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt:
+    seen = row._mapping
+    return Doubt(
+        operation=operation,
+        attempt=row.id,
+        sent_at=row.claimed_at,
+        alive=row.run_id in alive,
+        phase=row.phase,
+        status=row.status,
+        evidence=row.evidence,
+        row=seen.get("row"),
+        email1=seen.get("email1", ""),
+        first_name=seen.get("first_name", ""),
+        last_name=seen.get("last_name", ""),
+        candidate_id=seen.get("candidate_id"),
+    )
+
+
+def _alive(connection: Connection, numbers: Collection[int], at: datetime) -> set[int]:
+    """Which of these runs may still send. One taken for dead may have woken on its machine."""
+    open_runs = select(runs).where(
+        runs.c.id.in_(numbers), runs.c.ended_at.is_(None) | (runs.c.ending == Ending.DIED)
+    )
+    here = this_process()
+    return {run.id for run in connection.execute(open_runs) if lives(run, here, at)}
+
+
+def _projects_of_others(connection: Connection, campaign_row: int) -> frozenset[int]:
+    service = select(campaign.c.service).where(campaign.c.id == campaign_row).scalar_subquery()
+    return frozenset(
+        connection.scalars(
+            select(campaign.c.project_id).where(
+                campaign.c.id != campaign_row,
+                campaign.c.service == service,
+                campaign.c.project_id.is_not(None),
+            )
+        )
+    )
+
+
+def settle(
+    connection: Connection, campaign_row: int, decided: Sequence[Decided], by: By, *, soon: bool
+) -> None:
+    """Take all these verdicts, or raise NotDecided and take none."""
+    doubts = find(connection, campaign_row, by.at)
+    if refused := objections(doubts, decided, by.at, soon=soon):
+        raise NotDecided(refused)
+    if not decided:
+        return
+    operations: dict[tuple[int | None, int | None], Operation] = {
+        (doubt.attempt, doubt.row): doubt.operation for doubt in doubts.steps
+    }
+    groups: dict[tuple[Operation, Word], list[Decided]] = {}
+    for one in decided:
+        groups.setdefault((operations[one.attempt, one.row], one.word), []).append(one)
+    for (operation, word), some in groups.items():
+        if operation is Operation.ADD:
+            _settle_adds(connection, word, some, by)
+        elif operation is Operation.INVITE:
+            _settle_invites(connection, word, some, by)
+        else:
+            _settle_call(connection, campaign_row, operation, some[0])
+    _close_adds(connection, {d.attempt for d in doubts.steps if d.operation is Operation.ADD})
+    write_down(connection, campaign_row, decided, by)
+
+
+def _settle_call(
+    connection: Connection, campaign_row: int, operation: Operation, one: Decided
+) -> None:
+    name = "project" if operation is Operation.CREATE else "problem"
+    values: dict[str, Any] = {f"{name}_state": MOVES[one.word][0], "why": None}
+    if one.value is not None:
+        values["project_id"] = one.value
+    connection.execute(
+        update(campaign)
+        .where(campaign.c.id == campaign_row, campaign.c[f"{name}_state"] == Step.UNSURE)
+        .values(values)
+    )
+    _move_attempts(connection, [one])
+
+
+def _settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
+    values: dict[str, Any] = {
+        "add_state": MOVES[word][0],
+        "candidate_id": bindparam("number"),
+        "why": _reason(word, by),
+    }
+    if word is Word.WITHDRAW:
+        # Or a late answer to the add would have this person invited after all.
+        values["invite_state"] = Step.WITHDRAWN
+    connection.execute(
+        update(candidate)
+        .where(candidate.c.id == bindparam("person"), candidate.c.add_state == Step.UNSURE)
+        .values(values),
+        [{"person": one.row, "number": one.value} for one in some],
+    )
+
+
+def _settle_invites(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
+    connection.execute(
+        update(candidate)
+        .where(candidate.c.id == bindparam("person"), candidate.c.invite_state == Step.UNSURE)
+        .values(invite_state=MOVES[word][0], why=_reason(word, by)),
+        [{"person": one.row} for one in some],
+    )
+    _move_attempts(connection, some)
+
+
+def _reason(word: Word, by: By) -> str | None:
+    if word is not Word.WITHDRAW:
+        return None
+    return f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
+
+
+def _move_attempts(connection: Connection, some: Sequence[Decided]) -> None:
+    connection.execute(
+        update(attempt)
+        .where(attempt.c.id == bindparam("number"), attempt.c.state == AttemptState.UNSURE)
+        .values(state=bindparam("moved")),
+        [{"number": one.attempt, "moved": MOVES[one.word][1]} for one in some],
+    )
+
+
+def _close_adds(connection: Connection, numbers: Collection[int]) -> None:
+    """An add is settled once nobody in it is unsure: done if it brought anybody an id."""
+    of_this = candidate.c.add_attempt == attempt.c.id
+    settled = (
+        attempt.c.id.in_(numbers),
+        attempt.c.state == AttemptState.UNSURE,
+        ~exists().where(of_this, candidate.c.add_state == Step.UNSURE),
+    )
+    brought = exists().where(of_this, candidate.c.add_state == Step.DONE)
+    connection.execute(update(attempt).where(*settled, brought).values(state=AttemptState.DONE))
+    connection.execute(update(attempt).where(*settled).values(state=AttemptState.OVERRULED))
+
+
+def write_down(
+    connection: Connection, campaign_row: int, decided: Sequence[Decided], by: By
+) -> None:
+    """Keep each verdict as a decision: on which request, about whom, by whom, when and why."""
+    connection.execute(
+        insert(decision),
+        [
+            {
+                "campaign_id": campaign_row,
+                "attempt_id": one.attempt,
+                "candidate_row": one.row,
+                "verdict": one.word,
+                "value": None if one.value is None else str(one.value),
+                "who": by.who,
+                "why": by.why,
+                "decided_at": by.at,
+            }
+            for one in decided
+        ],
+    )
