@@ -53,7 +53,7 @@ def build(written: Written) -> tuple[Definition | None, list[Problem]]:
             problems.append(Problem(place, "candidates", "no candidates", "at least one"))
     if head is None or problems:
         return None, problems
-    return _definition(head, candidates, written.places.value(())), []
+    return _definition(head, candidates, written), []
 
 
 def _without_problem(written: Written) -> list[Problem]:
@@ -190,9 +190,10 @@ def _candidate(fields: CandidateFields, key: str, place: Place, stage_id: int) -
 
 
 def _definition(
-    head: DefinitionFields, candidates: tuple[Candidate, ...], place: Place
+    head: DefinitionFields, candidates: tuple[Candidate, ...], written: Written
 ) -> Definition:
     project, problem = head.project, head.problem
+    where = written.places.value
     return Definition(
         campaign=head.campaign,
         project=Project(
@@ -204,14 +205,14 @@ def _definition(
             endtime=project.endtime,
             timezone=project.timezone,
         ),
-        problem=_named_problem(problem) if problem else None,
+        problem=_named_problem(problem, where(("problem",))) if problem else None,
         candidates=candidates,
         invites=Invites(send=head.invites.send),
-        place=place,
+        place=where(()),
     )
 
 
-def _named_problem(problem: ProblemFields) -> ProblemById | ProblemByTitle:
+def _named_problem(problem: ProblemFields, place: Place) -> ProblemById | ProblemByTitle:
     if problem.id is not None:
-        return ProblemById(problem.id)
-    return ProblemByTitle(problem.title or "")
+        return ProblemById(problem.id, place)
+    return ProblemByTitle(problem.title or "", place)

@@ -45,6 +45,7 @@ class ProblemById:
     """The problem to attach, by the service's identifier."""
 
     id: int
+    place: Place | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class ProblemByTitle:
     """The problem to attach, by a title that must match exactly one in the list of problems."""
 
     title: str
+    place: Place | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,11 @@ def find_problem(
 ) -> int:
     """Find the one problem that is meant, by id or by exact title, in the service's list.
 
-    Raises BadInput at the definition's place: an unknown id, or a title that matches none or
+    `place` is where to point when the problem itself has no place in a file.
+    Raises BadInput: an unknown id, or a title that matches none or
     several. The service has no other way to ask for a problem (interface 4.2).
     """
+    place = wanted.place or place
     if isinstance(wanted, ProblemById):
         if any(problem.id == wanted.id for problem in listed):
             return wanted.id
