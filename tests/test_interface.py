@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from itertools import groupby
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -20,11 +21,14 @@ from data.states import Ending
 from flows.ending import Finish
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
-from sandbox.problems import problem
+from sandbox.problems import SAMPLE_PROBLEMS, problem
 from sandbox.server import Sandbox
 from tasks.asked import Asked
 from tasks.links import index_page, links_of
+from tasks.service.client import Service
+from tasks.service.wire import CandidateBody, add_candidates, attach_problem, create_project
 from tasks.standing import standing
+from tests.wire_server import Line, Received, always, listening, settings_for
 
 KEY = "backend-2026"
 PROJECT = (
@@ -39,6 +43,17 @@ GRACE = (
 ZOE = "{first_name: Zoë, last_name: Müller, email1: zoe@example.com}"
 PEOPLE = (ADA, GRACE, ZOE)
 EMAILS = ["Grace.Hopper@Example.com", "ada@example.com", "zoe@example.com"]
+
+
+def settings(service: Sandbox) -> ServiceSettings:
+    return ServiceSettings(
+        auth_url=service.auth_url,
+        base_url=service.base_url,
+        app_url=service.app_url,
+        client_id=service.client_id,
+        client_secret=service.client_secret,  # type: ignore[arg-type]
+        audience=service.audience,
+    )
 
 
 class Hiring:
@@ -57,19 +72,9 @@ class Hiring:
         self.file.write_text(text, encoding="utf-8")
 
     def run(self, service: Sandbox, **local: Any) -> Finish:
-        settings = LocalSettings(
-            database_url=self.database, output_dir=self.folder / "out", **local
-        )
-        addresses = ServiceSettings(
-            auth_url=service.auth_url,
-            base_url=service.base_url,
-            app_url=service.app_url,
-            client_id=service.client_id,
-            client_secret=service.client_secret,  # type: ignore[arg-type]
-            audience=service.audience,
-        )
+        here = LocalSettings(database_url=self.database, output_dir=self.folder / "out", **local)
         with Ledger.open(self.database) as ledger:
-            desk = Desk(ledger, addresses, settings)
+            desk = Desk(ledger, settings(service), here)
             return asyncio.run(conduct(Asked(self.file, KEY), desk))
 
     def seen(self, read: Callable[[Ledger, Any], Any]) -> Any:
@@ -173,6 +178,32 @@ def test_a_project_is_created_as_it_was_written_down(hiring: Hiring) -> None:
         "starttime": "Dec 1, 2026 9:00 am",
         "endtime": "Dec 14, 2026 6:30 pm",
     }
+
+
+async def listed(service: Sandbox) -> list[dict[str, Any]]:
+    """The problems as the client reads them, under the names of the interface."""
+    async with Service(settings(service)) as client:
+        return [one.model_dump(by_alias=True) for one in await client.problems()]
+
+
+def test_a_listed_problem_reaches_the_reader_whole() -> None:
+    """Interface 2, 4.2: what the service lists is what is read, field by field."""
+    with Sandbox() as service:
+        assert asyncio.run(listed(service)) == list(SAMPLE_PROBLEMS)
+
+
+def test_what_the_problem_record_leaves_open_is_passed_on_as_it_is() -> None:
+    """Interface 2, gaps: any difficulty, any time_limit, events and submissions of any shape."""
+    odd = problem(
+        7,
+        "Odd",
+        difficulty="fiendish",
+        time_limit=86_400_000,
+        open_events=[{"at": "2026-01-01", "by": [1]}, "opened", None],
+        submissions=[[], 3],
+    )
+    with Sandbox(problems=[odd]) as service:
+        assert asyncio.run(listed(service)) == [odd]
 
 
 @pytest.mark.parametrize("state", ["open", "closed", "in review", "Entwurf"])
@@ -314,6 +345,66 @@ def test_adding_and_inviting_are_two_steps(hiring: Hiring) -> None:
     assert [one["add"] for one in stand["candidates"]] == ["done", "done", "unsure"]
 
 
+def test_after_an_unclear_answer_the_list_is_asked_for_first(hiring: Hiring) -> None:
+    """Interface 4.2: the array shows that the token and the API work, so doubt waits for it."""
+    with Sandbox(faults=[Fault("lost", "invite")]) as service:
+        hiring.run(service, invites_in_flight=1)
+        asked = [request.operation for request in service.record.requests][5:]
+    assert asked == ["invite", "list_problems", "invite", "invite"]
+
+
+def test_every_body_is_said_to_be_json() -> None:
+    """Interface 4.3 to 4.5: the header Content-Type: application/json with each of the bodies."""
+    person: CandidateBody = {
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "email1": "ada@example.com",
+        "source": "",
+        "notes": "",
+        "stage_id": 1,
+    }
+    requests = [
+        create_project("A", "", "open", "", ""),
+        attach_problem(101, 42),
+        add_candidates(101, [person]),
+    ]
+
+    async def reply(line: Line, received: Received) -> None:
+        token = b'{"access_token": "abc", "expires_in": 60}'
+        await line.answer(200, token if received.path == "/oauth/token" else b"[]")
+
+    async def sent() -> list[Received]:
+        async with listening(always(reply)) as there:
+            async with Service(settings_for(there.url, there.url)) as client:
+                for request in requests:
+                    await client.call(request)
+            return there.received[1:]
+
+    for request, received in zip(requests, asyncio.run(sent()), strict=True):
+        assert (received.method, received.path) == ("POST", request.path)
+        assert received.headers["content-type"] == "application/json"
+        assert received.body == request.body
+
+
+@pytest.mark.parametrize("kind", ["no_ids", "string_ids", "bool_ids", "accepted"])
+def test_a_project_without_an_id_is_left_to_a_person(hiring: Hiring, kind: str) -> None:
+    """Interface 4.3: it was probably created, and no second one is made however often it is run."""
+    with Sandbox(faults=[Fault(kind, "create_project")]) as service:
+        assert hiring.run(service).ending is Ending.NEEDS_ATTENTION
+        assert hiring.run(service).ending is Ending.NEEDS_ATTENTION
+        assert (len(service.projects), len(service.candidates)) == (1, 0)
+    assert hiring.seen(standing)["project"] == "unsure"
+
+
+def test_a_web_page_invites_nobody_in_our_books(hiring: Hiring) -> None:
+    """Interface 4, gaps: a log-in page answers 200 to everything; it stops the run as a doubt."""
+    page = Fault("html", "invite", count=None, after_work=False)
+    with Sandbox(faults=[page]) as service:
+        assert hiring.run(service, invites_in_flight=1).ending is Ending.STOPPED
+        assert len(service.record.of("invite")) == 1
+    assert sorted(invitations(hiring)) == ["unsure", "waiting", "waiting"]
+
+
 @pytest.mark.parametrize("kind", ["reordered", "lowered", "extra_keys"])
 def test_each_candidate_gets_the_id_that_was_meant(hiring: Hiring, kind: str) -> None:
     """Interface 4.5: an answer names its candidates; their order and extra fields mean nothing."""
@@ -419,7 +510,7 @@ def test_one_token_goes_with_every_call(hiring: Hiring) -> None:
 
 def test_a_token_of_two_seconds_lasts_through_a_campaign(hiring: Hiring) -> None:
     """Interface 5.3, 8: renewed before expires_in runs out, so that no call is refused."""
-    with Sandbox(token_lifetime=2, latency=0.6) as service:
+    with Sandbox(token_lifetime=2, latency=0.35) as service:
         assert hiring.run(service, invites_in_flight=1).ending is Ending.COMPLETED
         assert len(service.record.of("token")) > 1
         assert {one.status for one in service.record.requests} <= {200, 201}
@@ -435,6 +526,29 @@ def test_a_token_that_ends_early_costs_one_repetition(hiring: Hiring, operation:
         assert len(service.record.of("token")) == 2
         assert len(service.projects) == 1
         assert invited(service) == EMAILS
+
+
+def test_a_403_stops_the_campaign_with_everyone_waiting(hiring: Hiring) -> None:
+    """Interface 5.6: what the credentials may do is not shown; mended, the same command goes on."""
+    with Sandbox(faults=[Fault("status", "add_candidates", status=403)]) as service:
+        stopped = hiring.run(service)
+        assert stopped.ending is Ending.STOPPED
+        assert "403" in str(stopped.reason)
+        assert invited(service) == []
+        assert hiring.run(service).ending is Ending.COMPLETED
+        assert invited(service) == EMAILS
+
+
+def test_links_hold_no_credential(hiring: Hiring) -> None:
+    """Interface 5.5: candidates log in for themselves; a link holds two ids and nothing else."""
+    with Sandbox() as service:
+        hiring.run(service)
+        secrets = (service.client_id, service.client_secret, service.audience, "earer")
+    written = {file.name: file.read_text("utf-8") for file in hiring.folder.glob("out/*/links.*")}
+    assert sorted(written) == ["links.csv", "links.json"]
+    assert not [name for name, text in written.items() if any(one in text for one in secrets)]
+    for link in hiring.seen(links_of):
+        assert parse_qs(urlsplit(link.embed_url).query).keys() == {"projectId", "candidateId"}
 
 
 # -- part 7: errors ---------------------------------------------------------------------------
@@ -489,6 +603,14 @@ def test_an_unknown_limit_on_candidates_is_found(hiring: Hiring, most: int) -> N
         sizes = [len(one.body) for one in service.record.of("add_candidates") if one.effect]
         assert sum(sizes) == len(service.candidates) == len(service.record.invitations) == 7
         assert max(sizes) <= most
+
+
+def test_a_known_limit_on_candidates_is_kept(hiring: Hiring) -> None:
+    """Interface 8: where the operator knows the maximum, no request is larger."""
+    hiring.write(*(ADA.replace("ada@", f"person{number}@") for number in range(7)))
+    with Sandbox(max_candidates_per_request=3) as service:
+        assert hiring.run(service, candidates_per_request=3).ending is Ending.COMPLETED
+        assert [len(one.body) for one in service.record.of("add_candidates")] == [3, 3, 1]
 
 
 def test_a_rate_limit_pauses_and_loses_nobody(hiring: Hiring) -> None:
