@@ -40,20 +40,33 @@ def progress(*, as_json: bool) -> Iterator[Progress]:
         yield Lines(as_json=as_json)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    count = TextColumn("{task.fields[count]}")
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), count)
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         yield Bars(bar)
 
 
 class _Keeping(Watcher):
-    """Keeps how a run ended where the command looks for it."""
+    """Keeps how a run ended where the command looks for it, and how far it has come."""
 
     def __init__(self, run: OneRun) -> None:
         self._run = run
         self.key = run.key
+        self._left = Remaining()
+        self._done = {Operation.ADD: 0, Operation.INVITE: 0}
+
+    def expects(self, left: Remaining) -> None:
+        self._left = left
+
+    def _count(self, sent: Sent) -> tuple[int, int, int]:
+        """How many people this kind of request had brought on before, has now, and will."""
+        before = self._done.get(sent.operation, 0)
+        self._done[sent.operation] = now = before + _people(sent)
+        total = self._left.add if sent.operation is Operation.ADD else self._left.invite
+        return before, now, total
 
     def ended(self, end: Finish) -> None:
         self._run.end = end
@@ -84,11 +97,9 @@ class _LineWatcher(_Keeping):
     def __init__(self, run: OneRun, *, as_json: bool) -> None:
         super().__init__(run)
         self._as_json = as_json
-        self._left = Remaining()
-        self._done = {Operation.ADD: 0, Operation.INVITE: 0}
 
     def expects(self, left: Remaining) -> None:
-        self._left = left
+        super().expects(left)
         if left.nothing:
             say(f"{self.key}: nothing to send", as_json=self._as_json)
         else:
@@ -96,13 +107,12 @@ class _LineWatcher(_Keeping):
             say(f"{self.key}: {what}", as_json=self._as_json)
 
     def hears(self, sent: Sent) -> None:
-        operation = sent.operation
-        total = self._left.add if operation is Operation.ADD else self._left.invite
-        before = self._done[operation]
-        self._done[operation] = now = before + _people(sent)
+        if sent.operation not in (Operation.ADD, Operation.INVITE):
+            return
+        before, now, total = self._count(sent)
         apart = max(LEAST, total // LINES)
         if now != before and (before // apart != now // apart or now == total):
-            word = "added" if operation is Operation.ADD else "invited"
+            word = "added" if sent.operation is Operation.ADD else "invited"
             say(f"{self.key}: {now:,} of {total:,} {word}", as_json=self._as_json)
 
 
@@ -111,7 +121,7 @@ class Bars:
 
     def __init__(self, bar: "Bar") -> None:
         self._bar = bar
-        self._start = bar.add_task("Starting Prefect …", total=None)
+        self._start = bar.add_task("Starting Prefect …", total=None, count="")
 
     def starting(self) -> None:
         self._bar.update(self._start, visible=True)
@@ -128,14 +138,20 @@ class _BarWatcher(_Keeping):
         self._bars: dict[Operation, TaskID] = {}
 
     def expects(self, left: Remaining) -> None:
+        super().expects(left)
         self._bar.update(self._start, visible=False)
         for operation, word, total in (
             (Operation.ADD, "add", left.add),
             (Operation.INVITE, "invite", left.invite),
         ):
             if total:
-                self._bars[operation] = self._bar.add_task(f"{self.key}: {word}", total=total)
+                self._bars[operation] = self._bar.add_task(
+                    f"{self.key}: {word}", total=total, count=f"0 of {total:,}"
+                )
 
     def hears(self, sent: Sent) -> None:
-        if sent.operation in self._bars:
-            self._bar.advance(self._bars[sent.operation], _people(sent))
+        shown = self._bars.get(sent.operation)
+        if shown is None:
+            return
+        _, done, total = self._count(sent)
+        self._bar.update(shown, completed=done, count=f"{done:,} of {total:,}")
