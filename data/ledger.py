@@ -20,6 +20,7 @@ from data.claims import Claim, Claimed, Outcome
 from data.doubts import By, Decided, Doubts
 from data.opening import LedgerUnusable, open_engine, what_failed
 from data.processes import this_process
+from data.receipt import Reach
 from data.remaining import Changes, Known
 from data.states import Ending, Step
 from data.tables import Attempt, Campaign, Candidate, Identity, Run
@@ -46,17 +47,6 @@ class ToInvite:
 
     row: int
     candidate_id: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reach:
-    """How far one campaign has got in a ledger: the number of its last attempt, 0 for none.
-
-    `ledger` is the name that receipts call its records by: a UUID.
-    """
-
-    ledger: str
-    attempt: int
 
 
 def now() -> datetime:
@@ -219,13 +209,7 @@ class Ledger:
     def reach(self, key: str) -> Reach:
         """How far this campaign has got here, and by which name receipts know its records."""
         with self._reading() as connection:
-            name = receipt_doubts.line(connection, key) or connection.scalar(
-                select(identity.c.uuid)
-            )
-            furthest = connection.scalar(
-                select(func.max(attempt.c.id)).join(campaign).where(campaign.c.key == key)
-            )
-            return Reach(str(name), furthest or 0)
+            return receipt_doubts.reach(connection, key)
 
     def accepted_receipts(self, key: str) -> set[str]:
         """What receipts that did not fit said, and a person accepted, word for word."""
@@ -314,6 +298,11 @@ class Ledger:
         with self._writing() as connection:
             by = By(who, why, now())
             settling.settle(connection, campaign_row, decided, by, soon=soon)
+
+    def against_resending(self, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
+        """Who cannot be invited once more and why, by position in `rows`; changes nothing."""
+        with self._reading() as connection:
+            return resending.objections(connection, campaign_row, rows, now())
 
     def resend(self, campaign_row: int, rows: Sequence[int], who: str, why: str) -> None:
         """Have these candidates invited once more, by the next run. Raises NotDecided."""

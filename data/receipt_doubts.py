@@ -6,12 +6,15 @@ Each function works inside a transaction that its caller commits.
 from datetime import datetime
 from uuid import uuid4
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 
-from data.tables import Campaign, Decision, ReceiptDoubt
+from data.receipt import Reach
+from data.tables import Attempt, Campaign, Decision, Identity, ReceiptDoubt
 
+attempt = Attempt.__table__  # type: ignore[attr-defined]
 campaign = Campaign.__table__  # type: ignore[attr-defined]
 decision = Decision.__table__  # type: ignore[attr-defined]
+identity = Identity.__table__  # type: ignore[attr-defined]
 doubt = ReceiptDoubt.__table__  # type: ignore[attr-defined]
 
 ACCEPTED = "accept-ledger"  # the decision's verdict
@@ -45,7 +48,13 @@ def accept(connection: Connection, key: str, who: str, why: str, at: datetime) -
     connection.execute(
         update(doubt)
         .where(doubt.c.id.in_([row.id for row in open_now]))
-        .values(accepted_at=at, who=who, why=why, line=str(uuid4()))
+        .values(
+            accepted_at=at,
+            who=who,
+            why=why,
+            line=str(uuid4()),
+            reached=_last_attempt(connection, key),
+        )
     )
     connection.execute(
         insert(decision),
@@ -77,12 +86,24 @@ def accepted(connection: Connection, key: str) -> set[str]:
     )
 
 
-def line(connection: Connection, key: str) -> str | None:
-    """The name that the last acceptance gave this campaign's records here; None: the ledger's."""
-    found = connection.scalar(
-        select(doubt.c.line)
+def reach(connection: Connection, key: str) -> Reach:
+    """How far this campaign has got here, and by which names receipts know its records."""
+    name = str(connection.scalar(select(identity.c.uuid)))
+    renamed = connection.execute(
+        select(doubt.c.line, doubt.c.reached)
         .where(doubt.c.campaign_key == key, doubt.c.line.is_not(None))
-        .order_by(doubt.c.id.desc())
-        .limit(1)
+        .order_by(doubt.c.id)
     )
-    return None if found is None else str(found)
+    earlier: dict[str, int] = {}
+    for row in renamed:
+        earlier.setdefault(name, row.reached)
+        name = row.line
+    earlier.pop(name, None)
+    return Reach(name, _last_attempt(connection, key), earlier)
+
+
+def _last_attempt(connection: Connection, key: str) -> int:
+    found = connection.scalar(
+        select(func.max(attempt.c.id)).join(campaign).where(campaign.c.key == key)
+    )
+    return int(found or 0)

@@ -222,7 +222,7 @@ class ReceiptDoubt(SQLModel, table=True):
 
     `says` is what the receipt said, word for word: an acceptance covers nothing else. From the
     acceptance on the campaign is known in receipts by `line` instead of this ledger's UUID, so
-    that the ledger which was passed over fits no more.
+    that the ledger which was passed over fits no more; `reached` is its last attempt then.
     """
 
     __tablename__ = "receipt_doubt"
@@ -236,3 +236,4 @@ class ReceiptDoubt(SQLModel, table=True):
     who: str | None = None
     why: str | None = None
     line: str | None = None
+    reached: int | None = None

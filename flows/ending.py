@@ -12,7 +12,8 @@ class Finish:
     """The end of one run. `reason` says why it stopped; `counts` as in the status object.
 
     `changed` and `removed` count people whom the definition now words otherwise, or no longer
-    lists, and who are left as they are (interface 4: no update, no delete).
+    lists, and who are left as they are (interface 4: no update, no delete). `receipt` says where
+    the receipt is, and why, when it could not be written beside the definition.
     """
 
     campaign: str
@@ -21,6 +22,7 @@ class Finish:
     counts: dict[str, int]
     changed: int = 0
     removed: int = 0
+    receipt: str | None = None
 
 
 def finish(ledger: Ledger, key: str, stopped: str | None) -> Finish:

@@ -30,6 +30,7 @@ from tasks.invitations import invite
 from tasks.links import write_links
 from tasks.preflight import find_problem
 from tasks.project import AttachProblem, CreateProject
+from tasks.receipts import Receipts
 from tasks.sending import Order, Sender, Sent
 from tasks.service.client import Service
 
@@ -72,6 +73,7 @@ class Work:
     gate: Gate
     journal: Journal
     sender: Sender
+    receipts: Receipts
     links: Path | None = field(default=None)
 
     def campaign(self) -> Campaign:
@@ -86,7 +88,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     """See one campaign through, as far as it can go now. Safe to call again at any time.
 
     Raises CampaignError for what stops it before anything is sent: bad input, an unreachable
-    service, refused credentials, a ledger that cannot be written.
+    service, refused credentials, a ledger that cannot be written, a receipt of another ledger.
     """
     perform, ledger = desk.perform, desk.ledger
     wanted = await perform(
@@ -96,6 +98,8 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     desk.expects(left)
     if left.nothing:
         return await _nothing_to_send(wanted, asked, desk)
+    receipts = Receipts(ledger, asked.definition or asked.file, wanted.key, desk.service.base_url)
+    await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
     async with Service(
         desk.service,
         in_flight=desk.local.invites_in_flight,
@@ -104,9 +108,10 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         problem = await perform(
             "check the service and the problem", partial(_preflight, service, wanted, left)
         )
-        async with _working(wanted, asked, desk, service, problem) as work:
+        async with _working(wanted, asked, desk, service, problem, receipts) as work:
             await _send_what_is_left(work)
-    return await _close_up(wanted.key, desk, work.gate.stopped, work.begun.changes)
+    end = await _close_up(wanted.key, desk, work.gate.stopped, work.begun.changes)
+    return replace(end, receipt=receipts.elsewhere)
 
 
 def _what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
@@ -159,16 +164,22 @@ async def _preflight(service: Service, wanted: Wanted, left: Remaining) -> int |
 
 @asynccontextmanager
 async def _working(
-    wanted: Wanted, asked: Asked, desk: Desk, service: Service, problem: int | None
+    wanted: Wanted,
+    asked: Asked,
+    desk: Desk,
+    service: Service,
+    problem: int | None,
+    receipts: Receipts,
 ) -> AsyncIterator[Work]:
     """Open a run in the ledger, and close it whatever happens."""
     ledger = desk.ledger
+    await asyncio.to_thread(receipts.keep)
     intent = intent_of(wanted, asked, desk.service, problem) if wanted.definition else None
     begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent)
     gate = Gate(service.problems, per_second=desk.local.invites_per_second)
     journal = Journal(ledger)
     sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
-    work = Work(desk, wanted.key, begun, gate, journal, sender)
+    work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
     heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
     try:
         with stopping_on_signals(gate):
@@ -195,6 +206,7 @@ async def _end(work: Work) -> None:
         await work.journal.close()
     except CampaignError as error:
         work.gate.stop(str(error))
+    await _keep_receipt(work)
     ledger = work.desk.ledger
     ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped)
     await asyncio.to_thread(ledger.end, work.begun.run, ended.ending, ended.reason)
@@ -283,11 +295,20 @@ async def _in_parts(
     step: Callable[[Sequence[T]], Awaitable[None]],
 ) -> None:
     for start in range(0, len(whole), size):
+        await _keep_receipt(work)
         if work.gate.stopped:
             return
         part = whole[start : start + size]
         name = f"{what} {start + 1:,}–{start + len(part):,} of {len(whole):,}"
         await work.desk.perform(name, partial(step, part))
+
+
+async def _keep_receipt(work: Work) -> None:
+    """Without a receipt that says how far this ledger has got, nothing more is sent."""
+    try:
+        await asyncio.to_thread(work.receipts.keep)
+    except CampaignError as error:
+        work.gate.stop(str(error))
 
 
 async def _close_up(key: str, desk: Desk, stopped: str | None, changes: Changes | None) -> Finish:

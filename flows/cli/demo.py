@@ -28,16 +28,17 @@ def demo() -> None:
     No real email is sent. The demo's ledger and outbox stay, so a second demo sends nothing.
     """
     with _sandbox() as (service, folder), _settings(service, folder):
+        sample = _sample(folder)
         say(
             f"A sandbox of the assessment service answers at {service.url}; no real email is sent.",
-            f"The campaign: {SAMPLE}",
+            f"The campaign: {sample}",
             "",
         )
-        first = _run(service)
+        first = _run(service, sample)
         _show_outbox(service, folder)
         _show_links()
         say("", "The same command once more:", "")
-        second = _run(service)
+        second = _run(service, sample)
         say(
             "",
             f"The service received {counted(first, 'request')}, "
@@ -97,12 +98,19 @@ def _settings(service: "Sandbox", folder: Path) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _run(service: "Sandbox") -> int:
+def _sample(folder: Path) -> Path:
+    """The sample campaign beside the demo's ledger: a receipt of it stays with that ledger."""
+    sample = folder / SAMPLE.name
+    sample.write_bytes(SAMPLE.read_bytes())
+    return sample
+
+
+def _run(service: "Sandbox", sample: Path) -> int:
     """Run the sample campaign; answers how many requests the service received for it."""
     from flows.cli.running import run_files
 
     before = service.api_requests()
-    if run_files([SAMPLE]):
+    if run_files([sample]):
         raise DemoFailed("The demo's campaign did not complete; the lines above say why.")
     return service.api_requests() - before
 

@@ -146,6 +146,8 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         return 1
     if one.end.reason:
         complain(f"  stopped: {one.end.reason}")
+    if one.end.receipt:
+        complain(f"  receipt: {one.end.receipt}")
     for line in _left_alone(one.end):
         say(f"  {line}; see: {command('plan', *one.typed)}", as_json=as_json)
     for line in next_steps(status, *one.typed):

@@ -131,6 +131,7 @@ def upgrade() -> None:
     sa.Column('who', sa.String(), nullable=True),
     sa.Column('why', sa.String(), nullable=True),
     sa.Column('line', sa.String(), nullable=True),
+    sa.Column('reached', sa.Integer(), nullable=True),
     sa.PrimaryKeyConstraint('id')
     )
     op.create_index('ix_receipt_doubt_campaign_key', 'receipt_doubt', ['campaign_key'], unique=False)

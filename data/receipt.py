@@ -1,0 +1,134 @@
+"""The receipt beside a definition: which ledger sent a campaign, and how far it had got.
+
+Pure: what a receipt says, whether it fits the ledger in hand, how the next one reads. One
+receipt carries every campaign of its definition, and holds nothing about candidates.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from hashlib import sha256
+from ipaddress import ip_address
+from typing import Self
+from urllib.parse import urlsplit
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
+
+
+class Fit(StrEnum):
+    """How a receipt and the ledger in hand go together."""
+
+    FITS = "fits"  # the same ledger, as far on as it was, or further
+    ANOTHER_LEDGER = "another ledger"  # it was sent from a ledger that this one is not
+    OLDER_LEDGER = "older ledger"  # the same ledger had got further: this is an old copy
+    UNREADABLE = "unreadable"  # nobody can tell
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How far one campaign has got in a ledger: the number of its last attempt, 0 for none.
+
+    Receipts know these records by the name `ledger`, a UUID; by a name in `earlier` they were
+    known up to that attempt, before a person accepted a receipt that did not fit.
+    """
+
+    ledger: str
+    attempt: int
+    earlier: Mapping[str, int] = field(default_factory=dict)
+
+    def known_by(self, name: str) -> tuple[str, int]:
+        """Say what there is here under a name, if it is one of this ledger's own."""
+        return (name, self.earlier[name]) if name in self.earlier else (self.ledger, self.attempt)
+
+
+class _Written(BaseModel):
+    # An unknown field may mean more than this version understands: that is doubt.
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Entry(_Written):
+    """How far one campaign at one service had got, and in which ledger."""
+
+    campaign: str
+    service: str  # base URL
+    ledger: str  # the UUID by which its records are known (Reach)
+    attempt: NonNegativeInt  # number of its last attempt; they are never used twice
+    place: str  # where that ledger was, for people
+    written: AwareDatetime
+
+    def says(self) -> str:
+        """The claim itself, word for word; when and from where it was written is not part of it."""
+        return (
+            f"{self.campaign} at {self.service}, ledger {self.ledger}, request no. {self.attempt}"
+        )
+
+
+class Receipt(_Written):
+    """What one file says.
+
+    `lost` names the contents of files that could not be read and were replaced since: a
+    campaign without an entry of its own may have been in there.
+    """
+
+    campaigns: tuple[Entry, ...] = ()
+    lost: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        """Read what is in a file. What is no receipt is one that was lost."""
+        try:
+            return cls.model_validate_json(content)
+        except ValidationError:
+            return cls(lost=(f"unreadable, sha256 {sha256(content).hexdigest()}",))
+
+    def content(self) -> bytes:
+        """Write it for a file."""
+        return self.model_dump_json(indent=1).encode() + b"\n"
+
+    def concerning(self, campaign: str, service: str) -> list[Entry]:
+        """Say which entries a run of this campaign at this service must fit.
+
+        A service on this very machine is a sandbox: what was tried there says nothing about the
+        real one. Between two real addresses there is no telling: they may be the same service.
+        """
+        return [
+            entry
+            for entry in self.campaigns
+            if entry.campaign == campaign and _same(entry.service, service)
+        ]
+
+    def renewed(self, entry: Entry) -> Self:
+        """Put an entry in the place of those it follows; other campaigns stay as they are."""
+        trial = is_trial(entry.service)
+        others = (
+            other
+            for other in self.campaigns
+            if other.campaign != entry.campaign or is_trial(other.service) != trial
+        )
+        return self.model_copy(update={"campaigns": (*others, entry)})
+
+
+def fits(entry: Entry, ledger: str, attempt: int) -> Fit:
+    """Judge one entry beside the ledger in hand, which has got to request no. `attempt`."""
+    if entry.ledger != ledger:
+        return Fit.ANOTHER_LEDGER
+    return Fit.OLDER_LEDGER if entry.attempt > attempt else Fit.FITS
+
+
+def is_trial(service: str) -> bool:
+    """Whether a base URL leads to this very machine."""
+    host = urlsplit(service).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _same(one: str, other: str) -> bool:
+    return one == other or not (is_trial(one) or is_trial(other))
+
+
+def moment(at: datetime) -> str:
+    """Write a time for people, as clocks show it here."""
+    return f"{at.astimezone():%Y-%m-%d %H:%M}"

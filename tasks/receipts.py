@@ -1,0 +1,171 @@
+"""One campaign, one ledger: the receipt is looked at before any request, and kept on the way.
+
+An empty ledger, or an old copy of one, would invite everybody again. The receipt is what tells.
+"""
+
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config.errors import CampaignError
+from data import receipt_file
+from data.ledger import Ledger, now
+from data.receipt import Entry, Fit, Reach, Receipt, fits, moment
+
+
+class AnotherLedger(CampaignError):
+    """The receipt names a ledger that is not the one in hand."""
+
+
+class OlderLedger(CampaignError):
+    """The ledger in hand had got further than it knows: it is an old copy."""
+
+
+class UnreadableReceipt(CampaignError):
+    """There is a receipt and nobody can tell what it says."""
+
+
+class NoReceipt(CampaignError):
+    """A receipt can be written nowhere; without one nothing may be sent."""
+
+
+STOPS = {
+    Fit.ANOTHER_LEDGER: AnotherLedger,
+    Fit.OLDER_LEDGER: OlderLedger,
+    Fit.UNREADABLE: UnreadableReceipt,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """A receipt beside which the ledger in hand may not send. `entry` None: it is unreadable."""
+
+    file: Path
+    fit: Fit
+    says: str
+    entry: Entry | None = None
+
+
+def misfits(
+    file: Path, receipt: Receipt, campaign: str, service: str, reach: Reach
+) -> Iterator[Misfit]:
+    """Find what in one receipt does not go with the ledger in hand."""
+    entries = receipt.concerning(campaign, service)
+    for entry in entries:
+        fit = fits(entry, *reach.known_by(entry.ledger))
+        if fit is not Fit.FITS:
+            yield Misfit(file, fit, entry.says(), entry)
+    if not entries:
+        for lost in receipt.lost:
+            yield Misfit(file, Fit.UNREADABLE, lost)
+
+
+@dataclass(slots=True)
+class Receipts:
+    """The receipts of one campaign: beside its definition, else in the user's data directory.
+
+    `elsewhere` says where the receipt is, and why, once it had to be written there.
+    """
+
+    ledger: Ledger
+    definition: Path
+    campaign: str
+    service: str  # base URL
+    elsewhere: str | None = field(default=None, init=False)
+
+    def check(self) -> None:
+        """See that nothing speaks against sending from this ledger.
+
+        Raises AnotherLedger, OlderLedger, UnreadableReceipt, and leaves a note of it in the
+        ledger, so that a person can accept what was found.
+        """
+        self._reach_if_fitting()
+
+    def keep(self) -> None:
+        """Write down, durably, how far this ledger has got, if nothing speaks against it.
+
+        Raises what `check` raises, and NoReceipt when no receipt can be written.
+        """
+        place = receipt_file.beside(self.definition)
+        try:
+            self._keep_at(place)
+        except OSError as error:
+            self._keep_in_data_directory(place, error)
+
+    def _keep_in_data_directory(self, place: Path, why: OSError) -> None:
+        other = receipt_file.in_data_directory(place)
+        try:
+            other.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._keep_at(other)
+        except OSError as error:
+            raise NoReceipt(
+                f"Neither {place} ({why.strerror}) nor {other} ({error.strerror}) can be written. "
+                "Without a receipt another ledger could invite everybody again, so nothing more "
+                "was sent. Make one of the two folders writable, then type the same command again."
+            ) from None
+        self.elsewhere = f"{place} cannot be written ({why.strerror}); the receipt is {other}"
+
+    def _keep_at(self, place: Path) -> None:
+        """How far the ledger is gets read under the lock: a nearer receipt never replaces a
+        further one."""
+        with receipt_file.locked(place.parent):
+            reach = self._reach_if_fitting()
+            entry = Entry(
+                campaign=self.campaign,
+                service=self.service,
+                ledger=reach.ledger,
+                attempt=reach.attempt,
+                place=f"{self.ledger.place} on {socket.gethostname()}",
+                written=now(),
+            )
+            receipt_file.write(place, (receipt_file.read(place) or Receipt()).renewed(entry))
+
+    def _reach_if_fitting(self) -> Reach:
+        place = receipt_file.beside(self.definition)
+        places = (place, receipt_file.in_data_directory(place))
+        found = [(path, receipt) for path in places if (receipt := receipt_file.read(path))]
+        reach = self.ledger.reach(self.campaign)  # after the receipts: it only ever grows
+        doubts = [
+            misfit
+            for path, receipt in found
+            for misfit in misfits(path, receipt, self.campaign, self.service, reach)
+        ]
+        if doubts:
+            accepted = self.ledger.accepted_receipts(self.campaign)
+            doubts = [misfit for misfit in doubts if misfit.says not in accepted]
+        if doubts:
+            self._stop(doubts, reach)
+        return reach
+
+    def _stop(self, doubts: list[Misfit], reach: Reach) -> None:
+        for misfit in doubts:
+            self.ledger.doubt_receipt(self.campaign, str(misfit.file), misfit.says)
+        found = " ".join(_in_words(misfit, self.ledger.place) for misfit in doubts)
+        got = f"has sent up to request no. {reach.attempt}" if reach.attempt else "has sent nothing"
+        raise STOPS[doubts[0].fit](
+            f"{found} The ledger in hand, {self.ledger.place}, {got} for {self.campaign}. "
+            "No request leaves, because people could be invited twice. Restore the right ledger, "
+            "or name it in CAMPAIGN_DATABASE_URL, and type the same command again. Only if a look "
+            "at the project in the web application shows that this ledger is right: "
+            f'campaign settle {self.campaign} --accept-ledger --why "…"  and then the same '
+            "command."
+        )
+
+
+def _in_words(misfit: Misfit, place: str) -> str:
+    entry = misfit.entry
+    if entry is None:
+        return f"{misfit.file} may say from which ledger this was sent, but cannot be read."
+    got = f"request no. {entry.attempt} at {entry.service} on {moment(entry.written)}"
+    if misfit.fit is Fit.OLDER_LEDGER:
+        return (
+            f"{misfit.file} says that this very ledger had got to {got}: it looks like an old "
+            "copy, put back."
+        )
+    same = entry.place.rpartition(" on ")[0] == place
+    replaced = ", which is no longer the one at that place" if same else ""
+    return (
+        f"{misfit.file} says that {entry.campaign} was sent from another ledger, "
+        f"{entry.place}{replaced}, which had got to {got}."
+    )
