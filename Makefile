@@ -5,13 +5,16 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install -qq
 TESTS ?= tests
 
-.PHONY: demo test check setup setup-tests lock clean
+.PHONY: demo test crashes check setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
 
 test: setup-tests      ## the whole test suite
 	@$(BIN)/pytest $(TESTS)
+
+crashes: setup-tests   ## kill a run at every boundary there is; prints how many and how long
+	@$(BIN)/python tests/every_crash.py
 
 check: setup-tests     ## lint, types, and who may import whom
 	@$(BIN)/ruff check .

@@ -1,0 +1,109 @@
+"""Every boundary at which a run can be cut off, and how to cut it off there.
+
+Watched from outside, with nothing in the product that knows of it: each ledger commit (before its
+statements, after them, after the commit), each phase of each request that httpcore traces, and
+the moments around a changing request's call. To be used in a process that may die of it.
+"""
+
+import os
+import signal
+from collections.abc import Callable
+from contextvars import ContextVar
+from threading import Lock
+from typing import Any
+
+import httpx
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+
+from sandbox.operations import recognise
+from tasks.service import client
+from tasks.service.channel import Watch
+from tasks.service.client import Service
+
+CALLED = "called"  # claimed, and nothing of it on the wire yet
+RETURNED = "returned"  # judged by nobody yet, recorded nowhere
+
+about: ContextVar[str] = ContextVar("about", default="")
+
+
+class Boundaries:
+    """Counts the boundaries that a run passes, from 1, and sends itself a signal at one of them.
+
+    `at` is the number of a boundary or, for the first one of a kind, its name. `farewell` is told
+    the name and the number just before the signal.
+    """
+
+    def __init__(
+        self, at: int | str | None, number: signal.Signals, farewell: Callable[[str, int], None]
+    ) -> None:
+        self.passed = 0
+        self._at = at
+        self._signal = number
+        self._farewell = farewell
+        self._one_at_a_time = Lock()
+
+    def reach(self, name: str) -> None:
+        """Pass one boundary, or not."""
+        with self._one_at_a_time:
+            self.passed += 1
+            if self._at not in (self.passed, name):
+                return
+            self._at = None
+            self._farewell(name, self.passed)
+            os.kill(os.getpid(), self._signal)
+
+
+def watch(boundaries: Boundaries) -> None:
+    """Make everything that this process does from now on pass `boundaries`."""
+    _watch_commits(boundaries)
+    _watch_requests(boundaries)
+    _watch_calls(boundaries)
+
+
+def _watch_commits(boundaries: Boundaries) -> None:
+    def begins(connection: Connection) -> None:
+        if not connection.get_execution_options().get("reading", False):
+            boundaries.reach("commit before")
+
+    really_commit = SQLiteDialect_pysqlite.do_commit
+
+    def commit(dialect: SQLiteDialect_pysqlite, connection: Any) -> None:
+        boundaries.reach("commit inside")
+        really_commit(dialect, connection)
+        boundaries.reach("commit after")
+
+    event.listen(Engine, "begin", begins)
+    SQLiteDialect_pysqlite.do_commit = commit  # type: ignore[method-assign]
+
+
+def _watch_requests(boundaries: Boundaries) -> None:
+    really_exchange, really_take_note = client.exchange, Watch.__call__
+
+    async def exchange(over: httpx.AsyncClient, request: httpx.Request, **how: Any) -> Any:
+        path = request.url.raw_path.decode()
+        token = about.set(recognise(request.method, path).operation)
+        try:
+            return await really_exchange(over, request, **how)
+        finally:
+            about.reset(token)
+
+    async def take_note(self: Watch, seen: str, info: dict[str, Any]) -> None:
+        boundaries.reach(f"{about.get()} {seen}")
+        await really_take_note(self, seen, info)
+
+    client.exchange = exchange
+    Watch.__call__ = take_note  # type: ignore[method-assign]
+
+
+def _watch_calls(boundaries: Boundaries) -> None:
+    really_call = Service.call
+
+    async def call(self: Service, request: Any) -> Any:
+        operation = recognise("POST", request.path).operation
+        boundaries.reach(f"{operation} {CALLED}")
+        seen = await really_call(self, request)
+        boundaries.reach(f"{operation} {RETURNED}")
+        return seen
+
+    Service.call = call  # type: ignore[method-assign]

@@ -1,0 +1,126 @@
+"""Crash a campaign at every boundary there is, and count: `make crashes`.
+
+    python tests/every_crash.py                      all cases
+    python tests/every_crash.py "SCENARIO" 17 [4]    one case again: killed at 17, then at 4
+
+Prints a line for each scenario, then the number of cases and the time. Exit code 1 when the
+promise was broken anywhere, with the command that repeats it.
+"""
+
+import os
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import count
+from threading import Lock
+
+from crash_cases import SCENARIOS, TWICE, Crashes, Outcome, Scenario, crashes
+
+WORKERS = os.cpu_count() or 1
+
+
+@dataclass
+class Tally:
+    """What became of the cases of one scenario; filled by several threads."""
+
+    scenario: Scenario
+    cases: int = 0
+    unsure: Counter[int] = field(default_factory=Counter)
+    boundaries: set[str] = field(default_factory=set)
+    broken: list[str] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock)
+
+    def note(self, outcome: Outcome) -> None:
+        """Count one case that kept the promise."""
+        with self.lock:
+            self.cases += 1
+            self.unsure[outcome.unsure] += 1
+            self.boundaries |= set(outcome.boundaries)
+
+    def line(self) -> str:
+        """Say it for a person."""
+        most = max(self.unsure, default=0)
+        return f"{self.cases:6,}  {most:3}  {self.scenario.name}"
+
+
+def attempt(place: Crashes, tally: Tally, *deaths: int) -> Outcome | None:
+    """Try one case; None when it broke the promise, which is noted with how to repeat it."""
+    try:
+        outcome = place.case(tally.scenario, *deaths)
+    except AssertionError as error:
+        numbers = " ".join(map(str, deaths))
+        command = f'python tests/every_crash.py "{tally.scenario.name}" {numbers}'
+        with tally.lock:
+            tally.broken.append(f"{error}\n    again: {command}")
+        return None
+    if not outcome.lived:
+        tally.note(outcome)
+    return outcome
+
+
+def die_once(tally: Tally) -> None:
+    """Try every boundary of the first run."""
+    with crashes() as place:
+        for death in count(1):
+            outcome = attempt(place, tally, death)
+            if outcome is not None and outcome.lived:
+                return
+
+
+def die_twice(tally: Tally, first: int, step: int) -> None:
+    """Try every pair whose first boundary is `first`, `first + step` and so on."""
+    with crashes() as place:
+        for one in count(first, step):
+            for two in count(1):
+                outcome = attempt(place, tally, one, two)
+                if outcome is not None and outcome.lived:
+                    break
+            if outcome is not None and not outcome.boundaries:
+                return
+
+
+def everything() -> int:
+    """Try all there is. Answers the exit code."""
+    began = time.monotonic()
+    single = [Tally(scenario) for scenario in SCENARIOS]
+    double = [Tally(scenario) for scenario in TWICE]
+    with ThreadPoolExecutor(WORKERS) as pool:
+        waiting = [pool.submit(die_once, tally) for tally in single]
+        waiting += [
+            pool.submit(die_twice, tally, first, WORKERS)
+            for tally in double
+            for first in range(1, WORKERS + 1)
+        ]
+        for each in waiting:
+            each.result()
+    print(" cases  unsure at most")
+    print("        killed once, then run again")
+    for tally in single:
+        print(tally.line())
+    print("        killed twice, the second time while it recovers")
+    for tally in double:
+        print(tally.line())
+    tallies = [*single, *double]
+    boundaries = set().union(*(tally.boundaries for tally in tallies))
+    total = sum(tally.cases for tally in tallies)
+    seconds = time.monotonic() - began
+    print(f"{total:6,} cases at {len(boundaries)} kinds of boundaries in {seconds:,.0f} s")
+    broken = [found for tally in tallies for found in tally.broken]
+    for found in broken:
+        print(f"BROKEN: {found}")
+    return 1 if broken else 0
+
+
+def one(name: str, *deaths: int) -> int:
+    """Try one case again; an error shows all of itself."""
+    found = next(each for each in (*SCENARIOS, *TWICE) if each.name == name)
+    with crashes() as place:
+        print(place.case(found, *deaths))
+    return 0
+
+
+if __name__ == "__main__":
+    name, *numbers = sys.argv[1:] or [""]
+    sys.exit(one(name, *map(int, numbers)) if name else everything())

@@ -1,0 +1,83 @@
+"""The checks of the promise find what they are there to find: each known way to break it."""
+
+from collections.abc import Iterator
+
+import pytest
+from crash_cases import IN_FLIGHT, PEOPLE, Crashes, Scenario, crashes
+from mutants import MUTANTS
+from promise import BrokenPromise
+
+from sandbox.faults import Fault
+
+WELL = Scenario("all goes well")
+
+# How each mutant is brought to show itself: a scenario, and where the run is killed.
+SHOWN_BY: dict[str, list[tuple[Scenario, tuple[str, ...]]]] = {
+    "claim_after_sending": [
+        (WELL, (f"{operation} returned",))
+        for operation in ("create_project", "attach_problem", "add_candidates", "invite")
+    ],
+    "recovery_to_waiting": [
+        (WELL, (f"{operation} returned",))
+        for operation in ("create_project", "attach_problem", "add_candidates", "invite")
+    ],
+    "recovery_to_done": [
+        (WELL, (f"{operation} called",))
+        for operation in ("create_project", "attach_problem", "add_candidates", "invite")
+    ],
+    "match_by_position": [
+        (Scenario("another order", faults=lambda: (Fault("reordered", "add_candidates"),)), ())
+    ],
+    "gateway_timeout_not_sent": [
+        (
+            Scenario(
+                "a gateway gives up",
+                faults=lambda operation=operation: (
+                    Fault("status", operation, status=504, after_work=True),
+                ),
+                doubts=1,
+            ),
+            (),
+        )
+        for operation in ("create_project", "attach_problem", "add_candidates", "invite")
+    ],
+}
+
+CASES = [
+    pytest.param(name, scenario, deaths, id=f"{name} {n}")
+    for name, shown in SHOWN_BY.items()
+    for n, (scenario, deaths) in enumerate(shown, 1)
+]
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[Crashes]:
+    with crashes() as place:
+        yield place
+
+
+def test_every_mutant_is_tried() -> None:
+    """No way to break the promise is without a case that shows it."""
+    assert SHOWN_BY.keys() == MUTANTS.keys()
+
+
+@pytest.mark.parametrize(("name", "scenario", "deaths"), CASES)
+def test_a_broken_rule_breaks_the_promise(
+    place: Crashes, name: str, scenario: Scenario, deaths: tuple[str, ...]
+) -> None:
+    """With the rule broken, the checks say so."""
+    with pytest.raises(BrokenPromise):
+        place.case(scenario, *deaths, mutant=name)
+
+
+@pytest.mark.parametrize(("name", "scenario", "deaths"), CASES)
+def test_the_unbroken_rule_keeps_the_promise(
+    place: Crashes, name: str, scenario: Scenario, deaths: tuple[str, ...]
+) -> None:
+    """The same case without the mutant is fine: it was the mutant that was found."""
+    assert place.case(scenario, *deaths).unsure <= IN_FLIGHT
+
+
+def test_names_are_of_people_in_the_campaign() -> None:
+    """The cases speak of one small campaign, whose emails differ also in case."""
+    assert len({email.casefold() for email in PEOPLE}) == len(PEOPLE)
