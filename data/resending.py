@@ -16,20 +16,27 @@ attempt = Attempt.__table__  # type: ignore[attr-defined]
 decision = Decision.__table__  # type: ignore[attr-defined]
 
 
+def objections(
+    connection: Connection, campaign_row: int, rows: Sequence[int], at: datetime
+) -> dict[int, str]:
+    """Say who cannot be invited once more now and why, by position in `rows`."""
+    people = {row.id: row for row in connection.execute(_candidates(campaign_row, rows))}
+    found = {}
+    for position, row in enumerate(rows):
+        objection = no_resend(_invited(connection, people[row], at), at)
+        if objection is not None:
+            found[position] = objection
+    return found
+
+
 def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
     """Have these people invited once more, or raise NotDecided (by position) and change nothing.
 
     A new generation of the invitation, which a late answer to an earlier one never touches.
     """
-    people = {row.id: row for row in connection.execute(_candidates(campaign_row, rows))}
-    standing = {row: _invited(connection, person, by.at) for row, person in people.items()}
-    refused = {
-        position: objection
-        for position, row in enumerate(rows)
-        if (objection := no_resend(standing[row], by.at)) is not None
-    }
-    if refused:
+    if refused := objections(connection, campaign_row, rows, by.at):
         raise NotDecided(refused)
+    people = {row.id: row for row in connection.execute(_candidates(campaign_row, rows))}
     chosen = candidate.c.id.in_(rows)
     connection.execute(
         update(candidate)

@@ -26,6 +26,8 @@ COMMANDS = (
     ("run", "flows.cli.running"),
     ("status", "flows.cli.status"),
     ("links", "flows.cli.links"),
+    ("settle", "flows.cli.settle"),
+    ("resend", "flows.cli.resend"),
     ("problems", "flows.cli.problems"),
 )
 

@@ -1,0 +1,31 @@
+"""A campaign that the ledger knows, for commands about one that was run before."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from flows.cli.complaints import UnknownCampaign
+
+if TYPE_CHECKING:
+    from data.ledger import Ledger
+    from data.tables import Campaign
+
+
+@contextmanager
+def known_campaign(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
+    """Open the ledger at one campaign; what dead runs left behind becomes unsure first.
+
+    Raises UnknownCampaign, LedgerUnusable, BadSettings.
+    """
+    from config.settings import load_local
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+    from flows.cli.status import find_campaign
+
+    try:
+        ledger = Ledger.open(load_local().database_url, create=False)
+    except NoLedger:
+        raise UnknownCampaign(key, []) from None
+    with ledger:
+        ledger.recover(find_campaign(ledger, key).id)
+        yield ledger, find_campaign(ledger, key)

@@ -1,0 +1,90 @@
+"""`campaign resend`: one more invitation for named people, on purpose."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.email_key import email_key
+from data.doubts import NotDecided
+from flows.cli.arguments import Key
+from flows.cli.known_campaign import known_campaign
+from flows.cli.settle import Who, login_name
+from flows.cli.speech import command, complain, counted, printable, say
+
+if TYPE_CHECKING:
+    from data.ledger import Ledger
+    from data.tables import Campaign
+
+Emails = Annotated[
+    list[str], typer.Argument(metavar="EMAIL...", help="Who is to get one more invitation.")
+]
+
+
+def resend(
+    key: Key,
+    emails: Emails,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")],
+    who: Who = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed without a terminal.")] = (
+        False
+    ),
+) -> None:
+    """Invite people once more, on purpose.
+
+    For those whose invitation is done, refused or withdrawn. Nothing is sent now: the next run
+    sends exactly one more email to each.
+    """
+    if not why.strip():
+        raise typer.BadParameter("a resend is recorded with a reason: --why TEXT")
+    with known_campaign(key) as (ledger, campaign):
+        rows = _rows(ledger, campaign, emails)
+        if not yes and not _agreed(len(rows)):
+            say("Nothing was changed.")
+            raise typer.Exit(1)
+        ledger.resend(campaign.id, rows, who or login_name(), why)
+        _tell(campaign, len(rows))
+
+
+def _rows(ledger: "Ledger", campaign: "Campaign", emails: Sequence[str]) -> list[int]:
+    """Find everyone who is named. Raises NotDecided, having said what is wrong with each."""
+    from flows.cli.doubts import standing_of
+    from flows.cli.typed_verdicts import unknown
+
+    known = ledger.known(campaign.id)
+    chosen = {email_key(typed): typed for typed in emails}  # named twice is one more email
+    people = {key: known[key].row for key in chosen if key in known}
+    wrong = [
+        f"{typed}: {unknown(typed, standing_of(ledger, campaign))}"
+        for key, typed in chosen.items()
+        if key not in known
+    ]
+    against = ledger.against_resending(campaign.id, list(people.values()))
+    wrong += [
+        f"{chosen[key]} {against[position]}"
+        for position, key in enumerate(people)
+        if position in against
+    ]
+    if wrong:
+        complain(*wrong)
+        raise NotDecided(dict(enumerate(wrong)))
+    return list(people.values())
+
+
+def _agreed(number: int) -> bool:
+    """Ask before anything is decided. Raises BadParameter where nobody can be asked."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise typer.BadParameter("one more email to each is never sent by accident: add --yes")
+    question = f"One more invitation to {counted(number, 'person', 'people')}? [y/N] "
+    try:
+        return input(printable(question)).strip().casefold() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _tell(campaign: "Campaign", number: int) -> None:
+    say(f"{campaign.key}: {counted(number, 'person', 'people')} will be invited once more")
+    if not campaign.send_invites:
+        say("  not yet: the definition says  invites: {send: false}")
+    say(f"  send: {command('run', campaign.definition)}")

@@ -1,0 +1,217 @@
+"""`campaign settle`: a person's verdicts on what is unsure."""
+
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.errors import BadInput
+from config.places import Place, Problem
+from data.doubts import Decided, NotDecided, Word, objections
+from flows.cli import one_by_one, verdicts_file
+from flows.cli.arguments import AsJson, Key
+from flows.cli.closing import next_steps, summary
+from flows.cli.doubts import Standing, in_calls, show, standing_of
+from flows.cli.doubts import as_json as doubt_as_json
+from flows.cli.known_campaign import known_campaign
+from flows.cli.speech import answering, command, complain, counted, print_json, say
+from flows.cli.typed_verdicts import Typed, meant
+
+if TYPE_CHECKING:
+    from data.ledger import Ledger
+    from data.tables import Campaign
+
+
+class Attached(StrEnum):
+    """What may be said of the problem."""
+
+    ATTACHED = "attached"
+    AGAIN = "again"
+
+
+class Added(StrEnum):
+    """What may be said of all unsure adds."""
+
+    AGAIN = "again"
+    WITHDRAW = "withdraw"
+
+
+class Sent(StrEnum):
+    """What may be said of all unsure invitations."""
+
+    SENT = "sent"
+    AGAIN = "again"
+    WITHDRAW = "withdraw"
+
+
+Who = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Who decides; your login name without it.")
+]
+
+
+def settle(
+    key: Key,
+    project: Annotated[
+        str | None,
+        typer.Option(metavar="ID|again", help="The project exists, with this id; or it does not."),
+    ] = None,
+    problem: Annotated[
+        Attached | None, typer.Option(help="The project has its problem; or it has none.")
+    ] = None,
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option(metavar="EMAIL=ID", help="A person is there, with this id; repeatable."),
+    ] = None,
+    candidates: Annotated[
+        Added | None, typer.Option(help="All other unsure adds: not there, or leave them.")
+    ] = None,
+    invites: Annotated[
+        Sent | None, typer.Option(help="All unsure invitations: arrived, not arrived, or leave.")
+    ] = None,
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="The verdicts in a filled-in file."),
+    ] = None,
+    export: Annotated[
+        bool, typer.Option("--export", help="Write that file, with a row for each doubt.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to export to.")
+    ] = None,
+    why: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Recorded; needed for again and withdraw.")
+    ] = None,
+    who: Who = None,
+    now: Annotated[
+        bool, typer.Option("--now", help="Again at once, though the service may be at work yet.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Settle what is unsure, after a person has looked.
+
+    Lists every call whose answer was lost, and what to type for each. On a terminal it asks one by
+    one. Nothing is sent: the next run goes on from the verdicts.
+    """
+    typed = Typed(project, problem, candidate or (), candidates, invites)
+    _one_way_only(typed, source, export=export, output=output)
+    with answering(as_json), known_campaign(key) as (ledger, campaign):
+        standing = standing_of(ledger, campaign)
+        if export:
+            _export(standing, output)
+            return
+        if typed or source is not None:
+            decided = (
+                _from_file(source, standing, why, soon=now)
+                if source
+                else (_from_options(typed, standing, why, soon=now))
+            )
+            ledger.settle(campaign.id, decided, who or login_name(), why or "", soon=now)
+            _tell_settled(key, decided, as_json=as_json)
+        elif not as_json and standing.doubts.steps:
+            show(campaign, standing.doubts.steps)
+            if sys.stdin.isatty() and sys.stdout.isatty():
+                one_by_one.ask(ledger, campaign, who or login_name(), why, soon=now)
+        code = _close(ledger, key, as_json=as_json)
+    raise typer.Exit(code)
+
+
+def login_name() -> str:
+    """Name the person at this machine."""
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (OSError, KeyError, ImportError):
+        raise typer.BadParameter("this machine does not know your name; say --who NAME") from None
+
+
+def _one_way_only(typed: Typed, source: Path | None, *, export: bool, output: Path | None) -> None:
+    if sum((bool(typed), source is not None, export)) > 1:
+        raise typer.BadParameter("--export, --from and the verdict options go one at a time")
+    if output is not None and not export:
+        raise typer.BadParameter("-o goes with --export")
+
+
+def _export(standing: Standing, output: Path | None) -> None:
+    content = verdicts_file.write(standing.doubts.steps)
+    if output is None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        return
+    from data.exports import write_whole
+
+    write_whole(output, content)
+    key = standing.campaign.key
+    complain(
+        f"{counted(len(standing.doubts.steps), 'row')} in {output}. Fill in the column verdict, "
+        "then type:",
+        f"  {command('settle', key, '--from', output, '--why', 'TEXT')}",
+    )
+
+
+def _from_file(path: Path, standing: Standing, why: str | None, *, soon: bool) -> list[Decided]:
+    """Read a file of verdicts. Raises BadInput with everything that is wrong in it."""
+    from data.ledger import now as moment
+
+    rows, problems = verdicts_file.read(path, standing)
+    decided = [one for _, one in rows]
+    for position, objection in objections(standing.doubts, decided, moment(), soon=soon).items():
+        place = Place(str(path), rows[position][0])
+        problems.append(Problem(place, "verdict", message=objection))
+    if problems:
+        raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0))
+    _reason_given(decided, why)
+    return decided
+
+
+def _from_options(
+    typed: Typed, standing: Standing, why: str | None, *, soon: bool
+) -> list[Decided]:
+    """Find what the options mean. Raises NotDecided, having said what is wrong with each."""
+    from data.ledger import now as moment
+
+    found, wrong = meant(typed, standing)
+    decided = [one for _, one in found]
+    refused = objections(standing.doubts, decided, moment(), soon=soon)
+    told = Counter(f"{found[position][0]}: {why_not}" for position, why_not in refused.items())
+    wrong += [f"{line} ({number} people)" if number > 1 else line for line, number in told.items()]
+    if wrong:
+        complain(*wrong)
+        raise NotDecided(dict(enumerate(wrong)))
+    _reason_given(decided, why)
+    return decided
+
+
+def _reason_given(decided: Sequence[Decided], why: str | None) -> None:
+    heavy = {one.word for one in decided} & {Word.AGAIN, Word.WITHDRAW}
+    if heavy and not (why and why.strip()):
+        raise typer.BadParameter(
+            f"{' and '.join(sorted(heavy))} is recorded with a reason: --why TEXT"
+        )
+
+
+def _tell_settled(key: str, decided: Sequence[Decided], *, as_json: bool) -> None:
+    told = Counter(str(one.word) for one in decided)
+    by_word = ", ".join(f"{number:,} {word}" for word, number in told.items())
+    said = f"{counted(len(decided), 'verdict')} recorded ({by_word})" if decided else "no verdicts"
+    say(f"{key}: {said}", as_json=as_json)
+
+
+def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
+    """Say what is left and what to type next; answers the exit code."""
+    from flows.cli.status import find_campaign
+    from tasks.standing import standing
+
+    campaign: Campaign = find_campaign(ledger, key)
+    left = ledger.doubts(campaign.id).steps
+    if as_json:
+        print_json({"campaign": key, "unsure": [doubt_as_json(doubt) for doubt in left]})
+    status = standing(ledger, campaign)
+    unsure = f"{in_calls(left)} unsure" if left else "nothing is unsure"
+    say("", f"{key}: {unsure}; {summary(status)}", as_json=as_json)
+    say(*(f"  {step}" for step in next_steps(status, campaign.definition)), as_json=as_json)
+    return 3 if left else 0
