@@ -299,7 +299,8 @@ async def _in_parts(
         if work.gate.stopped:
             return
         part = whole[start : start + size]
-        name = f"{what} {start + 1:,}–{start + len(part):,} of {len(whole):,}"
+        # A hyphen: Prefect's graph has no dash and would show "1–7" as "17".
+        name = f"{what} {start + 1:,}-{start + len(part):,} of {len(whole):,}"
         await work.desk.perform(name, partial(step, part))
 
 

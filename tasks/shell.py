@@ -47,7 +47,7 @@ async def as_task(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 
     task = Task(
         seen_by_prefect,
-        name=re.sub(r" [\d,–]+( of [\d,]+)?$", "", name),
+        name=re.sub(r" [\d,-]+ of [\d,]+$", "", name),
         task_run_name=name.replace("{", "").replace("}", ""),
         cache_policy=NO_CACHE,
         persist_result=False,

@@ -77,12 +77,13 @@ def test_the_run_is_seen_with_its_steps(desk: Desk, prefect: PrefectServer) -> N
     assert {step["name"] for step in steps} == {
         "read the definition",
         "look at the receipt",
+        "look at the receipt",
         "check the service and the problem",
         "create the project",
         "add the problem",
-        "add candidates 1–120 of 120",
-        "invitations 1–100 of 120",
-        "invitations 101–120 of 120",
+        "add candidates 1-120 of 120",
+        "invitations 1-100 of 120",
+        "invitations 101-120 of 120",
         "write the links",
     }
 
