@@ -4,84 +4,34 @@
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
-from config.definition import ProblemById, ProblemByTitle
-from config.errors import CampaignError
-from config.places import Place
-from config.settings import LocalSettings, ServiceSettings
-from data.journal import Journal
-from data.ledger import Begun, Ledger, ToInvite
-from data.processes import HEARTBEAT_EVERY
-from data.remaining import Changes, Remaining, after, compare, remaining
+from data.ledger import Ledger, ToInvite
+from data.remaining import Changes
 from data.states import Step
 from data.tables import Campaign
 from flows.ending import Finish, finish
-from flows.interrupts import stopping_on_signals
-from tasks.asked import Asked, Wanted, intent_of, look_up
+from flows.work import Desk, Work, keep_receipt, working
+from tasks.asked import Asked, Wanted, intent_of, look_up, what_is_left
 from tasks.candidates import add
-from tasks.gate import Gate
 from tasks.invitations import invite
 from tasks.links import write_links
-from tasks.preflight import find_problem
+from tasks.preflight import preflight
 from tasks.project import AttachProblem, CreateProject
 from tasks.receipts import Receipts
-from tasks.sending import Order, Sender, Sent
+from tasks.sending import Order
 from tasks.service.client import Service
+
+__all__ = ["Asked", "Desk", "conduct"]
 
 WAVE = 100  # invitations in one step: what a person watches, and pauses between
 ADDS = 10  # bulk adds in one step
 
 T = TypeVar("T")
-
-
-class Perform(Protocol):
-    """Runs one step under a name for people."""
-
-    async def __call__(self, name: str, step: Callable[[], Awaitable[T]], /) -> T: ...
-
-
-async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
-    """Run a step as what it is."""
-    return await step()
-
-
-@dataclass(frozen=True, slots=True)
-class Desk:
-    """What a run works with: the ledger, the settings, and who watches it."""
-
-    ledger: Ledger
-    service: ServiceSettings
-    local: LocalSettings
-    perform: Perform = plainly
-    expects: Callable[[Remaining], None] = lambda _: None
-    hears: Callable[[Sent], None] = lambda _: None
-
-
-@dataclass(slots=True)
-class Work:
-    """One run under way."""
-
-    desk: Desk
-    key: str
-    begun: Begun
-    gate: Gate
-    journal: Journal
-    sender: Sender
-    receipts: Receipts
-    links: Path | None = field(default=None)
-
-    def campaign(self) -> Campaign:
-        """The campaign as the ledger has it now."""
-        found = self.desk.ledger.campaign(self.key)
-        if found is None:
-            raise LookupError(self.key)
-        return found
 
 
 async def conduct(asked: Asked, desk: Desk) -> Finish:
@@ -94,7 +44,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     wanted = await perform(
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
-    left = await asyncio.to_thread(_what_is_left, wanted, ledger)
+    left = await asyncio.to_thread(what_is_left, wanted, ledger)
     desk.expects(left)
     if left.nothing:
         return await _nothing_to_send(wanted, asked, desk)
@@ -106,37 +56,13 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         deadline=desk.local.request_deadline,
     ) as service:
         problem = await perform(
-            "check the service and the problem", partial(_preflight, service, wanted, left)
+            "check the service and the problem", partial(preflight, service, wanted, left)
         )
-        async with _working(wanted, asked, desk, service, problem, receipts) as work:
+        intent = intent_of(wanted, asked, desk.service, problem) if wanted.definition else None
+        async with working(wanted, intent, desk, service, receipts) as work:
             await _send_what_is_left(work)
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.begun.changes)
     return replace(end, receipt=receipts.elsewhere)
-
-
-def _what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
-    """Lay the definition beside the ledger; what dead runs left behind becomes unsure first."""
-    definition, known = wanted.definition, wanted.known
-    if known is None:
-        assert definition is not None  # noqa: S101 - only a known campaign can be unchanged
-        project = Step.WAITING if definition.project.id is None else Step.DONE
-        problem = Step.WAITING if definition.problem is not None else Step.DONE
-        people = [(Step.WAITING, Step.WAITING)] * len(definition.candidates)
-        return remaining(project, problem, people, send=definition.invites.send)
-    if ledger.recover(known.id):
-        known = ledger.campaign(wanted.key) or known
-    send = known.send_invites if definition is None else definition.invites.send
-    if definition is None:
-        steps = [
-            (add, invited)
-            for (listed, add, invited), number in ledger.counts(known.id).items()
-            for _ in range(number)
-            if listed
-        ]
-    else:
-        people_now = ledger.known(known.id)
-        steps = after(compare(definition, people_now), people_now.values())
-    return remaining(Step(known.project_state), Step(known.problem_state), steps, send=send)
 
 
 async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk) -> Finish:
@@ -145,71 +71,6 @@ async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk) -> Finish:
         intent = intent_of(wanted, asked, desk.service, None)
         changes = await asyncio.to_thread(desk.ledger.take_over, wanted.definition, intent)
     return await _close_up(wanted.key, desk, None, changes)
-
-
-async def _preflight(service: Service, wanted: Wanted, left: Remaining) -> int | None:
-    """See that the token and the API work (interface 4.2) and which problem is meant."""
-    listed = await service.problems()
-    if not left.attach:
-        return None
-    definition, known = wanted.definition, wanted.known
-    if definition is not None and definition.problem is not None:
-        return find_problem(listed, definition.problem, definition.place)
-    if known is not None and known.problem_title is not None:
-        return find_problem(listed, ProblemByTitle(known.problem_title), Place(known.definition))
-    if known is not None and known.problem_id is not None:
-        return find_problem(listed, ProblemById(known.problem_id), Place(known.definition))
-    return None
-
-
-@asynccontextmanager
-async def _working(
-    wanted: Wanted,
-    asked: Asked,
-    desk: Desk,
-    service: Service,
-    problem: int | None,
-    receipts: Receipts,
-) -> AsyncIterator[Work]:
-    """Open a run in the ledger, and close it whatever happens."""
-    ledger = desk.ledger
-    await asyncio.to_thread(receipts.keep)
-    intent = intent_of(wanted, asked, desk.service, problem) if wanted.definition else None
-    begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent)
-    gate = Gate(service.problems, per_second=desk.local.invites_per_second)
-    journal = Journal(ledger)
-    sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
-    work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
-    heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
-    try:
-        with stopping_on_signals(gate):
-            yield work
-    except BaseException as error:
-        gate.stop(f"The run broke off ({type(error).__name__}).")
-        raise
-    finally:
-        heartbeat.cancel()
-        await _end(work)
-
-
-async def _beat(ledger: Ledger, run: int, gate: Gate) -> None:
-    while True:
-        await asyncio.sleep(HEARTBEAT_EVERY.total_seconds())
-        try:
-            await asyncio.to_thread(ledger.heartbeat, run)
-        except CampaignError as error:
-            gate.stop(str(error))
-
-
-async def _end(work: Work) -> None:
-    try:
-        await work.journal.close()
-    except CampaignError as error:
-        work.gate.stop(str(error))
-    await _keep_receipt(work)
-    ledger = work.desk.ledger
-    ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped)
-    await asyncio.to_thread(ledger.end, work.begun.run, ended.ending, ended.reason)
 
 
 async def _send_what_is_left(work: Work) -> None:
@@ -295,21 +156,13 @@ async def _in_parts(
     step: Callable[[Sequence[T]], Awaitable[None]],
 ) -> None:
     for start in range(0, len(whole), size):
-        await _keep_receipt(work)
+        await keep_receipt(work)
         if work.gate.stopped:
             return
         part = whole[start : start + size]
         # A hyphen: Prefect's graph has no dash and would show "1–7" as "17".
         name = f"{what} {start + 1:,}-{start + len(part):,} of {len(whole):,}"
         await work.desk.perform(name, partial(step, part))
-
-
-async def _keep_receipt(work: Work) -> None:
-    """Without a receipt that says how far this ledger has got, nothing more is sent."""
-    try:
-        await asyncio.to_thread(work.receipts.keep)
-    except CampaignError as error:
-        work.gate.stop(str(error))
 
 
 async def _close_up(key: str, desk: Desk, stopped: str | None, changes: Changes | None) -> Finish:

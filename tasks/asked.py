@@ -10,6 +10,7 @@ from config.reading import digest_of, read_campaigns
 from config.settings import ServiceSettings
 from data.intake import Intent
 from data.ledger import Ledger
+from data.remaining import Remaining, after, compare, remaining
 from data.states import Step
 from data.tables import Campaign
 from tasks.service.wire import service_date
@@ -123,3 +124,28 @@ def intent_of(
         problem_id=meant.id if isinstance(meant, ProblemById) else problem,
         problem_title=meant.title if isinstance(meant, ProblemByTitle) else None,
     )
+
+
+def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
+    """Lay the definition beside the ledger; what dead runs left behind becomes unsure first."""
+    definition, known = wanted.definition, wanted.known
+    if known is None:
+        assert definition is not None  # noqa: S101 - only a known campaign can be unchanged
+        project = Step.WAITING if definition.project.id is None else Step.DONE
+        problem = Step.WAITING if definition.problem is not None else Step.DONE
+        people = [(Step.WAITING, Step.WAITING)] * len(definition.candidates)
+        return remaining(project, problem, people, send=definition.invites.send)
+    if ledger.recover(known.id):
+        known = ledger.campaign(wanted.key) or known
+    send = known.send_invites if definition is None else definition.invites.send
+    if definition is None:
+        steps = [
+            (add, invited)
+            for (listed, add, invited), number in ledger.counts(known.id).items()
+            for _ in range(number)
+            if listed
+        ]
+    else:
+        people_now = ledger.known(known.id)
+        steps = after(compare(definition, people_now), people_now.values())
+    return remaining(Step(known.project_state), Step(known.problem_state), steps, send=send)

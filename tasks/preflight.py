@@ -7,7 +7,25 @@ from config.definition import ProblemById, ProblemByTitle
 from config.errors import BadInput
 from config.places import Place, shown
 from config.places import Problem as Mistake
+from data.remaining import Remaining
+from tasks.asked import Wanted
+from tasks.service.client import Service
 from tasks.service.problem import Problem
+
+
+async def preflight(service: Service, wanted: Wanted, left: Remaining) -> int | None:
+    """See that the token and the API work (interface 4.2) and which problem is meant."""
+    listed = await service.problems()
+    if not left.attach:
+        return None
+    definition, known = wanted.definition, wanted.known
+    if definition is not None and definition.problem is not None:
+        return find_problem(listed, definition.problem, definition.place)
+    if known is not None and known.problem_title is not None:
+        return find_problem(listed, ProblemByTitle(known.problem_title), Place(known.definition))
+    if known is not None and known.problem_id is not None:
+        return find_problem(listed, ProblemById(known.problem_id), Place(known.definition))
+    return None
 
 
 def find_problem(

@@ -1,0 +1,123 @@
+"""One run under way: what it works with, how it is opened in the ledger, and how it is closed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from config.errors import CampaignError
+from config.settings import LocalSettings, ServiceSettings
+from data.intake import Intent
+from data.journal import Journal
+from data.ledger import Begun, Ledger
+from data.processes import HEARTBEAT_EVERY
+from data.remaining import Remaining
+from data.tables import Campaign
+from flows.ending import finish
+from flows.interrupts import stopping_on_signals
+from tasks.asked import Wanted
+from tasks.gate import Gate
+from tasks.receipts import Receipts
+from tasks.sending import Sender, Sent
+from tasks.service.client import Service
+
+T = TypeVar("T")
+
+
+class Perform(Protocol):
+    """Runs one step under a name for people."""
+
+    async def __call__(self, name: str, step: Callable[[], Awaitable[T]], /) -> T: ...
+
+
+async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
+    """Run a step as what it is."""
+    return await step()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a run works with: the ledger, the settings, and who watches it."""
+
+    ledger: Ledger
+    service: ServiceSettings
+    local: LocalSettings
+    perform: Perform = plainly
+    expects: Callable[[Remaining], None] = lambda _: None
+    hears: Callable[[Sent], None] = lambda _: None
+
+
+@dataclass(slots=True)
+class Work:
+    """One run under way."""
+
+    desk: Desk
+    key: str
+    begun: Begun
+    gate: Gate
+    journal: Journal
+    sender: Sender
+    receipts: Receipts
+
+    def campaign(self) -> Campaign:
+        """The campaign as the ledger has it now."""
+        found = self.desk.ledger.campaign(self.key)
+        if found is None:
+            raise LookupError(self.key)
+        return found
+
+
+@asynccontextmanager
+async def working(
+    wanted: Wanted, intent: Intent | None, desk: Desk, service: Service, receipts: Receipts
+) -> AsyncIterator[Work]:
+    """Open a run in the ledger, and close it whatever happens.
+
+    `intent` is what a changed definition asks for; None when it is unchanged.
+    """
+    ledger = desk.ledger
+    await asyncio.to_thread(receipts.keep)
+    begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent)
+    gate = Gate(service.problems, per_second=desk.local.invites_per_second)
+    journal = Journal(ledger)
+    sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
+    work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
+    heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
+    try:
+        with stopping_on_signals(gate):
+            yield work
+    except BaseException as error:
+        gate.stop(f"The run broke off ({type(error).__name__}).")
+        raise
+    finally:
+        heartbeat.cancel()
+        await _end(work)
+
+
+async def _beat(ledger: Ledger, run: int, gate: Gate) -> None:
+    while True:
+        await asyncio.sleep(HEARTBEAT_EVERY.total_seconds())
+        try:
+            await asyncio.to_thread(ledger.heartbeat, run)
+        except CampaignError as error:
+            gate.stop(str(error))
+
+
+async def _end(work: Work) -> None:
+    try:
+        await work.journal.close()
+    except CampaignError as error:
+        work.gate.stop(str(error))
+    await keep_receipt(work)
+    ledger = work.desk.ledger
+    ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped)
+    await asyncio.to_thread(ledger.end, work.begun.run, ended.ending, ended.reason)
+
+
+async def keep_receipt(work: Work) -> None:
+    """Without a receipt that says how far this ledger has got, nothing more is sent."""
+    try:
+        await asyncio.to_thread(work.receipts.keep)
+    except CampaignError as error:
+        work.gate.stop(str(error))
