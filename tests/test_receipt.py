@@ -23,6 +23,7 @@ from config.errors import CampaignError
 from config.settings import LocalSettings, ServiceSettings
 from data import receipt_file
 from data.ledger import Ledger
+from data.opening import open_engine
 from data.receipt import Entry, Fit, Reach, Receipt, fits
 from data.states import Ending
 from data.tables import Decision
@@ -49,8 +50,8 @@ ADA, ZOE, GRACE, JOAN = "ada", "zoe", "grace", "joan"
 class Office:
     """A folder with a definition, as many ledgers as a test wants, and the service as judge."""
 
-    def __init__(self, folder: Path, service: Sandbox) -> None:
-        self.folder, self.service = folder, service
+    def __init__(self, folder: Path, service: Sandbox, unused: Path) -> None:
+        self.folder, self.service, self.unused = folder, service, unused
         self.file = self.write("backend.yaml", KEY, ADA, ZOE)
 
     def write(self, name: str, key: str, *people: str) -> Path:
@@ -66,6 +67,8 @@ class Office:
 
     @contextmanager
     def ledger(self, name: str) -> Iterator[Ledger]:
+        if not self.database(name).exists():
+            shutil.copyfile(self.unused, self.database(name))
         with Ledger.open(f"sqlite:///{self.database(name)}") as ledger:
             yield ledger
 
@@ -133,10 +136,21 @@ def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data-directory"
 
 
+@pytest.fixture(scope="module")
+def unused() -> Iterator[Path]:
+    """The tables of a ledger that nobody opened yet: making them takes longer than a campaign."""
+    with tempfile.TemporaryDirectory(prefix="receipts-") as folder:
+        Path(folder).chmod(0o755)
+        file = Path(folder) / "unused.db"
+        open_engine(f"sqlite:///{file}", create=True).dispose()
+        file.chmod(0o644)
+        yield file
+
+
 @pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
+def office(tmp_path: Path, unused: Path) -> Iterator[Office]:
     with Sandbox() as service:
-        yield Office(tmp_path, service)
+        yield Office(tmp_path, service, unused)
 
 
 # -- the decision -------------------------------------------------------------------------
@@ -519,6 +533,7 @@ import asyncio, os, sys
 from pathlib import Path
 from config.settings import load_local, load_service
 from data.ledger import Ledger
+from data.opening import open_engine
 from flows.order import Desk, conduct
 from tasks.asked import Asked
 
@@ -568,12 +583,12 @@ def as_nobody() -> Iterator[Path]:
 
 
 def test_a_read_only_folder_has_its_receipt_in_the_data_directory(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, unused: Path
 ) -> None:
     """The run says where the receipt is, and it guards there as it would beside the definition."""
     with Sandbox() as service, as_nobody() as folder:
         monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data-directory"))
-        office = Office(folder, service)
+        office = Office(folder, service, unused)
         file = office.write("fixed/backend.yaml", KEY, ADA, ZOE)
         file.parent.chmod(0o500)
         end = office.run("first", file)
