@@ -28,6 +28,7 @@ from data.receipt import Entry, Fit, Reach, Receipt, fits
 from data.states import Ending
 from data.tables import Decision
 from flows import order
+from flows.cli.main import main
 from flows.ending import Finish
 from flows.order import Desk, conduct
 from flows.work import Perform, plainly
@@ -440,6 +441,74 @@ def test_a_receipt_that_cannot_be_read_is_doubt(office: Office) -> None:
     assert office.emails() == Counter([ADA, ZOE, GRACE])
     # Another campaign may have been in there: it keeps its doubt when the file is replaced.
     office.stopped("first", UnreadableReceipt, office.write("backend.yml", "other", JOAN))
+
+
+# -- the verdict, typed -------------------------------------------------------------------
+
+Typed = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def typed(
+    office: Office, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Typed:
+    """Type a command at the second ledger; answers its exit code and what it said."""
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{office.database('second')}")
+
+    def type_it(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["campaign", *map(str, words)])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return (code, *capsys.readouterr())
+
+    return type_it
+
+
+def test_what_a_person_types_lets_the_same_command_go_on(office: Office, typed: Typed) -> None:
+    """`settle KEY --accept-ledger --why` names no file: the stopped run noted what it found."""
+    office.run()
+    office.stopped("second", AnotherLedger)
+    accept = ("settle", KEY, "--accept-ledger", "--who", "ann", "--why", "looked")
+    code, out, err = typed(*accept)
+    assert (code, err) == (0, "")
+    assert "1 receipt accepted" in out and str(office.database("second")) in out
+    assert office.run("second").ending is Ending.COMPLETED
+    code, out, err = typed(*accept)
+    assert (code, out) == (2, "")
+    assert "nothing to accept" in err
+
+
+def test_an_acceptance_answers_a_program(office: Office, typed: Typed) -> None:
+    """`--json` is one object on standard output."""
+    office.run()
+    office.stopped("second", AnotherLedger)
+    code, out, _ = typed("settle", KEY, "--accept-ledger", "--why", "looked", "--json")
+    assert (code, json.loads(out)) == (0, {"campaign": KEY, "accepted": 1})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--accept-ledger",),
+        ("--accept-ledger", "--why", " "),
+        ("--accept-ledger", "--why", "looked", "--invites", "sent"),
+        ("--accept-ledger", "--why", "looked", "--project", "again"),
+        ("--accept-ledger", "--why", "looked", "--candidate", "ada@example.com=5001"),
+        ("--accept-ledger", "--why", "looked", "--from", "verdicts.csv"),
+        ("--accept-ledger", "--why", "looked", "--export"),
+    ],
+)
+def test_an_acceptance_goes_alone_and_with_a_reason(
+    office: Office, typed: Typed, words: tuple[str, ...]
+) -> None:
+    """It is about the whole ledger: exit 2, and nothing is accepted on the side."""
+    office.run()
+    office.stopped("second", AnotherLedger)
+    code, out, _ = typed("settle", KEY, *words)
+    assert (code, out) == (2, "")
+    office.stopped("second", AnotherLedger)
 
 
 # -- several campaigns, several runs ------------------------------------------------------

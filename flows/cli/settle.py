@@ -13,6 +13,7 @@ from config.errors import BadInput
 from config.places import Place, Problem
 from data.doubts import Decided, NotDecided, Word, objections
 from flows.cli import one_by_one, verdicts_file
+from flows.cli.accepting import accept_ledger
 from flows.cli.arguments import AsJson, Key
 from flows.cli.closing import next_steps, summary
 from flows.cli.doubts import Standing, in_calls, show, standing_of
@@ -89,6 +90,10 @@ def settle(
     now: Annotated[
         bool, typer.Option("--now", help="Again at once, though the service may be at work yet.")
     ] = False,
+    accepted: Annotated[
+        bool,
+        typer.Option("--accept-ledger", help="This ledger is right, whatever the receipt says."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Settle what is unsure, after a person has looked.
@@ -97,7 +102,10 @@ def settle(
     one. Nothing is sent: the next run goes on from the verdicts.
     """
     typed = Typed(project, problem, candidate or (), candidates, invites)
-    _one_way_only(typed, source, export=export, output=output)
+    _one_way_only(typed, source, export=export, output=output, accepted=accepted)
+    if accepted:
+        accept_ledger(key, who or login_name(), why, as_json=as_json)
+        return
     with answering(as_json), known_campaign(key) as (ledger, campaign):
         standing = standing_of(ledger, campaign)
         if export:
@@ -129,7 +137,11 @@ def login_name() -> str:
         raise typer.BadParameter("this machine does not know your name; say --who NAME") from None
 
 
-def _one_way_only(typed: Typed, source: Path | None, *, export: bool, output: Path | None) -> None:
+def _one_way_only(
+    typed: Typed, source: Path | None, *, export: bool, output: Path | None, accepted: bool
+) -> None:
+    if accepted and (typed or source is not None or export):
+        raise typer.BadParameter("--accept-ledger goes alone: it is about the whole ledger")
     if sum((bool(typed), source is not None, export)) > 1:
         raise typer.BadParameter("--export, --from and the verdict options go one at a time")
     if output is not None and not export:
