@@ -32,7 +32,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if any(person["invite"] == "refused" for person in people):
         # Other wording no longer reaches a person who was added (interface 4: no update).
         steps.append(f"refused invitations, and why: {command('status', key)}")
-    if counts["waiting"] or "waiting" in calls:
+    if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(f"waiting: {again}")
     if not steps:
         steps.append(f"links: {command('links', key)}")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from data.tables import Campaign
 
 Emails = Annotated[
-    list[str], typer.Argument(metavar="EMAIL...", help="Who is to get one more invitation.")
+    list[str], typer.Argument(metavar="EMAIL", help="Who is to get one more invitation.")
 ]
 
 

@@ -1,6 +1,7 @@
 """`campaign settle`: a person's verdicts on what is unsure."""
 
 import sys
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
@@ -121,8 +122,9 @@ def settle(
             _tell_settled(key, decided, as_json=as_json)
         elif not as_json and standing.doubts.steps:
             show(campaign, standing.doubts.steps)
-            if sys.stdin.isatty() and sys.stdout.isatty():
-                one_by_one.ask(ledger, campaign, who or login_name(), why, soon=now)
+            if not (sys.stdin.isatty() and sys.stdout.isatty()):
+                raise typer.Exit(3)
+            one_by_one.ask(ledger, campaign, who or login_name(), why, soon=now)
         code = _close(ledger, key, as_json=as_json)
     raise typer.Exit(code)
 
@@ -151,12 +153,13 @@ def _one_way_only(
 def _export(standing: Standing, output: Path | None) -> None:
     content = verdicts_file.write(standing.doubts.steps)
     if output is None:
+        # Bytes, as the terminal's encoding is not the file's.
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         return
     from data.exports import write_whole
 
-    write_whole(output, content)
+    write_whole(output, BOM_UTF8 + content)  # without the mark, Excel takes it for another encoding
     key = standing.campaign.key
     complain(
         f"{counted(len(standing.doubts.steps), 'row')} in {output}. Fill in the column verdict, "

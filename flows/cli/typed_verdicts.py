@@ -8,7 +8,7 @@ from difflib import get_close_matches
 import typer
 
 from config.email_key import email_key
-from data.doubts import Decided, Doubt, Word
+from data.doubts import Decided, Word
 from data.states import Operation
 from flows.cli.doubts import STEPS, Standing
 
@@ -24,8 +24,21 @@ class Typed:
     invites: str | None = None
 
     def __bool__(self) -> bool:
-        whole = (self.project, self.problem, self.candidates, self.invites)
-        return bool(self.candidate) or any(word is not None for word in whole)
+        return bool(self.candidate) or any(True for _ in self.whole())
+
+    def whole(self) -> Iterator[tuple[str, Operation, Word, int | None]]:
+        """Go through the options that speak of every unsure step of a kind."""
+        if self.project is not None and self.project != Word.AGAIN:
+            yield "--project", Operation.CREATE, Word.ID, _id(self.project)
+        words = (
+            ("--project", Operation.CREATE, self.project),
+            ("--problem", Operation.ATTACH, self.problem),
+            ("--candidates", Operation.ADD, self.candidates),
+            ("--invites", Operation.INVITE, self.invites),
+        )
+        for option, operation, word in words:
+            if word in tuple(Word):
+                yield option, operation, Word(word), None
 
 
 Meant = tuple[str, Decided]
@@ -33,34 +46,22 @@ Meant = tuple[str, Decided]
 
 
 def meant(typed: Typed, standing: Standing) -> tuple[list[Meant], list[str]]:
-    """Find the steps that the options are about, and say where the others stand."""
+    """Find the steps that the options are about, and say where the others stand.
+
+    `--candidates` is about everyone whom no `--candidate` names.
+    """
     wrong: list[str] = []
-    found: list[Meant] = []
-    doubts = standing.doubts.steps
-    if typed.project is not None:
-        word, number = (
-            (Word.AGAIN, None) if typed.project == Word.AGAIN else (Word.ID, _id(typed.project))
-        )
-        some = [one for one in doubts if one.operation is Operation.CREATE]
-        found += _all("--project", some, word, number)
-        wrong += _none_of("--project", "project", some, standing)
-    if typed.problem is not None:
-        some = [one for one in doubts if one.operation is Operation.ATTACH]
-        found += _all("--problem", some, Word(typed.problem))
-        wrong += _none_of("--problem", "problem", some, standing)
-    named = list(_named(typed.candidate, standing, wrong))
-    found += named
-    if typed.candidates is not None:
-        rows = {decided.row for _, decided in named}
-        adds = [one for one in doubts if one.operation is Operation.ADD]
-        found += _all(
-            "--candidates", [one for one in adds if one.row not in rows], Word(typed.candidates)
-        )
-        wrong += _none_of("--candidates", "add", adds, standing)
-    if typed.invites is not None:
-        some = [one for one in doubts if one.operation is Operation.INVITE]
-        found += _all("--invites", some, Word(typed.invites))
-        wrong += _none_of("--invites", "invite", some, standing)
+    found = list(_named(typed.candidate, standing, wrong))
+    named = {decided.row for _, decided in found}
+    for option, operation, word, value in typed.whole():
+        some = [one for one in standing.doubts.steps if one.operation is operation]
+        if not some:
+            wrong.append(f"{option}: {_where(STEPS[operation], standing)}")
+        found += [
+            (option, Decided(one.attempt, one.row, word, value))
+            for one in some
+            if one.row is None or one.row not in named
+        ]
     return found, wrong
 
 
@@ -70,24 +71,15 @@ def _id(typed: str) -> int:
     return int(typed)
 
 
-def _all(
-    option: str, doubts: Sequence[Doubt], word: Word, value: int | None = None
-) -> Iterator[Meant]:
-    for doubt in doubts:
-        yield option, Decided(doubt.attempt, doubt.row, word, value)
-
-
-def _none_of(option: str, step: str, doubts: Sequence[Doubt], standing: Standing) -> Iterator[str]:
-    """Say where the steps stand that an option wrongly took for unsure."""
-    if doubts:
-        return
+def _where(step: str, standing: Standing) -> str:
+    """Say where the steps of a name stand, as none of them is unsure."""
     states = Counter(state for (name, _), state in standing.steps.items() if name == step)
     if step in ("project", "problem"):
         stands = f"the {step} is {next(iter(states))}"
     else:
         told = ", ".join(f"{number:,} {state}" for state, number in states.items())
-        stands = f"nobody's {step} is unsure ({told or 'there is nobody'})"
-    yield f"{option}: {stands}; only what is unsure can be settled"
+        stands = f"of the {step}s none is unsure ({told or 'there are none'})"
+    return f"{stands}; only what is unsure can be settled"
 
 
 def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterator[Meant]:

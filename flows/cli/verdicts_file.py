@@ -21,7 +21,7 @@ Row = Mapping[str, str]
 
 
 def write(doubts: Sequence[Doubt]) -> bytes:
-    """Write one row per doubt with verdict and value empty, as spreadsheets open it right."""
+    """Write one row per doubt with verdict and value empty, in UTF-8 without a mark."""
     text = StringIO(newline="")
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(COLUMNS)
@@ -30,7 +30,7 @@ def write(doubts: Sequence[Doubt]) -> bytes:
         names = (doubt.first_name, doubt.last_name)
         seen = (sent_at(doubt), reached(doubt), meaning(doubt), words(doubt))
         rows.writerow([_harmless(cell) for cell in (*about, *names, *seen, "", "")])
-    return b"\xef\xbb\xbf" + text.getvalue().encode()
+    return text.getvalue().encode()
 
 
 def _harmless(cell: object) -> object:
