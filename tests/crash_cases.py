@@ -1,4 +1,4 @@
-"""Small campaigns, crashed at every boundary, and the promise checked after each crash.
+"""Campaigns crashed at every boundary, and the promise checked after each crash.
 
 A case is one scenario and the boundaries, one run after the other, at which the run is killed;
 then the campaign is run again until a run has nothing more to do. Enumeration needs no list of
@@ -7,52 +7,21 @@ boundaries: the number goes up until a run lives through.
 
 import os
 import shutil
-import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from child_runs import ChildRun, ChildRuns, End
-from promise import check_finished, check_promise, check_times, doubts
+from small_campaigns import KEY, PEOPLE, Place, Scenario, credentials, new_ledger
 
-from config.email_key import email_key
-from data.ledger import Ledger
-from data.states import Operation
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 
-KEY = "crash"
-IN_FLIGHT = 2
 RUNS_AT_MOST = 8
 MEMORY = Path("/dev/shm")
-
-PEOPLE = ("Ada@Example.com", "grace@example.com", "edsger@example.com", "barbara@example.com")
-
-
-@dataclass(frozen=True)
-class Scenario:
-    """A campaign and a service to run it against.
-
-    `doubts` are requests that may end unsure by the service's own doing, crash or none.
-    `new_ledger`: the run has to make its ledger first. `per_request`: candidates in one add.
-    """
-
-    name: str
-    people: int = 3
-    per_request: int = 2
-    faults: Callable[[], tuple[Fault, ...]] = tuple
-    refused: tuple[str, ...] = ()
-    uninvited: tuple[str, ...] = ()
-    token_lifetime: int = 86400
-    new_ledger: bool = False
-    doubts: int = 0
-    deadline: float = 45.0
-
-    @property
-    def emails(self) -> tuple[str, ...]:
-        return PEOPLE[: self.people]
 
 
 @dataclass(frozen=True)
@@ -64,138 +33,62 @@ class Outcome:
     unsure: int
 
 
-@dataclass
-class Desk:
-    """One campaign's place on the disk: its definition, its ledger, its output."""
-
-    folder: Path
-    scenario: Scenario
-    mutant: str | None = None
-
-    @property
-    def url(self) -> str:
-        return f"sqlite:///{self.folder / 'ledger.db'}"
-
-    @property
-    def keys(self) -> list[str]:
-        return [email_key(email) for email in self.scenario.emails]
-
-    def set_up(self, template: Path) -> None:
-        """Write the definition, and the ledger as an earlier campaign would have left it."""
-        rows = "".join(
-            f"  - {{first_name: F{n}, last_name: L{n}, email1: {email}}}\n"
-            for n, email in enumerate(self.scenario.emails)
-        )
-        (self.folder / "campaign.yaml").write_text(
-            f"campaign: {KEY}\nproject: {{name: Crash}}\nproblem: 42\ncandidates:\n{rows}"
-        )
-        if not self.scenario.new_ledger:
-            shutil.copy(template, self.folder / "ledger.db")
-
-    def run(self, service: Sandbox, at: int | str | None = None, **more: int | bool) -> ChildRun:
-        """Describe one run of this campaign."""
-        settings = {
-            name.removeprefix("ASSESSMENT_").lower(): value
-            for name, value in service.environment().items()
-        }
-        local = {
-            "database_url": self.url,
-            "output_dir": str(self.folder / "out"),
-            "candidates_per_request": self.scenario.per_request,
-            "invites_in_flight": IN_FLIGHT,
-            "invites_per_second": None,
-            "request_deadline": self.scenario.deadline,
-        }
-        file = str(self.folder / "campaign.yaml")
-        return ChildRun(file, KEY, settings, local, at=at, mutant=self.mutant, **more)
-
-    def sandbox(self) -> Sandbox:
-        """The service of this scenario, not yet open."""
-        return Sandbox(
-            faults=self.scenario.faults(),
-            refuse_emails=self.scenario.refused,
-            refuse_invites=self.scenario.uninvited,
-            token_lifetime=self.scenario.token_lifetime,
-        )
-
-    def check(self, service: Sandbox) -> int:
-        """Hold the promise as it stands now; answers how many requests are in doubt."""
-        if not self._is_a_ledger():
-            assert not any(map(service.record.of, Operation)), "sent without a ledger"
-            return 0
-        with Ledger.open(self.url, create=False) as ledger:
-            check_promise(ledger, KEY, service.record, self.keys if ledger.campaign(KEY) else ())
-            return doubts(ledger, KEY)
-
-    def check_in_the_end(self, service: Sandbox) -> int:
-        """Hold everything, once the service is closed and its record final; answers the doubts."""
-        with Ledger.open(self.url, create=False) as ledger:
-            check_promise(ledger, KEY, service.record, self.keys)
-            check_finished(ledger, KEY)
-            check_times(ledger, KEY, service.record)
-            return doubts(ledger, KEY)
-
-    def _is_a_ledger(self) -> bool:
-        file = self.folder / "ledger.db"
-        if not file.exists():
-            return False
-        connection = sqlite3.connect(file)
-        try:
-            found = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        finally:
-            connection.close()
-        return bool(found[0])
-
-
 class Crashes:
     """Makes cases: one server of runs, one template of a ledger, in memory where there is some."""
 
     def __init__(self, runs: ChildRuns, folder: Path) -> None:
         self.runs = runs
         self._folder = folder
-        self._template = folder / "template.db"
-        Ledger.open(f"sqlite:///{self._template}").close()
+        self._template = new_ledger(folder / "template.db")
 
-    def desk(self, scenario: Scenario, mutant: str | None = None) -> Desk:
+    def place(self, scenario: Scenario) -> Place:
         """A place of its own for one case."""
-        desk = Desk(Path(tempfile.mkdtemp(dir=self._folder)), scenario, mutant)
-        desk.set_up(self._template)
-        return desk
+        place = Place(Path(tempfile.mkdtemp(dir=self._folder)), scenario)
+        place.set_up(self._template)
+        return place
 
     def case(self, scenario: Scenario, *deaths: int | str, mutant: str | None = None) -> Outcome:
         """Crash at `deaths`, one run after the other, then finish. Raises BrokenPromise."""
-        desk = self.desk(scenario, mutant)
+        place = self.place(scenario)
         reached: list[str] = []
         known, allowed = 0, scenario.doubts
-        with desk.sandbox() as service:
+        with scenario.sandbox() as service:
             for death in deaths:
-                end, now = self._run(desk, service, death)
+                end, now = self._run(place, service, mutant, death)
                 if not end.killed:
                     break
                 reached.append(end.at or "")
-                allowed += min(IN_FLIGHT, max(0, now - known))
+                allowed += min(scenario.in_flight, max(0, now - known))
                 known = now
-            self._finish(desk, service)
-        unsure = desk.check_in_the_end(service)
+            self._finish(place, service, mutant)
+        unsure = place.check_in_the_end(service)
         assert unsure <= allowed, f"{unsure} requests in doubt, {allowed} were in flight"
-        shutil.rmtree(desk.folder)
+        shutil.rmtree(place.folder)
         return Outcome(tuple(reached), len(reached) < len(deaths), unsure)
 
-    def _run(self, desk: Desk, service: Sandbox, death: int | str | None = None) -> tuple[End, int]:
+    def _run(
+        self, place: Place, service: Sandbox, mutant: str | None, death: int | str | None = None
+    ) -> tuple[End, int]:
         """Make one run and hold the promise; answers how it ended and how much is in doubt."""
-        end = self.runs.run(desk.run(service, death))
-        doubt = desk.check(service)
+        end = self.runs.run(child_run(place, service, at=death, mutant=mutant))
+        doubt = place.check(service)
         assert end.as_asked, f"the run failed: {end.error or end}"
         return end, doubt
 
-    def _finish(self, desk: Desk, service: Sandbox) -> None:
+    def _finish(self, place: Place, service: Sandbox, mutant: str | None) -> None:
         """Run until a run makes no request any more: what is left is for people."""
         for _ in range(RUNS_AT_MOST):
             before = service.api_requests()
-            self._run(desk, service)
+            self._run(place, service, mutant)
             if service.api_requests() == before:
                 return
         raise AssertionError(f"run {RUNS_AT_MOST} of a campaign still makes requests")
+
+
+def child_run(place: Place, service: Sandbox, **more: Any) -> ChildRun:
+    """Describe one run of a campaign in a process of its own."""
+    local = {**place.local(), "output_dir": str(place.folder / "out")}
+    return ChildRun(str(place.definition), KEY, credentials(service), local, **more)
 
 
 @contextmanager

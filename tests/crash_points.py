@@ -2,13 +2,15 @@
 
 Watched from outside, with nothing in the product that knows of it: each ledger commit (before its
 statements, after them, after the commit), each phase of each request that httpcore traces, and
-the moments around a changing request's call. To be used in a process that may die of it.
+the moments around a changing request's call, each flush of a file and each file put in another's
+place (the receipt, the links). To be used in a process that may die of it.
 """
 
 import os
 import signal
 from collections.abc import Callable
 from contextvars import ContextVar
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
@@ -59,6 +61,7 @@ def watch(boundaries: Boundaries) -> None:
     _watch_commits(boundaries)
     _watch_requests(boundaries)
     _watch_calls(boundaries)
+    _watch_files(boundaries)
 
 
 def _watch_commits(boundaries: Boundaries) -> None:
@@ -107,3 +110,20 @@ def _watch_calls(boundaries: Boundaries) -> None:
         return seen
 
     Service.call = call  # type: ignore[method-assign]
+
+
+def _watch_files(boundaries: Boundaries) -> None:
+    really_flush, really_replace = os.fsync, Path.replace
+
+    def flush(number: int) -> None:
+        boundaries.reach("file before flush")
+        really_flush(number)
+        boundaries.reach("file after flush")
+
+    def replace(self: Path, target: Path) -> Path:
+        placed = really_replace(self, target)
+        boundaries.reach("file in place")
+        return placed
+
+    os.fsync = flush
+    Path.replace = replace  # type: ignore[method-assign]

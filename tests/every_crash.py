@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
 
-from crash_cases import SCENARIOS, TWICE, Crashes, Outcome, Scenario, crashes
+from crash_cases import SCENARIOS, TWICE, Crashes, Outcome, crashes
+from small_campaigns import Scenario
 
 WORKERS = os.cpu_count() or 1
 

@@ -6,7 +6,8 @@ A sample of the cases; `make crashes` tries every one.
 from collections.abc import Iterator
 
 import pytest
-from crash_cases import SCENARIOS, TWICE, Crashes, Scenario, again, crashes, once
+from crash_cases import SCENARIOS, TWICE, Crashes, again, crashes, once
+from small_campaigns import Scenario
 
 EVERY = 23
 """Each scenario of some 150 boundaries is killed at every so-manyeth of them."""

@@ -1,0 +1,152 @@
+"""Small campaigns to break things with: the definition, the ledger and the service of each."""
+
+import asyncio
+import shutil
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from promise import check_finished, check_promise, check_times, doubts
+
+from config.email_key import email_key
+from config.settings import LocalSettings, ServiceSettings
+from data.ledger import Ledger
+from data.states import Operation
+from flows.ending import Finish
+from flows.order import Asked, Desk, conduct
+from sandbox.faults import Fault
+from sandbox.server import Sandbox
+
+KEY = "small"
+PEOPLE = ("Ada@Example.com", "grace@example.com", "edsger@example.com", "barbara@example.com")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A campaign and a service to run it against.
+
+    `doubts` are requests that may end unsure by the service's own doing, crash or none.
+    `new_ledger`: the run has to make its ledger first. `per_request`: candidates in one add.
+    `deadline` of one request, in seconds; short of what settings allow.
+    """
+
+    name: str
+    people: int = 3
+    per_request: int = 2
+    in_flight: int = 2
+    faults: Callable[[], tuple[Fault, ...]] = tuple
+    refused: tuple[str, ...] = ()
+    uninvited: tuple[str, ...] = ()
+    new_ledger: bool = False
+    doubts: int = 0
+    deadline: float = 45.0
+
+    @property
+    def emails(self) -> tuple[str, ...]:
+        more = tuple(f"person{n}@example.com" for n in range(len(PEOPLE), self.people))
+        return (*PEOPLE, *more)[: self.people]
+
+    def sandbox(self) -> Sandbox:
+        """The service of this scenario, not yet open."""
+        return Sandbox(
+            faults=self.faults(),
+            refuse_emails=self.refused,
+            refuse_invites=self.uninvited,
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """One campaign's place on the disk: its definition, its ledger, its output."""
+
+    folder: Path
+    scenario: Scenario
+
+    @property
+    def definition(self) -> Path:
+        return self.folder / "campaign.yaml"
+
+    @property
+    def ledger(self) -> Path:
+        return self.folder / "ledger.db"
+
+    @property
+    def url(self) -> str:
+        return f"sqlite:///{self.ledger}"
+
+    @property
+    def keys(self) -> list[str]:
+        return [email_key(email) for email in self.scenario.emails]
+
+    def set_up(self, template: Path) -> None:
+        """Write the definition, and the ledger as an earlier campaign would have left it."""
+        rows = "".join(
+            f"  - {{first_name: F{n}, last_name: L{n}, email1: {email}}}\n"
+            for n, email in enumerate(self.scenario.emails)
+        )
+        self.definition.write_text(
+            f"campaign: {KEY}\nproject: {{name: Small}}\nproblem: 42\ncandidates:\n{rows}"
+        )
+        if not self.scenario.new_ledger:
+            shutil.copy(template, self.ledger)
+
+    def local(self) -> dict[str, Any]:
+        """The fields of this campaign's LocalSettings."""
+        return {
+            "database_url": self.url,
+            "output_dir": self.folder / "out",
+            "candidates_per_request": self.scenario.per_request,
+            "invites_in_flight": self.scenario.in_flight,
+            "invites_per_second": None,
+            "request_deadline": self.scenario.deadline,
+        }
+
+    def conduct(self, service: Sandbox) -> Finish:
+        """Make one run, in this process."""
+        local = LocalSettings.model_construct(**self.local())
+        with Ledger.open(self.url) as ledger:
+            desk = Desk(ledger, ServiceSettings(**credentials(service)), local)
+            return asyncio.run(conduct(Asked(self.definition, KEY), desk))
+
+    def check(self, service: Sandbox) -> int:
+        """Hold the promise as it stands now; answers how many requests are in doubt."""
+        if not self._is_a_ledger():
+            assert not any(map(service.record.of, Operation)), "sent without a ledger"
+            return 0
+        with Ledger.open(self.url, create=False) as ledger:
+            check_promise(ledger, KEY, service.record, self.keys if ledger.campaign(KEY) else ())
+            return doubts(ledger, KEY)
+
+    def check_in_the_end(self, service: Sandbox) -> int:
+        """Hold everything, once the service is closed and its record final; answers the doubts."""
+        with Ledger.open(self.url, create=False) as ledger:
+            check_promise(ledger, KEY, service.record, self.keys)
+            check_finished(ledger, KEY)
+            check_times(ledger, KEY, service.record)
+            return doubts(ledger, KEY)
+
+    def _is_a_ledger(self) -> bool:
+        if not self.ledger.exists():
+            return False
+        connection = sqlite3.connect(self.ledger)
+        try:
+            found = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        finally:
+            connection.close()
+        return bool(found[0])
+
+
+def credentials(service: Sandbox) -> dict[str, str]:
+    """The fields of the ServiceSettings that lead to a sandbox."""
+    return {
+        name.removeprefix("ASSESSMENT_").lower(): value
+        for name, value in service.environment().items()
+    }
+
+
+def new_ledger(path: Path) -> Path:
+    """Make an empty ledger to be copied; answers its path."""
+    Ledger.open(f"sqlite:///{path}").close()
+    return path

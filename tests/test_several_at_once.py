@@ -1,0 +1,179 @@
+"""Any number of processes may run one campaign on one ledger: claims keep them apart, no locks."""
+
+import os
+import signal
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from crash_cases import Crashes, child_run, crashes
+from small_campaigns import KEY, Place, Scenario
+
+from config.email_key import email_key
+from data.ledger import Ledger
+from data.processes import HEARTBEAT_EXPIRES
+from data.states import Ending, Step
+from sandbox.record import Record
+from sandbox.server import Sandbox
+
+MANY = Scenario("many", people=12, per_request=3, in_flight=4)
+# A run waits this long for another one that creates the project: not long, where that one stands.
+IMPATIENT = Scenario("impatient", people=4, deadline=0.5)
+OPERATIONS = ("create_project", "attach_problem", "add_candidates", "invite")
+
+
+@pytest.fixture(scope="module")
+def tried() -> Iterator[Crashes]:
+    with crashes() as tried:
+        yield tried
+
+
+def emails_invited(record: Record) -> list[str]:
+    return sorted(email_key(each.email) for each in record.invitations)
+
+
+def steps(place: Place) -> Counter[str]:
+    """How many candidates stand where with their invitation."""
+    with Ledger.open(place.url, create=False) as ledger:
+        campaign = ledger.campaign(KEY)
+        assert campaign is not None
+        return Counter(each.invite_state for each in ledger.candidates(campaign.id))
+
+
+def stop_at(tried: Crashes, place: Place, service: Sandbox, boundary: str) -> int:
+    """Start a run that is stopped at a boundary; answers its process id once it stands still."""
+    run = child_run(place, service, at=boundary, by=signal.SIGSTOP)
+    pid = tried.runs.start(run)
+    assert tried.runs.wait(pid).stopped
+    return pid
+
+
+@pytest.mark.parametrize("processes", [2, 3, 5, 8])
+def test_processes_that_start_together_send_each_thing_once(tried: Crashes, processes: int) -> None:
+    """However many run at the same moment: one project, one problem, everyone once, no doubt."""
+    place = tried.place(MANY)
+    with MANY.sandbox() as service:
+        run = child_run(place, service, together=True)
+        pids = [tried.runs.start(run) for _ in range(processes)]
+        tried.runs.go()
+        ends = [tried.runs.wait(pid) for pid in pids]
+        assert [end.error for end in ends] == [None] * processes
+    record = service.record
+    assert place.check_in_the_end(service) == 0
+    assert emails_invited(record) == sorted(place.keys)
+    assert [len(record.of(operation)) for operation in ("create_project", "attach_problem")] == [
+        1,
+        1,
+    ]
+    assert len(record.of("invite")) == MANY.people
+    added = [row["email1"] for request in record.of("add_candidates") for row in request.body]
+    assert sorted(added) == sorted(MANY.emails)
+
+
+def test_a_run_beside_another_one_says_so(tried: Crashes) -> None:
+    """A run that leaves the rest to another one does not call the campaign complete."""
+    place = tried.place(MANY)
+    with MANY.sandbox() as service:
+        first = stop_at(tried, place, service, "invite called")
+        end = tried.runs.run(child_run(place, service))
+        assert end.finish["ending"] == Ending.STOPPED
+        assert "Another run" in end.finish["reason"]
+        os.kill(first, signal.SIGCONT)
+        assert tried.runs.wait(first).finish["ending"] == Ending.COMPLETED
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("moment", ["called", "http11.receive_response_headers.started"])
+def test_a_stopped_run_that_wakes_up_sends_nothing_twice(
+    tried: Crashes, operation: str, moment: str
+) -> None:
+    """Stopped between claim and answer, another run does the rest, and it wakes up: all once."""
+    place = tried.place(IMPATIENT)
+    with IMPATIENT.sandbox() as service:
+        first = stop_at(tried, place, service, f"{operation} {moment}")
+        other = tried.runs.run(child_run(place, service))
+        assert other.as_asked, other.error
+        assert place.check(service) >= 1
+        os.kill(first, signal.SIGCONT)
+        assert tried.runs.wait(first).as_asked
+        assert tried.runs.run(child_run(place, service)).as_asked
+    place.check_in_the_end(service)
+    assert len(emails_invited(service.record)) == len(set(emails_invited(service.record)))
+
+
+def test_a_stopped_run_finds_its_invitation_recorded_late(tried: Crashes) -> None:
+    """Woken after all others are invited, it sends what it had claimed, and nobody is in doubt."""
+    place = tried.place(MANY)
+    with MANY.sandbox() as service:
+        first = stop_at(tried, place, service, "invite called")
+        assert tried.runs.run(child_run(place, service)).as_asked
+        held_back = MANY.people - len(service.record.invitations)
+        assert 1 <= held_back <= MANY.in_flight
+        assert steps(place) == {Step.DONE: MANY.people - held_back, Step.SENDING: held_back}
+        os.kill(first, signal.SIGCONT)
+        assert tried.runs.wait(first).as_asked
+    assert place.check_in_the_end(service) == 0
+    assert emails_invited(service.record) == sorted(place.keys)
+
+
+def test_a_late_answer_clears_the_doubt_of_a_run_taken_for_dead(tried: Crashes) -> None:
+    """A machine that was cut off comes back: its invitation lands, and was never sent again."""
+    place = tried.place(MANY)
+    with MANY.sandbox() as service:
+        first = stop_at(tried, place, service, "invite called")
+        move_away(place, silent_for=HEARTBEAT_EXPIRES + timedelta(seconds=1))
+        assert tried.runs.run(child_run(place, service)).as_asked
+        in_doubt = steps(place)[Step.UNSURE]
+        assert 1 <= in_doubt <= MANY.in_flight
+        os.kill(first, signal.SIGCONT)
+        assert tried.runs.wait(first).as_asked
+    assert place.check_in_the_end(service) == 0
+    assert emails_invited(service.record) == sorted(place.keys)
+
+
+@pytest.mark.parametrize(
+    ("silent_for", "left"),
+    [
+        (timedelta(0), Step.SENDING),
+        (HEARTBEAT_EXPIRES - timedelta(seconds=30), Step.SENDING),
+        (HEARTBEAT_EXPIRES + timedelta(seconds=1), Step.UNSURE),
+    ],
+)
+def test_a_run_elsewhere_is_dead_when_its_heartbeat_expired_and_not_before(
+    tried: Crashes, silent_for: timedelta, left: Step
+) -> None:
+    """Of another machine only the heartbeat is known: until it expires, its claims are its own."""
+    scenario = Scenario("one left", people=1, in_flight=1)
+    place = tried.place(scenario)
+    with scenario.sandbox() as service:
+        assert tried.runs.run(child_run(place, service, at="invite called")).killed
+        move_away(place, silent_for=silent_for)
+        assert tried.runs.run(child_run(place, service)).as_asked
+        assert steps(place) == {left: 1}
+        assert not service.record.of("invite")
+
+
+def move_away(place: Place, *, silent_for: timedelta) -> None:
+    """Make the runs in the ledger those of another machine, last heard of so long ago."""
+    with sqlite3.connect(place.ledger) as connection:
+        heard = (datetime.now(UTC) - silent_for).strftime("%Y-%m-%d %H:%M:%S.%f")
+        connection.execute("UPDATE run SET host = 'elsewhere', heartbeat_at = ?", (heard,))
+    connection.close()
+
+
+@pytest.mark.parametrize("others", [1, 3])
+def test_one_of_several_is_killed_and_the_others_finish(tried: Crashes, others: int) -> None:
+    """Killed in the middle of a wave, it leaves doubt about what it had in flight, no more."""
+    place = tried.place(MANY)
+    with MANY.sandbox() as service:
+        dies = child_run(place, service, together=True, at="invite returned")
+        lives = child_run(place, service, together=True)
+        pids = [tried.runs.start(run) for run in (dies, *[lives] * others)]
+        tried.runs.go()
+        for end in [tried.runs.wait(pid) for pid in pids]:
+            assert end.as_asked, end.error
+        place.check(service)
+        assert tried.runs.run(child_run(place, service)).as_asked
+    assert place.check_in_the_end(service) <= MANY.in_flight
