@@ -37,11 +37,11 @@ def read_csv(data: bytes, file: str, chosen: Mapping[str, str]) -> PeopleTable:
     Raises BadInput for what is no text, and where the needed columns are not found.
     """
     text = decoded(data, file, ENCODINGS)
-    delimiter, start = _delimiter(text, chosen)
+    delimiter, start = delimiter_of(text, chosen)
     return people_table(_rows(text, delimiter, start, file), Lines(file), chosen, NEEDED)
 
 
-def _delimiter(text: str, chosen: Mapping[str, str]) -> tuple[str, int]:
+def delimiter_of(text: str, chosen: Mapping[str, str]) -> tuple[str, int]:
     """Choose the delimiter with which the header names most fields, and the first line to read."""
     first = text[:8].splitlines()[:1]
     if first and first[0].lower().startswith("sep=") and first[0][4:] in DELIMITERS:
