@@ -189,7 +189,6 @@ class Invited:
     `doubt` is set when the last invitation was settled by a person, not by an answer.
     """
 
-    row: int
     listed: bool
     add: Step
     invite: Step

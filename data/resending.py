@@ -1,12 +1,12 @@
 """Inviting people once more on purpose: the statements, inside a transaction of the ledger."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, exists, select, update
+from sqlalchemy import Connection, Row, exists, select, update
 
-from data.doubts import By, Decided, Invited, NotDecided, Word, no_resend
+from data.doubts import By, Decided, Doubt, Invited, NotDecided, Word, no_resend
 from data.settling import SEEN, doubts_in, write_down
 from data.states import Operation, Step
 from data.tables import Attempt, Candidate, Decision
@@ -20,10 +20,11 @@ def objections(
     connection: Connection, campaign_row: int, rows: Sequence[int], at: datetime
 ) -> dict[int, str]:
     """Say who cannot be invited once more now and why, by position in `rows`."""
-    people = {row.id: row for row in connection.execute(_candidates(campaign_row, rows))}
+    people = _people(connection, campaign_row, rows)
+    settled = _settled(connection, [_last_attempt(person) for person in people.values()], at)
     found = {}
     for position, row in enumerate(rows):
-        objection = no_resend(_invited(connection, people[row], at), at)
+        objection = no_resend(_invited(people[row], settled), at)
         if objection is not None:
             found[position] = objection
     return found
@@ -36,7 +37,7 @@ def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: B
     """
     if refused := objections(connection, campaign_row, rows, by.at):
         raise NotDecided(refused)
-    people = {row.id: row for row in connection.execute(_candidates(campaign_row, rows))}
+    people = _people(connection, campaign_row, rows)
     chosen = candidate.c.id.in_(rows)
     connection.execute(
         update(candidate)
@@ -58,24 +59,34 @@ def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: B
     write_down(connection, campaign_row, decided, by)
 
 
-def _candidates(campaign_row: int, rows: Sequence[int]) -> Select[Any]:
-    return select(candidate).where(
-        candidate.c.campaign_id == campaign_row, candidate.c.id.in_(rows)
+def _people(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, Row[Any]]:
+    found = connection.execute(
+        select(candidate).where(candidate.c.campaign_id == campaign_row, candidate.c.id.in_(rows))
     )
+    return {person.id: person for person in found}
 
 
 def _last_attempt(person: Row[Any]) -> int | None:
     """The request that a new invitation comes after: the last invitation, or the withdrawn add."""
-    found: int | None = person.invite_attempt
-    return person.add_attempt if person.add_state == Step.WITHDRAWN else found
+    last: int | None = person.invite_attempt
+    return person.add_attempt if person.add_state == Step.WITHDRAWN else last
 
 
-def _invited(connection: Connection, person: Row[Any], at: datetime) -> Invited:
-    settled = select(*SEEN).where(
-        attempt.c.id == _last_attempt(person),
+def _settled(
+    connection: Connection, numbers: Sequence[int | None], at: datetime
+) -> dict[int, Doubt]:
+    """Of these requests those that a person settled, each as the doubt it was."""
+    found = select(*SEEN).where(
+        attempt.c.id.in_([number for number in numbers if number is not None]),
         exists().where(decision.c.attempt_id == attempt.c.id),
     )
-    doubt = next(iter(doubts_in(connection, Operation.INVITE, settled, at)), None)
+    return {one.attempt: one for one in doubts_in(connection, Operation.INVITE, found, at)}
+
+
+def _invited(person: Row[Any], settled: Mapping[int, Doubt]) -> Invited:
     return Invited(
-        person.id, bool(person.listed), Step(person.add_state), Step(person.invite_state), doubt
+        bool(person.listed),
+        Step(person.add_state),
+        Step(person.invite_state),
+        settled.get(_last_attempt(person) or 0),
     )

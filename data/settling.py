@@ -124,8 +124,6 @@ def settle(
     doubts = find(connection, campaign_row, by.at)
     if refused := objections(doubts, decided, by.at, soon=soon):
         raise NotDecided(refused)
-    if not decided:
-        return
     operations: dict[tuple[int | None, int | None], Operation] = {
         (doubt.attempt, doubt.row): doubt.operation for doubt in doubts.steps
     }
@@ -217,6 +215,8 @@ def write_down(
     connection: Connection, campaign_row: int, decided: Sequence[Decided], by: By
 ) -> None:
     """Keep each verdict as a decision: on which request, about whom, by whom, when and why."""
+    if not decided:
+        return
     connection.execute(
         insert(decision),
         [
