@@ -200,11 +200,11 @@ class Ledger:
 
     @property
     def place(self) -> str:
-        """Where this ledger is, for people: a file, or a database's address without password."""
+        """Where this ledger is, for people: a file, or a database's address without secrets."""
         address = self._engine.url
         if address.get_backend_name() == "sqlite":
             return str(address.database)
-        return address.render_as_string(hide_password=True)
+        return address.set(query={}).render_as_string(hide_password=True)
 
     def reach(self, key: str) -> Reach:
         """How far this campaign has got here, and by which name receipts know its records."""

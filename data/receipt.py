@@ -6,7 +6,6 @@ receipt carries every campaign of its definition, and holds nothing about candid
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
 from ipaddress import ip_address
@@ -127,8 +126,3 @@ def is_trial(service: str) -> bool:
 
 def _same(one: str, other: str) -> bool:
     return one == other or not (is_trial(one) or is_trial(other))
-
-
-def moment(at: datetime) -> str:
-    """Write a time for people, as clocks show it here."""
-    return f"{at.astimezone():%Y-%m-%d %H:%M}"

@@ -45,11 +45,12 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
     left = await asyncio.to_thread(what_is_left, wanted, ledger)
+    receipts = Receipts(ledger, asked.definition or asked.file, wanted.key, desk.service.base_url)
+    if not left.nothing:
+        await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
     desk.expects(left)
     if left.nothing:
         return await _nothing_to_send(wanted, asked, desk)
-    receipts = Receipts(ledger, asked.definition or asked.file, wanted.key, desk.service.base_url)
-    await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
     async with Service(
         desk.service,
         in_flight=desk.local.invites_in_flight,

@@ -11,7 +11,7 @@ from pathlib import Path
 from config.errors import CampaignError
 from data import receipt_file
 from data.ledger import Ledger, now
-from data.receipt import Entry, Fit, Reach, Receipt, fits, moment
+from data.receipt import Entry, Fit, Reach, Receipt, fits
 
 
 class AnotherLedger(CampaignError):
@@ -35,6 +35,11 @@ STOPS = {
     Fit.OLDER_LEDGER: OlderLedger,
     Fit.UNREADABLE: UnreadableReceipt,
 }
+WAYS_ON = """\
+  if another ledger is right: restore it, or name it in CAMPAIGN_DATABASE_URL; then type the same
+    command again
+  if this one is right, after a look at the project in the web application:
+    campaign settle {campaign} --accept-ledger --why "…"  and then the same command"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +129,9 @@ class Receipts:
     def _reach_if_fitting(self) -> Reach:
         place = receipt_file.beside(self.definition)
         places = (place, receipt_file.in_data_directory(place))
-        found = [(path, receipt) for path in places if (receipt := receipt_file.read(path))]
+        found = [
+            (path, receipt) for path in places if (receipt := receipt_file.read(path)) is not None
+        ]
         reach = self.ledger.reach(self.campaign)  # after the receipts: it only ever grows
         doubts = [
             misfit
@@ -141,27 +148,26 @@ class Receipts:
     def _stop(self, doubts: list[Misfit], reach: Reach) -> None:
         for misfit in doubts:
             self.ledger.doubt_receipt(self.campaign, str(misfit.file), misfit.says)
-        found = " ".join(_in_words(misfit, self.ledger.place) for misfit in doubts)
-        got = f"has sent up to request no. {reach.attempt}" if reach.attempt else "has sent nothing"
-        raise STOPS[doubts[0].fit](
-            f"{found} The ledger in hand, {self.ledger.place}, {got} for {self.campaign}. "
-            "No request leaves, because people could be invited twice. Restore the right ledger, "
-            "or name it in CAMPAIGN_DATABASE_URL, and type the same command again. Only if a look "
-            "at the project in the web application shows that this ledger is right: "
-            f'campaign settle {self.campaign} --accept-ledger --why "…"  and then the same '
-            "command."
-        )
+        got = f"got to request no. {reach.attempt}" if reach.attempt else "sent nothing"
+        said = [
+            *(_in_words(misfit, self.ledger.place) for misfit in doubts),
+            f"The ledger in hand, {self.ledger.place}, has {got} for {self.campaign}. "
+            "Nothing leaves while that is open: people could be invited twice.",
+            WAYS_ON.format(campaign=self.campaign),
+        ]
+        raise STOPS[doubts[0].fit]("\n".join(said))
 
 
 def _in_words(misfit: Misfit, place: str) -> str:
     entry = misfit.entry
     if entry is None:
         return f"{misfit.file} may say from which ledger this was sent, but cannot be read."
-    got = f"request no. {entry.attempt} at {entry.service} on {moment(entry.written)}"
+    written = f"{entry.written.astimezone():%Y-%m-%d %H:%M}"
+    got = f"request no. {entry.attempt} at {entry.service} when that was written, {written}"
     if misfit.fit is Fit.OLDER_LEDGER:
         return (
-            f"{misfit.file} says that this very ledger had got to {got}: it looks like an old "
-            "copy, put back."
+            f"{misfit.file} says that this very ledger had got to {got}: the one in hand looks "
+            "like an old copy that was put back."
         )
     same = entry.place.rpartition(" on ")[0] == place
     replaced = ", which is no longer the one at that place" if same else ""

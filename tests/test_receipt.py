@@ -12,14 +12,17 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import make_url, select
 
 from config.errors import CampaignError
+from config.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings
 from data import receipt_file
 from data.ledger import Ledger
@@ -28,7 +31,9 @@ from data.receipt import Entry, Fit, Reach, Receipt, fits
 from data.states import Ending
 from data.tables import Decision
 from flows import order
+from flows.cli import running
 from flows.cli.main import main
+from flows.cli.one_run import OneRun
 from flows.ending import Finish
 from flows.order import Desk, conduct
 from flows.work import Perform, plainly
@@ -327,6 +332,13 @@ def test_a_receipt_is_on_the_disk_before_it_is_relied_on(
     assert receipt_file.read(target) == receipt
 
 
+def test_a_receipt_holds_no_password() -> None:
+    """Where a ledger is does not say how it is opened."""
+    address = make_url("postgresql+psycopg://ann:hush@db.example.com/hiring?password=hush")
+    ledger = Ledger(SimpleNamespace(url=address))  # type: ignore[arg-type]
+    assert ledger.place == "postgresql+psycopg://ann:***@db.example.com/hiring"
+
+
 # -- another ledger -----------------------------------------------------------------------
 
 
@@ -335,7 +347,7 @@ def test_an_empty_ledger_stops_before_any_request(office: Office) -> None:
     office.run()
     said = office.stopped("second", AnotherLedger)
     assert str(office.database("first")) in said and str(office.database("second")) in said
-    assert "request no. 5" in said and "has sent nothing" in said
+    assert "request no. 5" in said and "has sent nothing for backend-2026" in said
     assert f"{office.entry().written.astimezone():%Y-%m-%d %H:%M}" in said
     assert f"campaign settle {KEY} --accept-ledger --why" in said
     assert "CAMPAIGN_DATABASE_URL" in said
@@ -600,6 +612,7 @@ def test_two_runs_of_one_ledger_leave_the_furthest_receipt(office: Office) -> No
 DIES_BEFORE_THE_WAVE = """
 import asyncio, os, sys
 from pathlib import Path
+from config.reading import read_campaigns
 from config.settings import load_local, load_service
 from data.ledger import Ledger
 from data.opening import open_engine
@@ -671,6 +684,19 @@ def test_a_read_only_folder_has_its_receipt_in_the_data_directory(
         assert str(receipt) in said
         office.accept("second")
         assert office.run("second", file).ending is Ending.COMPLETED
+
+
+def test_the_last_lines_say_where_the_receipt_is(
+    office: Office, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A receipt that is not beside its definition is told on standard error, once."""
+    end = replace(office.run(), receipt="backend.receipt cannot be written; it is elsewhere")
+    [definition] = read_campaigns(office.file).definitions
+    one = OneRun(office.file, None, definition, ["backend.yaml"], end=end)
+    assert running._tell([one], f"sqlite:///{office.database('first')}", as_json=False) == 0
+    out, err = capsys.readouterr()
+    assert err == "  receipt: backend.receipt cannot be written; it is elsewhere\n"
+    assert "receipt" not in out
 
 
 def test_both_receipts_must_fit(office: Office, data_directory: Path) -> None:
