@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DatabaseError, DBAPIError
 
 from config.errors import CampaignError
@@ -41,7 +41,7 @@ def open_engine(url: str, *, create: bool) -> Engine:
         event.listen(engine, "connect", _durable)
         event.listen(engine, "begin", _begin_writing)
     else:
-        engine = create_engine(address, hide_parameters=True)
+        engine = _elsewhere(address)
     try:
         _bring_up_to_date(engine)
     except (DatabaseError, sqlite3.DatabaseError) as error:
@@ -54,6 +54,17 @@ def open_engine(url: str, *, create: bool) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def _elsewhere(address: URL) -> Engine:
+    try:
+        return create_engine(address, hide_parameters=True)
+    except ImportError as error:
+        raise LedgerUnusable(
+            f"The ledger {_shown(address)} cannot be opened: the package {error.name} is not "
+            "installed. Nothing was sent. Install it beside this program, or leave "
+            "CAMPAIGN_DATABASE_URL out to keep the ledger in a file."
+        ) from None
 
 
 def _prepare_file(path: Path, *, create: bool) -> None:
