@@ -14,6 +14,9 @@ DELIMITERS = (",", ";", "\t")
 # What is tried in turn: Excel in the West writes the second.
 ENCODINGS = ("utf-8", "cp1252")
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
+# An apostrophe in front tells a spreadsheet that this is text and nothing to calculate; programs
+# that write text files put it there (data/exports.py is one), and it is no part of the text.
+GUARDED = ("'=", "'+", "'-", "'@", "'\t", "'\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,13 @@ def delimiter_of(text: str, chosen: Mapping[str, str]) -> tuple[str, int]:
     return max(DELIMITERS, key=fit), 0
 
 
+def unguarded(row: list[str]) -> list[str]:
+    """Take the apostrophe away that keeps a cell from being calculated."""
+    if any(cell.startswith(GUARDED) for cell in row):
+        return [cell[1:] if cell.startswith(GUARDED) else cell for cell in row]
+    return row
+
+
 def _first_row(text: str, delimiter: str) -> list[str]:
     try:
         for row in csv.reader(io.StringIO(text[:65536], newline=""), delimiter=delimiter):
@@ -82,7 +92,7 @@ def _rows(text: str, delimiter: str, start: int, file: str) -> Iterator[TableRow
                     f"with a {NAMES[delimiter]} in it needs quotes around it",
                 )
             else:
-                yield begins, row
+                yield begins, unguarded(row)
             begins = start + reader.line_num + 1
     except csv.Error as error:
         message = f"the rows cannot be told apart from here on, often for a stray quote ({error})"

@@ -44,7 +44,24 @@ class Link:
     invite: str
 
 
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What came of one person. `finished`: nothing is left to send, to mend or to settle."""
+
+    candidate_id: int | None
+    embed_url: str | None
+    status: str
+    why: str | None
+    finished: bool
+
+    @property
+    def cells(self) -> tuple[int | str | None, ...]:
+        """The result in the order of RESULT_COLUMNS."""
+        return self.candidate_id, self.embed_url, self.status, self.why
+
+
 COLUMNS = tuple(field.name for field in fields(Link))
+RESULT_COLUMNS = ("candidate_id", "embed_url", "status", "why")
 
 
 def as_csv(links: Sequence[Link]) -> bytes:

@@ -2,12 +2,21 @@
 
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from data.exports import Link, as_csv_file, as_html, as_json, write_whole
+from data.exports import Link, Result, as_csv_file, as_html, as_json, write_whole
 from data.ledger import Ledger
+from data.states import Step
 from data.tables import Campaign
 from tasks.service.embed import iframe
-from tasks.standing import link
+from tasks.standing import furthest, link, why_still
+
+# What a person is told of a row for which the ledger holds no reason of its own.
+WHY = {
+    Step.WAITING: "not sent yet; the next run goes on",
+    Step.SENDING: "being sent by a run",
+    Step.UNSURE: "it may have happened; to settle it: campaign settle {key}",
+}
 
 
 def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
@@ -23,6 +32,23 @@ def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
         )
         for row in ledger.candidates(campaign.id)
     ]
+
+
+def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
+    """What came of each candidate, by email key, in words for the person who keeps the sheet."""
+    return {row.email_key: _result(row, campaign) for row in ledger.candidates(campaign.id)}
+
+
+def _result(row: Any, campaign: Campaign) -> Result:
+    step = furthest(Step(row.add_state), Step(row.invite_state), send=campaign.send_invites)
+    done = "invited" if campaign.send_invites else "added"
+    return Result(
+        row.candidate_id,
+        link(campaign, row.candidate_id),
+        done if step is Step.DONE else str(step),
+        why_still(row) or WHY.get(step, "").format(key=campaign.key) or None,
+        finished=step in (Step.DONE, Step.WITHDRAWN),
+    )
 
 
 def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:

@@ -55,8 +55,13 @@ def people(campaign: Campaign, rows: Iterable[Any]) -> Iterable[dict[str, Any]]:
             "add": row.add_state,
             "invite": row.invite_state,
             "embed_url": link(campaign, row.candidate_id),
-            "why": row.why or (None if row.listed else "no longer in the definition; left alone"),
+            "why": why_still(row),
         }
+
+
+def why_still(row: Any) -> str | None:
+    """Why a candidate stands still, where there is something to say."""
+    return row.why or (None if row.listed else "no longer in the definition; left alone")
 
 
 def link(campaign: Campaign, candidate_id: int | None) -> str | None:

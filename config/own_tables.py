@@ -1,0 +1,174 @@
+"""A person's own tables as they are, good or bad: every cell, and where the people stand in them.
+
+Reading for a campaign judges and leaves out; this is for handing the table back.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from config.cells import as_text, is_blank
+from config.csv_file import ENCODINGS, delimiter_of, unguarded
+from config.errors import BadInput
+from config.file_bytes import decoded, file_bytes
+from config.headers import find_columns
+from config.places import Place, Problem, shown
+from config.sources import TEXT_TABLES, WORKBOOKS, YAML, sources_of, suffix_of
+from config.table import TableRow
+from config.yaml_file import read_yaml
+
+ONE_TABLE = "candidates"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTable:
+    """One sheet, or the whole of a text: rows with the number that places name them by, from 1.
+
+    A number is a row of a sheet, and in a text the line on which the row begins. `delimiter` is
+    None in a workbook.
+    """
+
+    name: str
+    rows: tuple[TableRow, ...]
+    delimiter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleAt:
+    """Where people are: the number of the header's row, and the column (from 0) of each field."""
+
+    file: str
+    table: OwnTable
+    header: int
+    columns: Mapping[str, int]
+
+    def people(self) -> Iterator[tuple[int, Mapping[str, str]]]:
+        """Each row below the header with something in a known column, as texts."""
+        for number, cells in self.table.rows:
+            if number <= self.header:
+                continue
+            fields = {
+                name: str(as_text(cells[column])).strip()
+                for name, column in self.columns.items()
+                if column < len(cells) and not is_blank(cells[column])
+            }
+            if fields:
+                yield number, fields
+
+    @property
+    def width(self) -> int:
+        """How many columns are used anywhere in the table."""
+        return max(map(_used_width, (cells for _, cells in self.table.rows)), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A file of candidates, and what its definition says about reading it.
+
+    `columns` names the header of a field; `sheet` is None where the definition names none.
+    """
+
+    path: Path
+    sheet: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+
+def named_table(file: Path, campaign: Path | None) -> Named | None:
+    """Find the table that a file and its definition mean; None where people stand in YAML.
+
+    Raises BadInput where a definition cannot be read.
+    """
+    sources = sources_of(file, campaign)
+    if suffix_of(sources.definition) not in YAML:
+        return Named(file)
+    if sources.people is None:
+        return None
+    document = sources.document or read_yaml(sources.data, str(sources.definition))
+    options = document.fields.get("candidates")
+    options = options if isinstance(options, Mapping) else {}
+    columns, sheet = options.get("columns"), options.get("sheet")
+    chosen = columns if isinstance(columns, Mapping) else {}
+    return Named(
+        sources.people.path,
+        sheet if isinstance(sheet, str) else None,
+        {name: header for name, header in chosen.items() if isinstance(header, str)},
+    )
+
+
+def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
+    """Read a workbook or a text: its bytes, and its tables. Raises BadInput."""
+    path = named.path
+    suffix = suffix_of(path)
+    if suffix not in (*TEXT_TABLES, *WORKBOOKS):
+        wanted = f"a table of candidates ({', '.join((*TEXT_TABLES, *WORKBOOKS))})"
+        raise BadInput([Problem(Place(str(path)), found=shown(path.name), wanted=wanted)])
+    data = file_bytes(path)
+    if suffix in TEXT_TABLES:
+        text = decoded(data, str(path), ENCODINGS)
+        delimiter, start = delimiter_of(text, named.columns)
+        rows = tuple(_text_rows(text, delimiter, start, str(path)))
+        return data, (OwnTable(ONE_TABLE, rows, delimiter),)
+    # Imported here: a text needs nothing of workbooks.
+    from config.workbook import read_sheets  # noqa: PLC0415
+
+    sheets = read_sheets(data, str(path)).values()
+    return data, tuple(OwnTable(sheet.name, tuple(_rows(sheet.rows()))) for sheet in sheets)
+
+
+def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
+    """Find the people: in the sheet that is named, else in `candidates`, else in the only one.
+
+    Raises BadInput where no table has a column of email addresses, or several have.
+    """
+    wanted = (named.sheet or ONE_TABLE).strip().casefold()
+    found = {table.name: at for table in tables if (at := header_in(named, table))}
+    meant = [at for name, at in found.items() if name.strip().casefold() == wanted]
+    if not meant and named.sheet is None:
+        meant = list(found.values())
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        message = f"the sheets {', '.join(found)} all have emails; call one of them candidates"
+    else:
+        names = ", ".join(table.name for table in tables) or "none"
+        message = f"no column for email1 in the sheet {shown(wanted)}; found the sheets {names}"
+        if tables and tables[0].delimiter:
+            message = "no column for email1"
+    raise BadInput([Problem(Place(str(named.path)), "email1", message=message)])
+
+
+def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
+    """Find the header of a table: the first row that names a column of email addresses."""
+    for number, cells in table.rows:
+        header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
+        columns = find_columns(header, named.columns, ("email1",)).by_field
+        if "email1" in columns:
+            return PeopleAt(str(named.path), table, number, columns)
+    return None
+
+
+def _rows(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow]:
+    return (row for row in rows if not isinstance(row, Problem))
+
+
+def _text_rows(text: str, delimiter: str, start: int, file: str) -> Iterator[TableRow]:
+    """Go through a text row by row; rows that are too wide are handed back as well."""
+    lines = io.StringIO(text, newline="")
+    for _ in range(start):
+        lines.readline()
+    reader = csv.reader(lines, delimiter=delimiter)
+    begins = start + 1
+    try:
+        for row in reader:
+            yield begins, unguarded(row)
+            begins = start + reader.line_num + 1
+    except csv.Error as error:
+        message = f"the rows cannot be told apart from here on ({error})"
+        raise BadInput([Problem(Place(file, begins), message=message)]) from None
+
+
+def _used_width(cells: Sequence[Any]) -> int:
+    return next((n for n in range(len(cells), 0, -1) if not is_blank(cells[n - 1])), 0)

@@ -1,0 +1,98 @@
+"""The workbook handed back: a copy with the bad cells coloured, and a note on what is wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from config.own_tables import Named, OwnTable, header_in, own_tables
+from config.places import Problem
+from config.sources import suffix_of
+from data.plain_workbook import plain_workbook
+from data.workbook_copy.cells import Cell, Spot, spot, styles_of, with_cells
+from data.workbook_copy.fills import LIGHT_RED, with_fill
+from data.workbook_copy.notes import add_notes
+from data.workbook_copy.package import Package
+
+# The kinds of workbook that can be copied part by part; the others are written anew, values only.
+COPIED = (".xlsx", ".xlsm")
+# Spreadsheet programs grow slow beyond some thousand boxes; cells beyond this are only coloured.
+MOST_NOTES = 5_000
+
+Marks = dict[str, dict[Spot, list[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A marked copy: how many cells are marked, how many of those have a note, how many problems
+    belong to no cell of it.
+    """
+
+    content: bytes
+    cells: int
+    notes: int
+    elsewhere: int
+
+
+def marked_copy(named: Named, problems: Sequence[Problem]) -> Marked | None:
+    """Mark a table with what is wrong in it; None where no problem lies in a cell of it.
+
+    Raises BadInput where the file cannot be read at all.
+    """
+    here = [problem for problem in problems if problem.place.file == str(named.path)]
+    if not any(problem.place.sheet or problem.place.line for problem in here):
+        return None
+    data, tables = own_tables(named)
+    marks = _marks(named, tables, here)
+    if suffix_of(named.path) in COPIED:
+        book = Package(data)
+    else:
+        book = Package(plain_workbook([(table.name, _placed(table)) for table in tables]))
+    cells = sum(map(len, marks.values()))
+    notes = 0
+    for sheet, on_cells in marks.items():
+        notes += _mark(book, sheet, on_cells)
+    told = sum(len(texts) for on_cells in marks.values() for texts in on_cells.values())
+    return Marked(book.file(), cells, notes, len(problems) - told)
+
+
+def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
+    """The rows where they are written anew: a text with line breaks in it has more lines."""
+    if table.delimiter is None:
+        return list(table.rows)
+    return [(row, cells) for row, (_, cells) in enumerate(table.rows, start=1)]
+
+
+def _marks(named: Named, tables: Sequence[OwnTable], problems: Sequence[Problem]) -> Marks:
+    """Lay what is wrong on cells, by sheet. What belongs to a whole sheet is told on its A1."""
+    marks: Marks = {}
+    (first, *_) = tables
+    lines = {line: row for row, (line, _) in enumerate(first.rows, start=1)}
+    header = header_in(named, first) if first.delimiter else None
+    columns: Mapping[str, int] = header.columns if header else {}
+    for problem in problems:
+        place = problem.place
+        if place.sheet is not None:
+            sheet, at = place.sheet, spot(place.cell) if place.cell else (1, 0)
+        elif place.line is not None and first.delimiter:
+            sheet = first.name
+            at = lines.get(place.line, 1), columns.get(problem.field or "", 0)
+        else:
+            continue
+        text = f"{problem.field}: {problem.clause}" if problem.field else problem.clause
+        marks.setdefault(sheet, {}).setdefault(at, []).append(text)
+    return marks
+
+
+def _mark(book: Package, sheet: str, marks: Mapping[Spot, Sequence[str]]) -> int:
+    """Colour the cells of one sheet and put notes on them; answers how many notes."""
+    part = book.sheet(sheet)
+    styles = book.part_of_kind("styles")
+    if styles is not None:
+        formats = styles_of(book[part], marks)
+        book[styles], coloured = with_fill(book[styles], set(formats.values()), LIGHT_RED)
+        changes = {
+            at: Cell(style=coloured[style]) for at, style in formats.items() if style in coloured
+        }
+        book[part] = with_cells(book[part], changes)
+    noted = dict(sorted(marks.items())[:MOST_NOTES])
+    add_notes(book, part, {at: "\n".join(texts) for at, texts in noted.items()})
+    return len(noted)
