@@ -163,7 +163,8 @@ class Shell:
         """Write the file of a block, or set the fault it speaks of."""
         if name := block.prepared.get("file"):
             (self.folder / "work" / name).write_text(block.text + "\n", encoding="utf-8")
-        if described := block.prepared.get("sandbox"):
+        # A sandbox that did not start was told at its command.
+        if self._open and (described := block.prepared.get("sandbox")):
             self._set_fault(json.loads(described))
 
     def _run(self, typed: str) -> tuple[int, str]:
@@ -195,10 +196,13 @@ class Shell:
             stderr=subprocess.STDOUT,
             text=True,
         )
-        self._open.append(process)
         assert process.stdout is not None
         printed = "".join(process.stdout.readline() for _ in lines(command.shown))
         exports = re.findall(r"^ *export (\w+)=(.*)$", printed, re.MULTILINE)
+        if not exports:
+            process.kill()
+            return printed + process.communicate()[0]
+        self._open.append(process)
         self.environment |= dict(exports)
         return printed
 
