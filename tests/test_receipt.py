@@ -612,7 +612,6 @@ def test_two_runs_of_one_ledger_leave_the_furthest_receipt(office: Office) -> No
 DIES_BEFORE_THE_WAVE = """
 import asyncio, os, sys
 from pathlib import Path
-from config.reading import read_campaigns
 from config.settings import load_local, load_service
 from data.ledger import Ledger
 from data.opening import open_engine
@@ -665,9 +664,10 @@ def as_nobody() -> Iterator[Path]:
 
 
 def test_a_read_only_folder_has_its_receipt_in_the_data_directory(
-    monkeypatch: pytest.MonkeyPatch, unused: Path
+    office: Office, monkeypatch: pytest.MonkeyPatch, unused: Path
 ) -> None:
     """The run says where the receipt is, and it guards there as it would beside the definition."""
+    office.run()  # what is imported on the way may be out of reach for nobody
     with Sandbox() as service, as_nobody() as folder:
         monkeypatch.setenv("XDG_DATA_HOME", str(folder / "data-directory"))
         office = Office(folder, service, unused)
