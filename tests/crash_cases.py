@@ -168,9 +168,10 @@ SCENARIOS = (
 )
 
 TWICE = (
-    Scenario("two people, all goes well", people=2),
+    Scenario("killed again: one person", people=1),
+    Scenario("killed again: two people", people=2),
     Scenario(
-        "one person, a pause, a refused token",
+        "killed again: a pause, a refused token",
         people=1,
         faults=lambda: (
             Fault("status", "add_candidates", status=429),

@@ -1,6 +1,7 @@
 """Crash a campaign at every boundary there is, and count: `make crashes`.
 
-    python tests/every_crash.py                      all cases
+    python tests/every_crash.py                      every boundary; of pairs of them, every 7th
+    python tests/every_crash.py 1                    every pair, too: hours
     python tests/every_crash.py "SCENARIO" 17 [4]    one case again: killed at 17, then at 4
 
 Prints a line for each scenario, then the number of cases and the time. Exit code 1 when the
@@ -70,40 +71,32 @@ def die_once(tally: Tally) -> None:
                 return
 
 
-def die_twice(tally: Tally, first: int, step: int) -> None:
-    """Try every pair whose first boundary is `first`, `first + step` and so on."""
+def die_twice(tally: Tally, begin: int, every: int) -> None:
+    """Try pairs of boundaries; the first ones of these pairs are begin, begin + WORKERS, ..."""
     with crashes() as place:
-        for one in count(first, step):
-            for two in count(1):
-                outcome = attempt(place, tally, one, two)
+        for first in count(begin, WORKERS):
+            for second in count(1 + first % every, every):
+                outcome = attempt(place, tally, first, second)
                 if outcome is not None and outcome.lived:
                     break
             if outcome is not None and not outcome.boundaries:
                 return
 
 
-def everything() -> int:
-    """Try all there is. Answers the exit code."""
+def everything(every: int) -> int:
+    """Try every boundary, and every k-th pair. Answers the exit code."""
     began = time.monotonic()
-    single = [Tally(scenario) for scenario in SCENARIOS]
-    double = [Tally(scenario) for scenario in TWICE]
+    tallies = [Tally(scenario) for scenario in (*SCENARIOS, *TWICE)]
+    print(" cases  in doubt at most", flush=True)
     with ThreadPoolExecutor(WORKERS) as pool:
-        waiting = [pool.submit(die_once, tally) for tally in single]
-        waiting += [
-            pool.submit(die_twice, tally, first, WORKERS)
-            for tally in double
-            for first in range(1, WORKERS + 1)
-        ]
-        for each in waiting:
-            each.result()
-    print(" cases  unsure at most")
-    print("        killed once, then run again")
-    for tally in single:
-        print(tally.line())
-    print("        killed twice, the second time while it recovers")
-    for tally in double:
-        print(tally.line())
-    tallies = [*single, *double]
+        parts = [[pool.submit(die_once, tally)] for tally in tallies[: len(SCENARIOS)]]
+        for tally in tallies[len(SCENARIOS) :]:
+            workers = range(1, WORKERS + 1)
+            parts.append([pool.submit(die_twice, tally, begin, every) for begin in workers])
+        for tally, part in zip(tallies, parts, strict=True):
+            for each in part:
+                each.result()
+            print(tally.line(), flush=True)
     boundaries = set().union(*(tally.boundaries for tally in tallies))
     total = sum(tally.cases for tally in tallies)
     seconds = time.monotonic() - began
@@ -123,5 +116,10 @@ def one(name: str, *deaths: int) -> int:
 
 
 if __name__ == "__main__":
-    name, *numbers = sys.argv[1:] or [""]
-    sys.exit(one(name, *map(int, numbers)) if name else everything())
+    match sys.argv[1:]:
+        case []:
+            sys.exit(everything(every=7))
+        case [every] if every.isdigit():
+            sys.exit(everything(int(every)))
+        case [name, *numbers]:
+            sys.exit(one(name, *map(int, numbers)))

@@ -230,7 +230,6 @@ def test_an_answer_means_what_the_table_says(
         before = service.api_requests()
         place.conduct(service)
         assert (service.api_requests() > before) is story.again
-        place.conduct(service)
     place.check_in_the_end(service)
 
 
