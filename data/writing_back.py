@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
@@ -40,6 +40,16 @@ def results_by_row(
         typed = fields.get("email1", "")
         results[number] = known.get(email_key(typed)) or _unknown(typed, campaign)
     return results
+
+
+def absent(people: PeopleAt, campaign: str, known: Mapping[str, Result]) -> set[str]:
+    """The email keys of those who stand in no row of the table."""
+    there = {
+        email_key(fields.get("email1", ""))
+        for _, fields in people.people()
+        if fields.get("campaign", campaign) == campaign
+    }
+    return known.keys() - there
 
 
 def _unknown(typed: str, campaign: str) -> Result:
@@ -89,13 +99,9 @@ def with_results(people: PeopleAt, results: Mapping[int, Result]) -> OwnTable:
     return OwnTable(people.table.name, tuple(rows), people.table.delimiter)
 
 
-def only_unfinished(people: PeopleAt, table: OwnTable, results: Mapping[int, Result]) -> OwnTable:
+def only_unfinished(people: PeopleAt, table: OwnTable, unfinished: Collection[int]) -> OwnTable:
     """Keep the rows that are to be mended and sent again, and what stands above them."""
-    rows = [
-        (number, cells)
-        for number, cells in table.rows
-        if number <= people.header or (number in results and not results[number].finished)
-    ]
+    rows = [row for row in table.rows if row[0] <= people.header or row[0] in unfinished]
     return OwnTable(table.name, tuple(rows), table.delimiter)
 
 

@@ -1,5 +1,6 @@
 """The arguments that several commands share, spelled once."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -18,11 +19,16 @@ DefinitionFile = Annotated[
     ),
 ]
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The campaign's key.")]
+OnlyKeys = Annotated[
+    list[str] | None,
+    typer.Option("--only", metavar="KEY", help="Of several campaigns only this one; repeatable."),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, and nothing else, for a program.")
 ]
 
 
-def as_typed(file: Path, campaign: Path | None) -> list[str]:
+def as_typed(file: Path, campaign: Path | None, only: Sequence[str] = ()) -> list[str]:
     """Repeat FILE and its definition the way they were given, for the next command to type."""
-    return [str(file), *(["--campaign", str(campaign)] if campaign else [])]
+    typed = [str(file), *(["--campaign", str(campaign)] if campaign else [])]
+    return typed + [word for key in only for word in ("--only", key)]

@@ -1,31 +1,60 @@
 """`campaign check`: is what was written usable?"""
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, File, as_typed
-from flows.cli.speech import answering, command, counted, print_json, say
+from flows.cli.complaints import lines_of
+from flows.cli.marking import check_mark, hand_back
+from flows.cli.speech import answering, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition import Definition
     from config.reading import Reading
 
 
-def check(file: File, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
+Mark = Annotated[
+    Path | None,
+    typer.Option(
+        "--mark",
+        metavar="PATH",
+        help="Write a copy of the table there, with the bad cells coloured and a note on each.",
+    ),
+]
+
+
+def check(
+    file: File, campaign: DefinitionFile = None, mark: Mark = None, as_json: AsJson = False
+) -> None:
     """Find every problem in a campaign file.
 
     Each comes with its line or cell. Needs no settings and no network, sends nothing
     and touches no ledger.
     """
+    from config.errors import BadInput
     from config.reading import read_campaigns
 
-    with answering(as_json):
-        reading = read_campaigns(file, campaign)
+    if mark is not None:
+        check_mark(mark)
+    try:
+        with answering(as_json):
+            reading = read_campaigns(file, campaign)
+    except BadInput as error:
+        if mark is None:
+            raise
+        complain(*lines_of(error.problems), "", f"{error}.")
+        complain(*hand_back(mark, file, campaign, error.problems))
+        raise typer.Exit(error.exit_code) from None
     if as_json:
         print_json(_answer(reading))
     for definition in reading.definitions:
         say(*_lines(definition), as_json=as_json)
     for note in reading.notes:
         say(f"Note: {note}", as_json=as_json)
+    if mark is not None:
+        say(f"Nothing to mark: {mark} was not written.", as_json=as_json)
     say(f"OK. Next: {command('plan', *as_typed(file, campaign))}", as_json=as_json)
 
 

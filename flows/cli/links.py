@@ -1,19 +1,21 @@
 """`campaign links`: where each candidate takes the assessment."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.arguments import Key
+from flows.cli.arguments import DefinitionFile, Key
 from flows.cli.complaints import UnknownCampaign
 from flows.cli.speech import complain, counted
 
 if TYPE_CHECKING:
     from data.exports import Link
+    from data.ledger import Ledger
     from data.tables import Campaign
 
 
@@ -37,6 +39,17 @@ def links(
             "--output", "-o", metavar="PATH", help="A file, or for html a folder, instead of here."
         ),
     ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Write them, with status and why, into a copy of your own table of people.",
+        ),
+    ] = None,
+    failed_only: Annotated[
+        bool, typer.Option(help="With --into: only the rows to mend and send again.")
+    ] = False,
+    definition: DefinitionFile = None,
 ) -> None:
     """Give each candidate's embed URL.
 
@@ -44,6 +57,11 @@ def links(
     """
     from data.exports import write_whole
 
+    if into is not None:
+        _write_into(into, output, definition, key, failed_only=failed_only)
+        return
+    if failed_only:
+        raise typer.BadParameter("this goes with --into TABLE", param_hint="--failed-only")
     campaign, found = _read(key)
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():
@@ -59,21 +77,42 @@ def links(
         complain(f"{counted(without, 'candidate')} without a URL, not in the project yet")
 
 
+def _write_into(
+    into: Path, output: Path | None, definition: Path | None, key: str, *, failed_only: bool
+) -> None:
+    """Write the results into a copy of a person's own table. Raises BadInput, CannotWrite."""
+    from flows.cli.writing_back import check_places, write_back, write_unfinished
+    from tasks.links import results_of
+
+    copy = check_places(into, output, failed_only=failed_only)
+    with _known(key) as (ledger, campaign):
+        known = results_of(ledger, campaign)
+    write = write_unfinished if failed_only else write_back
+    complain(*write(into, copy, definition, campaign, known))
+
+
 def _read(key: str) -> "tuple[Campaign, list[Link]]":
     """Read one campaign's links. Raises UnknownCampaign, LedgerUnusable, BadSettings."""
+    from tasks.links import links_of
+
+    with _known(key) as (ledger, campaign):
+        return campaign, links_of(ledger, campaign)
+
+
+@contextmanager
+def _known(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
+    """Open the ledger at one campaign; nothing is changed."""
     from config.settings import load_local
     from data.ledger import Ledger
     from data.opening import NoLedger
     from flows.cli.status import find_campaign
-    from tasks.links import links_of
 
     try:
         ledger = Ledger.open(load_local().database_url, create=False)
     except NoLedger:
         raise UnknownCampaign(key, []) from None
     with ledger:
-        campaign = find_campaign(ledger, key)
-        return campaign, links_of(ledger, campaign)
+        yield ledger, find_campaign(ledger, key)
 
 
 def _writer(

@@ -1,10 +1,9 @@
 """`campaign plan`: what a run would do, said beforehand."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flows.cli.arguments import AsJson, DefinitionFile, File, as_typed
+from flows.cli.arguments import AsJson, DefinitionFile, File, OnlyKeys, as_typed
 from flows.cli.check import problem_in_words, project_in_words
 from flows.cli.speech import answering, command, counted, print_json, say
 
@@ -18,24 +17,33 @@ if TYPE_CHECKING:
 NAMED = 20
 
 
-def plan(file: File, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
+def plan(
+    file: File,
+    campaign: DefinitionFile = None,
+    only: OnlyKeys = None,
+    as_json: AsJson = False,
+) -> None:
     """Say what a run would do, and do nothing.
 
     Compares the campaign file with the ledger. Asks no service, sends nothing and records nothing.
     """
     from config.reading import read_campaigns
+    from flows.cli.only import check_only, picked
 
+    keys = only or ()
     with answering(as_json):
         reading = read_campaigns(file, campaign)
-        forecasts = _forecasts(reading.definitions)
+        check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
+        definitions = picked(reading.definitions, keys)
+        forecasts = _forecasts(definitions)
     if as_json:
         print_json({"campaigns": [seen.as_json() for seen in forecasts]})
-    for definition, seen in zip(reading.definitions, forecasts, strict=True):
+    for definition, seen in zip(definitions, forecasts, strict=True):
         say(*lines_of(definition, seen), as_json=as_json)
-    say(*_next(forecasts, file, campaign), as_json=as_json)
+    say(*_next(forecasts, as_typed(file, campaign, keys)), as_json=as_json)
 
 
-def _forecasts(definitions: "tuple[Definition, ...]") -> "list[Forecast]":
+def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
     """Decide for each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
     from config.settings import load_address, load_local
     from data.ledger import Ledger
@@ -167,10 +175,10 @@ def _left_alone(seen: "Forecast") -> Iterator[tuple[str, str]]:
         yield "withdrawn", f"{counted(seen.withdrawn, 'candidate')}, by a person's decision"
 
 
-def _next(forecasts: "list[Forecast]", file: Path, campaign: Path | None) -> list[str]:
+def _next(forecasts: "list[Forecast]", typed: list[str]) -> list[str]:
     steps = [
         f"Unsure: {command('settle', seen.campaign)}" for seen in forecasts if seen.needs_a_person
     ]
     if all(seen.nothing for seen in forecasts):
         return ["Nothing to send: a run would make no request.", *steps]
-    return [*steps, f"Next: {command('run', *as_typed(file, campaign))}"]
+    return [*steps, f"Next: {command('run', *typed)}"]

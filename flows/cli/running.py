@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.cli.arguments import AsJson, DefinitionFile, as_typed
+from flows.cli.arguments import AsJson, DefinitionFile, OnlyKeys, as_typed
 from flows.cli.closing import next_steps, summary
 from flows.cli.complaints import explain
 from flows.cli.one_run import OneRun
@@ -24,21 +24,35 @@ Files = Annotated[
 ]
 
 
-def run(files: Files, campaign: DefinitionFile = None, as_json: AsJson = False) -> None:
+def run(
+    files: Files,
+    campaign: DefinitionFile = None,
+    only: OnlyKeys = None,
+    as_json: AsJson = False,
+) -> None:
     """Send a campaign: project, problem, people, invitations.
 
     Safe to type again at any time: what is done is never repeated.
     """
-    raise typer.Exit(run_files(files, campaign, as_json=as_json))
+    raise typer.Exit(run_files(files, campaign, only or (), as_json=as_json))
 
 
-def run_files(files: Sequence[Path], campaign: Path | None = None, *, as_json: bool = False) -> int:
-    """Run every campaign of these files; answers the exit code. Raises BadInput, BadSettings."""
+def run_files(
+    files: Sequence[Path],
+    campaign: Path | None = None,
+    only: Sequence[str] = (),
+    *,
+    as_json: bool = False,
+) -> int:
+    """Run every campaign of these files, or `only` those with some keys; answers the exit code.
+
+    Raises BadInput, BadSettings.
+    """
     from config.settings import load_local, load_service
     from flows.cli.progress import progress
 
     with answering(as_json):
-        runs = _read(files, campaign)
+        runs = _read(files, campaign, only)
         load_service()
         database = load_local().database_url
     with progress(as_json=as_json) as shown:
@@ -46,29 +60,33 @@ def run_files(files: Sequence[Path], campaign: Path | None = None, *, as_json: b
     return _tell(runs, database, as_json=as_json)
 
 
-def _read(files: Sequence[Path], campaign: Path | None) -> list[OneRun]:
+def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> list[OneRun]:
     """Read every file before anything is sent. Raises BadInput with the problems of all."""
     from config.errors import BadInput
     from config.places import Place, Problem
     from config.reading import read_campaigns
+    from flows.cli.only import check_only, picked
 
     runs: list[OneRun] = []
     problems: list[Problem] = []
     places: dict[str, Path] = {}
+    found: dict[str, Path] = {}
     for file in files:
         try:
             reading = read_campaigns(file, campaign)
         except BadInput as error:
             problems += error.problems
             continue
-        for definition in reading.definitions:
+        found |= {definition.campaign: file for definition in reading.definitions}
+        for definition in picked(reading.definitions, only):
             first = places.setdefault(definition.campaign, file)
             if any(earlier.key == definition.campaign for earlier in runs):
                 message = f"the campaign {definition.campaign} is in {first} already"
                 problems.append(Problem(Place(str(file)), "campaign", message=message))
-            runs.append(OneRun(file, campaign, definition, as_typed(file, campaign)))
+            runs.append(OneRun(file, campaign, definition, as_typed(file, campaign, only)))
     if problems:
         raise BadInput(problems)
+    check_only(only, found, files)
     return runs
 
 

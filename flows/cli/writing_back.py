@@ -1,0 +1,141 @@
+"""`campaign links --into`: the results written into a copy of a person's own table."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from flows.cli.speech import command, counted
+
+if TYPE_CHECKING:
+    from config.own_tables import Named, OwnTable
+    from data.exports import Result
+    from data.tables import Campaign
+
+TEXTS = (".csv", ".tsv")
+COPIED = (".xlsx", ".xlsm")
+
+Known = Mapping[str, "Result"]
+
+
+def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
+    """Refuse an output that is none, the person's own file, or of a kind it cannot be."""
+    if output is None:
+        raise typer.BadParameter("--into writes a copy: name it with -o", param_hint="--output")
+    if output.exists() and into.exists() and output.samefile(into):
+        raise typer.BadParameter(
+            "this is the table itself; name another file for the copy", param_hint="--output"
+        )
+    kind = into.suffix.lower()
+    kinds = [".xlsx"]
+    if kind in TEXTS:
+        kinds = [kind, ".xlsx"]
+    elif kind in COPIED and not failed_only:
+        kinds = [kind]
+    if output.suffix.lower() not in kinds:
+        raise typer.BadParameter(
+            f"a copy of {into.name} must end in {' or '.join(kinds)}", param_hint="--output"
+        )
+    return output
+
+
+def write_back(
+    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known: Known
+) -> list[str]:
+    """Write the whole table with the results beside each person; answers what to tell.
+
+    `known` are the results by email key, `definition` says how the table is read.
+    Raises BadInput, CannotWrite.
+    """
+    from config.own_tables import own_tables, people_at
+    from data.exports import write_whole
+    from data.writing_back import absent, into_workbook, results_by_row, with_results
+
+    named = _named(into, definition, campaign)
+    data, tables = own_tables(named)
+    people = people_at(named, tables)
+    results = results_by_row(people, campaign.key, known)
+    if into.suffix.lower() in COPIED:
+        write_whole(output, into_workbook(data, people, results))
+        more = []
+    else:
+        told = with_results(people, results)
+        more = _write_anew(into, output, [told if t is people.table else t for t in tables])
+    lines = [_counted(results.values(), output), *more]
+    if missing := len(absent(people, campaign.key, known)):
+        lines.append(f"{counted(missing, 'candidate')} of {campaign.key} in no row of {into}")
+    return lines
+
+
+def write_unfinished(
+    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known: Known
+) -> list[str]:
+    """Write a table of only the rows that are to be mended and sent again; else as `write_back`."""
+    from config.own_tables import own_tables, people_at
+    from data.writing_back import of_one_campaign, only_unfinished, results_by_row, with_results
+
+    named = _named(into, definition, campaign)
+    _, tables = own_tables(named)
+    people = people_at(named, tables)
+    results = results_by_row(people, campaign.key, known)
+    unfinished = {n: result for n, result in results.items() if not result.finished}
+    if not unfinished:
+        return [f"Every row of {into} is done: {output} was not written."]
+    kept = []
+    for table in tables:
+        if table is people.table:
+            kept.append(only_unfinished(people, with_results(people, results), unfinished))
+        elif table.name.strip().casefold() == "campaigns":
+            kept.append(of_one_campaign(table, campaign.key))
+        else:
+            kept.append(table)
+    return [
+        _counted(unfinished.values(), output),
+        *_write_anew(into, output, kept),
+        f"Mend it, then: {_again(output, definition, campaign)}",
+    ]
+
+
+def _named(into: Path, definition: Path | None, campaign: "Campaign") -> "Named":
+    """Say how the table is read: as its definition says, given or known from the last run."""
+    from config.own_tables import Named, named_table
+
+    definition = definition or _last_definition(campaign)
+    return (named_table(into, definition) if definition else None) or Named(into)
+
+
+def _last_definition(campaign: "Campaign") -> Path | None:
+    path = Path(campaign.definition)
+    return path if path.suffix.lower() in (".yaml", ".yml") and path.is_file() else None
+
+
+def _write_anew(into: Path, output: Path, tables: "Sequence[OwnTable]") -> list[str]:
+    """Write tables as values; answers what the copy lacks."""
+    from data.exports import write_whole
+    from data.writing_back import as_text_file, as_workbook
+
+    if output.suffix.lower() not in TEXTS:
+        write_whole(output, as_workbook(tables))
+        return [f"It is made from what was read in {into.name}: its values, no formats."]
+    content, guarded = as_text_file(tables[0])
+    write_whole(output, content)
+    if not guarded:
+        return []
+    cells = counted(guarded, "cell")
+    return [f"{cells} that a spreadsheet would calculate: with an apostrophe in front"]
+
+
+def _counted(results: "Iterable[Result]", output: Path) -> str:
+    counts = Counter(result.status for result in results)
+    told = ", ".join(f"{number:,} {status}" for status, number in counts.most_common())
+    return f"{counted(counts.total(), 'row')} in {output}: {told or 'nobody'}"
+
+
+def _again(output: Path, definition: Path | None, campaign: "Campaign") -> str:
+    """Run the mended rows: a workbook with its own campaign, or a table with its definition."""
+    definition = definition or _last_definition(campaign)
+    if definition is None and Path(campaign.definition).suffix.lower() in TEXTS:
+        return command("run", output, "--campaign") + " DEFINITION"
+    return command("run", output, *(["--campaign", definition] if definition else []))
