@@ -137,7 +137,11 @@ class Office:
 
 @pytest.fixture(autouse=True)
 def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No receipt of this machine reaches a test."""
+    """No receipt and no setting of this machine reaches a test."""
+    for name in os.environ:
+        if name.startswith(("ASSESSMENT_", "CAMPAIGN_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data-directory"))
     return tmp_path / "data-directory"
 
@@ -633,6 +637,7 @@ def test_a_crash_between_the_receipt_and_the_wave(office: Office) -> None:
     """The ledger that wrote the receipt goes on; an empty one beside it does not."""
     environment = os.environ | office.service.environment()
     environment["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{office.database('first')}"
+    environment["CAMPAIGN_OUTPUT_DIR"] = str(office.folder / "out")
     command = [sys.executable, "-c", DIES_BEFORE_THE_WAVE, str(office.file)]
     assert subprocess.run(command, env=environment, check=False).returncode == 9
     assert (len(office.service.candidates), office.emails()) == (2, Counter())
