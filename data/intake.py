@@ -131,6 +131,8 @@ def _followed(found: Any, intent: Intent) -> dict[str, Any]:
         values |= _problem(intent)
         if not _has_problem(intent):
             values["problem_state"] = Step.DONE
+        elif intent.problem_id is None and intent.problem_title == found.problem_title:
+            del values["problem_id"]  # a run that had no need to ask must not forget the answer
     return values
 
 

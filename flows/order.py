@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+from config.errors import CampaignError
 from data.ledger import Ledger, ToInvite
 from data.remaining import Changes
 from data.states import Step
@@ -32,6 +33,10 @@ WAVE = 100  # invitations in one step: what a person watches, and pauses between
 ADDS = 10  # bulk adds in one step
 
 T = TypeVar("T")
+
+
+class ProblemChanged(CampaignError):
+    """The problem this run had looked up is not the one that the definition names now."""
 
 
 async def conduct(asked: Asked, desk: Desk) -> Finish:
@@ -90,7 +95,11 @@ def _create(campaign: Campaign) -> Order:
 
 def _attach(campaign: Campaign) -> Order:
     if campaign.project_id is None or campaign.problem_id is None:
-        raise LookupError("a problem is attached only when both ids are known")
+        # A run of another version of the definition came in between.
+        raise ProblemChanged(
+            "Which problem the project gets was changed while this run was under way. "
+            "Nothing more was sent; the same command goes on from there."
+        )
     return AttachProblem(campaign.project_id, campaign.problem_id)
 
 

@@ -47,7 +47,7 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
     digest = digest_of(asked.file, asked.definition)
     if asked.campaign is not None:
         known = ledger.campaign(asked.campaign)
-        if known is not None and (known.digest, known.app_url) == (digest, service.app_url):
+        if known is not None and _taken_over(known, digest, service):
             _same_service(known, service)
             return Wanted(asked.campaign, digest, None, known)
     definition = _pick(asked)
@@ -56,6 +56,12 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
         _same_service(known, service)
     _only_problem(definition, ledger)
     return Wanted(definition.campaign, digest, definition, known)
+
+
+def _taken_over(known: Campaign, digest: str, service: ServiceSettings) -> bool:
+    """Whether the ledger has all that these bytes ask for, or a title still stands for an id."""
+    only_a_title = known.problem_title is not None and known.problem_id is None
+    return (known.digest, known.app_url) == (digest, service.app_url) and not only_a_title
 
 
 def _pick(asked: Asked) -> Definition:
