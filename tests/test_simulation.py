@@ -1,0 +1,90 @@
+"""Nobody twice, nobody forgotten, in thousands of histories drawn from seeds."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data.ledger import Ledger
+from data.states import Step
+from tests.many_histories import broken
+from tests.promise import BrokenPromise
+from tests.simulation import play
+from tests.workshop import workshop
+
+SEEDS = int(os.environ.get("SEEDS", "2000"))
+PIECES = 8
+
+
+@pytest.mark.parametrize("piece", range(PIECES))
+def test_no_history_breaks_the_promise(piece: int) -> None:
+    """Whatever dies, fails, fills up, jumps or is decided: the promise holds at every check."""
+    found = broken(range(piece, SEEDS, PIECES))
+    assert not found, "\n".join(found.values())
+
+
+def test_a_seed_always_tells_the_same_history() -> None:
+    """The same seed gives the same record and the same ledger, in this process and in another."""
+    seeds = (3, 14, 159, 265)
+    with workshop() as place:
+        here = [play(place, seed).fingerprint() for seed in seeds]
+        again = [play(place, seed).fingerprint() for seed in seeds]
+    assert here == again
+    assert len(set(here)) == len(seeds)
+    for seed, digest in zip(seeds[:2], here, strict=False):
+        told = subprocess.run(
+            [sys.executable, "-m", "tests.many_histories", "1", str(seed)],
+            cwd=Path(__file__).parent.parent,
+            env={**os.environ, "PYTHONHASHSEED": "7"},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert told.stdout.rstrip().endswith(f"digest {digest}")
+
+
+def test_histories_hold_everything_they_are_meant_to_hold() -> None:
+    """A simulation in which nothing goes wrong proves nothing: each kind of trouble is met."""
+    endings: set[str] = set()
+    with workshop() as place:
+        for seed in range(60):
+            endings |= set(play(place, seed).endings)
+    assert endings >= {
+        "completed",
+        "needs_attention",
+        "stopped",
+        "died",
+        "settled",
+        "settled too early",
+        "resent",
+        "LedgerUnusable",
+        "Unreachable",
+    }
+
+
+def test_a_lost_claim_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A recovery that takes doubt for nothing would send twice: the histories find it."""
+    monkeypatch.setattr("data.recovery.Step", _Careless)
+    with pytest.raises(BrokenPromise), workshop() as place:
+        for seed in range(200):
+            play(place, seed)
+
+
+class _Careless:
+    UNSURE = Step.WAITING
+    DONE = Step.DONE
+    SENDING = Step.SENDING
+
+
+def test_a_seed_that_breaks_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who reads of a broken history also reads how to see it again."""
+
+    def forgetful(self: Ledger, campaign_row: int) -> list[int]:
+        return []
+
+    monkeypatch.setattr(Ledger, "to_add", forgetful)
+    [(seed, told)] = broken([5]).items()
+    assert seed == 5
+    assert "make simulate SEEDS=1 FIRST=5" in told
