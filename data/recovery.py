@@ -7,7 +7,7 @@ it becomes UNSURE, and a person settles it.
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select, update
+from sqlalchemy import Connection, Row, exists, select, update
 
 from data import claims
 from data.claims import Outcome
@@ -27,9 +27,17 @@ LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
 
 
 def dead_runs(connection: Connection, campaign_row: int, at: datetime) -> list[int]:
-    """Runs of this campaign that never said they ended, and whose process is gone."""
+    """Runs of this campaign that never said they ended, and whose process is gone.
+
+    One that was taken for dead may have woken and claimed more before it died: it counts again.
+    """
+    still_sending = exists().where(
+        attempt.c.run_id == runs.c.id, attempt.c.state == AttemptState.SENDING
+    )
     found = connection.execute(
-        select(runs).where(runs.c.campaign_id == campaign_row, runs.c.ended_at.is_(None))
+        select(runs).where(
+            runs.c.campaign_id == campaign_row, runs.c.ended_at.is_(None) | still_sending
+        )
     )
     here = this_process()
     return [int(run.id) for run in found if not lives(run, here, at)]

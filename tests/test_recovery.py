@@ -1,0 +1,159 @@
+"""What a run leaves behind when its process goes away is doubt, and only that."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from data import processes, recovery
+from data.ledger import Ledger, now
+from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
+from data.states import AttemptState, Ending, Operation, Step
+from tests.small_ledger import Small
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(recovery, "OWN_RUNS", set())
+    small = Small.at(tmp_path, "ada", "bo", "cy")
+    with small.ledger:
+        yield small
+
+
+def die(small: Small) -> None:
+    """The process of the run is gone: this one is another."""
+    recovery.OWN_RUNS.clear()
+
+
+def recover(small: Small) -> int:
+    return small.ledger.recover(small.begun.campaign)
+
+
+def test_a_request_of_a_dead_run_is_in_doubt_and_what_was_answered_stays(small: Small) -> None:
+    """`sending` without its run becomes unsure; everything else stays as it was recorded."""
+    small.add_everybody()
+    ada, bo, _ = small.rows().values()
+    small.land(Operation.INVITE, small.claim(Operation.INVITE, ada), Step.DONE)
+    small.claim(Operation.INVITE, bo)
+    die(small)
+    assert recover(small) == 1
+    assert [small.end_of(name)[1] for name in ("ada", "bo", "cy")] == [
+        Step.DONE,
+        Step.UNSURE,
+        Step.WAITING,
+    ]
+    assert small.attempts()[-1].evidence == recovery.LEFT_BY_DEAD_RUN
+    assert small.ledger.last_run(small.begun.campaign).ending == Ending.DIED
+
+
+@pytest.mark.parametrize("operation", [Operation.CREATE, Operation.ATTACH, Operation.ADD])
+def test_every_operation_of_a_dead_run_is_in_doubt(small: Small, operation: Operation) -> None:
+    """A bulk add is one request: all its people are in doubt, and one call."""
+    rows = small.rows().values() if operation is Operation.ADD else ()
+    small.claim(operation, *rows)
+    die(small)
+    assert recover(small) == 1
+    campaign = small.campaign()
+    stands = {
+        Operation.CREATE: [campaign.project_state],
+        Operation.ATTACH: [campaign.problem_state],
+        Operation.ADD: [one.add_state for one in small.people()],
+    }
+    assert set(stands[operation]) == {Step.UNSURE}
+    assert small.attempts()[0].state == AttemptState.UNSURE
+
+
+def test_recovering_twice_changes_nothing(small: Small) -> None:
+    """A recovery that dies and is repeated finds nothing left to doubt."""
+    small.claim(Operation.CREATE)
+    die(small)
+    assert [recover(small), recover(small)] == [1, 0]
+
+
+def test_a_living_run_is_left_alone(small: Small) -> None:
+    """What a run has under way is its own as long as its process lives."""
+    small.claim(Operation.CREATE)
+    assert recover(small) == 0
+    assert small.campaign().project_state == Step.SENDING
+
+
+def on_another_host(small: Small, silent_for: timedelta, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run is another machine's, and its last sign of life is so long ago."""
+    monkeypatch.setattr(processes.socket, "gethostname", lambda: "another")
+    monkeypatch.setattr("data.ledger.now", lambda: now() + silent_for)
+
+
+@pytest.mark.parametrize(
+    ("silent_for", "doubted"),
+    [
+        (HEARTBEAT_EXPIRES - timedelta(seconds=5), 0),
+        (HEARTBEAT_EXPIRES + timedelta(seconds=5), 1),
+        (timedelta(days=1), 1),
+        (-timedelta(days=1), 0),  # the clock was set back: no proof of anything
+    ],
+)
+def test_another_hosts_run_is_dead_once_its_heartbeat_expired(
+    small: Small, silent_for: timedelta, doubted: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a process on another machine only the heartbeat tells."""
+    small.claim(Operation.CREATE)
+    on_another_host(small, silent_for, monkeypatch)
+    assert recover(small) == doubted
+
+
+def test_a_run_that_woke_after_it_was_taken_for_dead_is_recovered_once_more(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asleep too long, buried, awake again, claiming more, then gone: nobody stays on sending."""
+    small.claim(Operation.CREATE)
+    with monkeypatch.context() as elsewhere:
+        on_another_host(small, timedelta(days=1), elsewhere)
+        assert recover(small) == 1
+    small.claim(Operation.ATTACH)
+    die(small)
+    assert recover(small) == 1
+    assert small.campaign().problem_state == Step.UNSURE
+
+
+def test_a_late_answer_lands_on_what_was_doubted(small: Small) -> None:
+    """An answer that comes after its run was taken for dead settles the doubt it left."""
+    claimed = small.claim(Operation.CREATE)
+    die(small)
+    recover(small)
+    small.land(Operation.CREATE, claimed, Step.DONE, project_id=101)
+    assert (small.campaign().project_state, small.campaign().project_id) == (Step.DONE, 101)
+    assert small.attempts()[0].state == AttemptState.DONE
+
+
+def test_a_run_that_ends_leaves_doubt_only_where_no_answer_was_recorded(small: Small) -> None:
+    """Ending gives up what is still under way, and says so in its own words."""
+    small.claim(Operation.CREATE)
+    assert small.ledger.end(small.begun.run, Ending.STOPPED, "why") == 1
+    assert small.campaign().project_state == Step.UNSURE
+    assert small.attempts()[0].evidence == recovery.LEFT_BY_OWN_RUN
+    assert recover(small) == 0
+
+
+HERE = this_process()
+
+
+@pytest.mark.parametrize(
+    ("run", "lives"),
+    [
+        (HERE, True),
+        (Process(HERE.host, HERE.pid, "another start"), False),  # the number was used again
+        (Process(HERE.host, HERE.pid, ""), False),
+        (Process(HERE.host, 2**22 + 1, HERE.start), False),  # beyond every process number
+    ],
+)
+def test_a_process_is_told_by_its_number_and_its_start(run: Process, lives: bool) -> None:
+    """A number alone is not a process: they are used again."""
+    assert is_alive(run, now(), now()) is lives
+
+
+def test_only_the_campaigns_own_runs_are_looked_at(small: Small, tmp_path: Path) -> None:
+    """A campaign that never ran has no dead runs."""
+    die(small)
+    with Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
+        assert ledger.recover(small.begun.campaign + 1) == 0
+        assert ledger.recover(small.begun.campaign) == 0  # one dead run, nothing under way
