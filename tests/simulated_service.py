@@ -149,7 +149,7 @@ class Client:
         deadline: float,
         **_: Any,
     ) -> None:
-        """`leaving` hears of each changing request before its first byte leaves; says whose it is."""
+        """`leaving` hears of each changing request before it leaves, and says which attempt it is."""
         self._assessment = assessment
         self._leaving = leaving
         self._deadline = deadline

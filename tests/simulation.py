@@ -32,7 +32,7 @@ from flows.order import Desk, conduct
 from tasks.asked import Asked
 from tasks.service.wire import Request
 from tests.promise import BrokenPromise, check_finished, check_promise, open_books
-from tests.simulated_service import Assessment, Client
+from tests.simulated_service import FAR_TOO_LATE, Assessment, Client
 from tests.virtual_time import HERE, Program, VirtualLoop
 from tests.workshop import Workshop
 
@@ -79,6 +79,7 @@ class World:
         self.send = True
         self.digest = ""
         self.doubt_allowed = 0  # requests that may be in doubt for another reason than a fault
+        self.set_back = timedelta()  # by how much the clock went back, all in all
         self.resent: Counter[str] = Counter()
         self.log: list[str] = []
         self.endings: Counter[str] = Counter()
@@ -290,7 +291,7 @@ class World:
         if request.operation is Operation.ADD and rows != request.rows:
             raise BrokenPromise(f"{request.rows} people left, {rows} were claimed")
         # Who stood still after the claim may have been taken for dead meanwhile.
-        if state != AttemptState.SENDING and not program.stop_for:
+        if state != AttemptState.SENDING and not (program.stop_for or program.lost_sight_of):
             raise BrokenPromise(f"a request left whose attempt {attempt} is {state}")
         self.log.append(f"{asyncio.get_running_loop().time():.3f} {program.pid} {request.path}")
         return int(attempt)
@@ -353,15 +354,32 @@ class World:
                 await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
                 for gate in programs[0].gates:
                     gate.stop(INTERRUPTED)
+            if dice.random() < 0.1:
+                await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
+                self.move_the_clock(number)
+
+    def move_the_clock(self, programs: int) -> None:
+        """A day either way. Forward, programs on another host look dead until their next beat."""
+        days = self.dice.choice((1, -1))
+        asyncio.get_running_loop().skew += timedelta(days=days)
+        if days < 0:
+            self.set_back += timedelta(days=1)
+        else:
+            self.doubt_allowed += programs * self.local.invites_in_flight
+            for program in self.programs.values():
+                program.lost_sight_of = True
 
     async def by_person(self, act: Callable[[], Awaitable[None]]) -> None:
-        """A person's command is a program too."""
+        """A person's command is a program too, typed once nothing is under way any more."""
+        await asyncio.sleep(2 * FAR_TOO_LATE)
         await self.see(self.program(mishaps=False), act)
 
     async def calm(self) -> None:
         """With nothing in the way the same command finishes, and then it has nothing to do."""
         self.assessment.trouble = 0.0
-        await asyncio.sleep((PATIENCE + HEARTBEAT_EXPIRES + timedelta(minutes=5)).total_seconds())
+        # Where the clock was set back, a dead program on another host seems to beat until then.
+        patience = PATIENCE + HEARTBEAT_EXPIRES + self.set_back
+        await asyncio.sleep(patience.total_seconds())
         for _ in range(40):
             before = self.made()
             finish = await self.run(self.program(mishaps=False))
@@ -384,7 +402,7 @@ class World:
         return Step.UNSURE in steps
 
     def _everybody_has_what_was_asked_for(self, finish: Finish | None) -> None:
-        """Everyone whom the service takes has the invitations that were wanted, no more, no less."""
+        """Everyone whom the service takes has the invitations that were wanted, and no other."""
         books = open_books(self.ledger, KEY)
         assert books is not None and finish is not None
         times = Counter(email_key(one.email) for one in self.assessment.record.invitations)

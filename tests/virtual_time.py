@@ -93,6 +93,7 @@ class Program:
         self.died = asyncio.Event()
         self.gates: list[Any] = []  # what a signal would stop
         self.disk_failed = False
+        self.lost_sight_of = False  # others may have taken it for dead
 
     async def point(self) -> None:
         """Something may happen to the program here; a dead one never gets beyond."""
@@ -100,7 +101,7 @@ class Program:
         loop = asyncio.get_running_loop()
         if self.points in self.stop_for:
             self.stopped_until = loop.time() + self.stop_for[self.points]
-        while self.alive and (rest := self.stopped_until - loop.time()) > 0:
+        if (rest := self.stopped_until - loop.time()) > 0:
             await asyncio.sleep(rest)
         if self.fuse is not None and self.points >= self.fuse:
             self.die()
