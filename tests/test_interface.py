@@ -275,7 +275,7 @@ def test_ids_of_answers_are_in_every_later_path(hiring: Hiring) -> None:
 
 
 def test_every_path_begins_with_api_and_names_no_version(hiring: Hiring) -> None:
-    """Interface 4, 9: {base_url}/api/..., one slash, no version segment, no query."""
+    """Interface 4, 9: {base_url}/api/..., one slash and no version segment."""
     with Sandbox() as service:
         hiring.run(service)
         calls = [one.path for one in service.record.requests if one.operation != "token"]
@@ -578,6 +578,16 @@ def test_a_refusal_of_any_shape_is_told_to_a_person(hiring: Hiring, body: Any) -
     assert invitations(hiring) == ["refused", "done", "done"]
     [why] = {one["why"] for one in hiring.seen(standing)["candidates"] if one["why"]}
     assert "422" in why
+
+
+def test_a_row_that_the_service_will_not_have_keeps_nobody_else_out(hiring: Hiring) -> None:
+    """Interface 4.5, 7: a refused add does not say whom it is about, so halves of it find out."""
+    with Sandbox(refuse_emails=["grace.hopper@example.com"]) as service:
+        assert hiring.run(service).ending is Ending.NEEDS_ATTENTION
+        assert invited(service) == EMAILS[1:]
+        assert len(service.candidates) == 2
+    stand = hiring.seen(standing)
+    assert [one["add"] for one in stand["candidates"]] == ["done", "refused", "done"]
 
 
 @pytest.mark.parametrize("kind", ["lost", "reset"])
