@@ -267,6 +267,15 @@ def test_what_is_no_receipt_is_a_lost_one(content: bytes) -> None:
     assert Receipt.of(receipt.content()) == receipt
 
 
+def test_what_was_lost_is_no_doubt_for_who_has_an_entry_since() -> None:
+    """An entry of a campaign's own says more than a file that was replaced."""
+    receipt = Receipt(campaigns=(entry(),), lost=("unreadable, sha256 0",))
+    reach = Reach("mine", 5)
+    assert not list(misfits(Path("x"), receipt, KEY, "https://api.example.com", reach))
+    [misfit] = misfits(Path("x"), receipt, "other", "https://api.example.com", reach)
+    assert (misfit.fit, misfit.says) == (Fit.UNREADABLE, "unreadable, sha256 0")
+
+
 # -- a campaign's own ledger --------------------------------------------------------------
 
 
@@ -369,6 +378,18 @@ def test_an_old_copy_stops_before_any_request(office: Office) -> None:
     said = office.stopped("first", OlderLedger)
     assert "request no. 7" in said and "request no. 5" in said
     assert office.emails() == Counter([ADA, ZOE, GRACE])
+
+
+def test_an_old_copy_that_sent_another_campaign_since_is_still_old(office: Office) -> None:
+    """How far a ledger is gets counted for each campaign by itself."""
+    office.run()
+    shutil.copy(office.database("first"), office.database("copy"))
+    office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
+    office.run()
+    office.run("copy", office.write("frontend.yaml", "frontend-2026", ADA, ZOE, GRACE, JOAN))
+    office.write("backend.yaml", KEY, ADA, ZOE, GRACE, JOAN)
+    assert office.reach("copy", "frontend-2026").attempt > office.entry().attempt
+    office.stopped("copy", OlderLedger)
 
 
 def test_an_acceptance_goes_on_and_shuts_the_other_ledger_out(office: Office) -> None:
