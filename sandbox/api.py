@@ -11,6 +11,7 @@ from typing import Any
 
 from sandbox import shapes
 from sandbox.answers import Answer, refusal
+from sandbox.catalogue import Catalogue
 from sandbox.operations import Call, Operation
 from sandbox.outbox import Outbox
 from sandbox.problems import Problem
@@ -52,7 +53,7 @@ class Api:
         limits: Limits,
     ) -> None:
         self.tokens = tokens
-        self.problems = {problem["id"]: problem for problem in problems}
+        self.catalogue = Catalogue(problems, record)
         self._record = record
         self._outbox = outbox
         self._limits = limits
@@ -97,7 +98,7 @@ class Api:
         )
 
     def _list_problems(self, received: Received) -> Answer:
-        return Answer(200, list(self.problems.values()))
+        return Answer(200, self.catalogue.all())
 
     def _create_project(self, received: Received) -> Answer:
         if wrong := shapes.wrong_project(received.body):
@@ -112,7 +113,7 @@ class Api:
         if wrong := shapes.wrong_fields(received.body, shapes.LINK):
             return refusal(422, wrong)
         problem_id = received.body["problemid"]
-        if problem_id not in self.problems:
+        if self.catalogue.get(problem_id) is None:
             return refusal(404, "no such problem")
         self._record.attach_problem(project, problem_id, received.request)
         return Answer(200, {"message": "added"})

@@ -2,12 +2,14 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from sandbox.journal import Journal, Line
 from sandbox.operations import Call
+from sandbox.problems import Problem
+from sandbox.solutions import Solution
 
 FIRST_PROJECT_ID = 101
 FIRST_CANDIDATE_ID = 5001
@@ -113,6 +115,9 @@ class Record:
         self.projects: list[Project] = []
         self.candidates: list[Candidate] = []
         self.invitations: list[Invitation] = []
+        self.problems: list[Problem] = []  # those made in the web application
+        self.submissions: list[Solution] = []
+        self.drafts: dict[int, Solution] = {}  # the newest of each candidate, by candidate_id
         self._projects: dict[int, Project] = {}
         self._candidates: dict[int, Candidate] = {}
         self._changed = threading.Condition()
@@ -174,10 +179,13 @@ class Record:
             request.status, request.finished = status, True
             self._write("finished", number=request.number, status=status)
 
-    def create_project(self, fields: Mapping[str, Any], request: Request | None) -> Project:
+    def create_project(
+        self, fields: Mapping[str, Any], request: Request | None, *, project_id: int | None = None
+    ) -> Project:
         """Create a project; `request` is None when a person made it in the web application."""
         with self._changed:
-            project = Project(id=FIRST_PROJECT_ID + len(self.projects), **fields)
+            free = max(self._projects, default=FIRST_PROJECT_ID - 1) + 1
+            project = Project(id=free if project_id is None else project_id, **fields)
             self._keep_project(project)
             self._done(request, "project", **project.as_json())
         return project
@@ -215,8 +223,28 @@ class Record:
             self._done(request, "invitation", **invitation.as_json())
         return invitation
 
+    def create_problem(self, problem: Problem) -> None:
+        """Keep a problem that a person made in the web application."""
+        with self._changed:
+            self.problems.append(problem)
+            self._done(None, "problem", problem=problem)
+
+    def save_draft(self, draft: Solution) -> None:
+        """Keep what a candidate has written so far, in place of what was kept before."""
+        with self._changed:
+            self.drafts[draft.candidate_id] = draft
+            self._done(None, "draft", **draft.as_json())
+
+    def submit(self, solution: Solution) -> Solution:
+        """Keep what a candidate hands in; each submission is one more, none replaces another."""
+        with self._changed:
+            submission = replace(solution, number=len(self.submissions) + 1)
+            self.submissions.append(submission)
+            self._done(None, "submission", **submission.as_json())
+        return submission
+
     def as_json(self) -> Line:
-        """Describe everything, for GET /sandbox/record."""
+        """Describe everything the API did, for GET /sandbox/record."""
         return {
             "requests": [request.as_json() for request in self.requests],
             "projects": [project.as_json() for project in self.projects],
@@ -262,3 +290,9 @@ class Record:
                 self._keep_candidates([Candidate(**row) for row in line["rows"]])
             case "invitation":
                 self.invitations.append(Invitation(**line))
+            case "problem":
+                self.problems.append(line["problem"])
+            case "draft":
+                self.drafts[line["candidate_id"]] = Solution.of(line)
+            case "submission":
+                self.submissions.append(Solution.of(line))

@@ -12,14 +12,17 @@ from typing import Self, TypeVar
 import uvicorn
 
 from sandbox.api import Api, Limits
+from sandbox.embedded import Embedded
 from sandbox.faults import Fault, Faults
 from sandbox.journal import Journal
+from sandbox.logins import Logins
 from sandbox.outbox import Outbox
 from sandbox.problems import SAMPLE_PROBLEMS, Problem
 from sandbox.record import Candidate, Project, Record
 from sandbox.service import Service
 from sandbox.tokens import Credentials, Tokens
-from sandbox.web import Pages
+from sandbox.web import Desk, Pages
+from sandbox.web_application import WebApplication
 
 Found = TypeVar("Found")
 
@@ -32,7 +35,8 @@ class Sandbox:
 
     `port` 0 takes any free one. With a `folder` it remembers: projects, candidates, invitations
     and the record are there again when a sandbox starts on the same folder, and the outbox holds
-    one `.eml` file for each invitation. `latency`, `token_lifetime` and `keep_alive` in seconds.
+    one `.eml` file for each invitation. `latency`, `token_lifetime`, `keep_alive` and
+    `login_code_lifetime` in seconds.
 
     Emails in `refuse_emails` make any add that holds one answer 422 as a whole; invites of those
     in `refuse_invites` answer 422. Adds of more than `max_candidates_per_request` answer 413.
@@ -49,6 +53,7 @@ class Sandbox:
         latency: float = 0.0,
         token_lifetime: int = 86400,
         keep_alive: int = 5,
+        login_code_lifetime: float = 60.0,
         faults: Iterable[Fault] = (),
         problems: Sequence[Problem] = SAMPLE_PROBLEMS,
         max_candidates_per_request: int | None = None,
@@ -63,6 +68,7 @@ class Sandbox:
         self.faults = Faults(faults)
         self._host, self._port, self._keep_alive = host, port, keep_alive
         self._latency = latency
+        self._logins = Logins(login_code_lifetime)
         self._tokens = Tokens(Credentials(client_id, client_secret, audience), token_lifetime)
         self._problems = problems
         self._limits = Limits(
@@ -82,8 +88,9 @@ class Sandbox:
             self.record = Record(journal)
             outbox = Outbox(self.record, letters, self.app_url)
             api = Api(self.record, outbox, self._tokens, self._problems, self._limits)
-            pages = Pages(self.record, outbox, self.faults).routes()
-            service = Service(api, self.record, self.faults, pages, self._latency)
+            service = Service(
+                api, self.record, self.faults, self._pages(api, outbox), self._latency
+            )
             opened.enter_context(_Server(service, self._keep_alive).serving(listener))
             self._opened = opened.pop_all()
         return self
@@ -95,6 +102,13 @@ class Sandbox:
         trace: TracebackType | None,
     ) -> None:
         self._opened.close()
+
+    def _pages(self, api: Api, outbox: Outbox) -> Pages:
+        desk = Desk(self.record, outbox, self.faults)
+        application = WebApplication(self.record, api.catalogue)
+        embedded = Embedded(self.record, api.catalogue, self._logins)
+        routes = [*desk.routes(), *application.routes(), *embedded.routes()]
+        return Pages(routes, self._host)
 
     @property
     def projects(self) -> list[Project]:
@@ -127,8 +141,13 @@ class Sandbox:
         """Wait until the predicate holds of the record; raises TimeoutError after `timeout` s."""
         return self.record.wait_for(predicate, timeout)
 
-    def create_interview(self, name: str, *problem_ids: int) -> Project:
-        """Create a project as a person does in the web application (interface 1)."""
+    def create_interview(
+        self, name: str, *problem_ids: int, project_id: int | None = None
+    ) -> Project:
+        """Create a project as a person does in the web application (interface 1).
+
+        `project_id` None takes the next one; a number stands in for a project made elsewhere.
+        """
         fields = {
             "name": name,
             "description": "",
@@ -136,7 +155,7 @@ class Sandbox:
             "starttime": "Jan 1, 2026 9:00 am",
             "endtime": "Dec 31, 2026 6:00 pm",
         }
-        project = self.record.create_project(fields, None)
+        project = self.record.create_project(fields, None, project_id=project_id)
         for problem_id in problem_ids:
             self.record.attach_problem(project, problem_id, None)
         return project

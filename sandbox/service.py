@@ -18,7 +18,17 @@ from sandbox.record import Record, Request
 from sandbox.wire import ClientGone, Wire
 from sandbox.wrong_answers import altered
 
-_PAGES = ("/outbox", "/embedded/", "/sandbox/", "/style.css", "/favicon.ico")
+_PAGES = (
+    "/outbox",
+    "/embedded/",
+    "/problems",
+    "/interviews",
+    "/sandbox/",
+    "/style.css",
+    "/scripts/",
+    "/editor/",
+    "/favicon.ico",
+)
 
 
 class Service:

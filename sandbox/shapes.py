@@ -41,9 +41,14 @@ def wrong_fields(body: object, fields: Mapping[str, type]) -> str | None:
     for name, wanted in fields.items():
         if type(body[name]) is not wanted:
             return f"{name}: wanted {'an integer' if wanted is int else 'a string'}"
-        if wanted is str and _SURROGATE.search(body[name]):
+        if wanted is str and unwritable(body[name]):
             return f"{name}: wanted text that can be written"
     return None
+
+
+def unwritable(text: str) -> bool:
+    """Whether a text holds half a character, which no file and no page can hold."""
+    return bool(_SURROGATE.search(text))
 
 
 def wrong_time(text: str) -> str | None:

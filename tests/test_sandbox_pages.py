@@ -28,14 +28,25 @@ def service() -> Iterator[Sandbox]:
 
 
 @pytest.mark.parametrize(
-    "path", ["/", "/outbox", "/outbox/1", "/embedded/welcome?projectId=101&candidateId=5001"]
+    "path",
+    [
+        "/",
+        "/problems",
+        "/interviews",
+        "/interviews/101",
+        "/outbox",
+        "/outbox/1",
+        "/embedded/welcome?projectId=101&candidateId=5001",
+        "/embedded/login?projectId=101&candidateId=5001&state=%22%3E%3Cscript%3E",
+    ],
 )
 def test_every_value_is_escaped(service, path):
-    """A candidate or project called <script> is text, on every page, and no script may run."""
+    """A candidate or project called <script> is text, on every page, and only our scripts run."""
     page = httpx.get(service.url + path)
     assert page.status_code == 200
-    assert "<script" not in page.text and "<img" not in page.text
-    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assert "<script>" not in page.text and "<img" not in page.text
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy
 
 
 def test_the_message_shows_its_link_and_the_link_works(service):
@@ -70,7 +81,7 @@ def test_the_embedded_page_knows_its_own_links(service, query, status):
     assert page.status_code == status
     assert page.headers["content-type"].startswith("text/html")
     assert ("cannot be shown" in page.text) == (status != 200)
-    assert "<script" not in page.text and "a&amp;101@x.y" not in page.text
+    assert "<script>" not in page.text and "a&amp;101@x.y" not in page.text
 
 
 def test_an_unknown_message_is_not_found(service):

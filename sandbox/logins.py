@@ -1,0 +1,68 @@
+"""Logins of the embedded interface: one-time codes, and the sessions they open (interface 4.7).
+
+The login happens in a pop-up, the assessment in an iframe of somebody else's page, where the
+browser keeps the pop-up's cookies away. So the pop-up hands the frame a code instead.
+"""
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+SESSION_LIFETIME = 12 * 3600.0
+"""Seconds a candidate may work after a login."""
+
+
+class Seat(NamedTuple):
+    """Whose place at which assessment: the two ids of an embed URL."""
+
+    project_id: int
+    candidate_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    seat: Seat
+    state: str
+    until: float
+
+
+class Logins:
+    """Knows which codes and sessions are good now, in memory only: a restart ends them all.
+
+    `code_lifetime` in seconds; `clock` tells seconds that only ever grow.
+    """
+
+    def __init__(self, code_lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._code_lifetime = code_lifetime
+        self._clock = clock
+        self._codes: dict[str, _Code] = {}
+        self._sessions: dict[str, tuple[Seat, float]] = {}
+
+    def code_for(self, seat: Seat, state: str) -> str:
+        """Make a code that opens this seat once, soon, to the page that was given `state`."""
+        now = self._clock()
+        self._codes = {code: one for code, one in self._codes.items() if one.until > now}
+        code = secrets.token_urlsafe(24)
+        self._codes[code] = _Code(seat, state, now + self._code_lifetime)
+        return code
+
+    def redeem(self, code: str, seat: Seat, state: str) -> str | None:
+        """Open a session with a code; None when it is unknown, used, late or somebody else's.
+
+        Any try uses the code up, so that nobody can go on guessing with it.
+        """
+        known = self._codes.pop(code, None)
+        now = self._clock()
+        if known is None or now >= known.until or (known.seat, known.state) != (seat, state):
+            return None
+        session = secrets.token_urlsafe(24)
+        self._sessions = {one: kept for one, kept in self._sessions.items() if kept[1] > now}
+        self._sessions[session] = (seat, now + SESSION_LIFETIME)
+        return session
+
+    def seat(self, session: str) -> Seat | None:
+        """Whose session this is; None when there is no such session, or no longer."""
+        seat, until = self._sessions.get(session, (None, 0.0))
+        return seat if self._clock() < until else None

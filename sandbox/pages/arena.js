@@ -1,0 +1,227 @@
+// The arena: two editors over one text, saved while the candidate types, handed in on request.
+"use strict";
+
+const SAVE_AFTER = 800; // ms without a key
+const TRY_AGAIN_AFTER = 3000;
+
+const bench = document.getElementById("bench");
+const plain = document.getElementById("plain");
+const language = document.getElementById("language");
+const told = document.getElementById("told");
+const { session, nonce } = bench.dataset;
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+let saving = null;
+let unsaved = false;
+
+// ---- the two environments -------------------------------------------------------------------
+
+const full = openFullEditor();
+
+function openFullEditor() {
+  const dom = ace.require("ace/lib/dom");
+  const create = dom.createElement;
+  // The page allows only styles that carry its nonce.
+  dom.createElement = (tag, namespace) => {
+    const made = create(tag, namespace);
+    if (tag === "style") made.nonce = nonce;
+    return made;
+  };
+  ace.config.set("basePath", "/editor");
+  ace.config.set("useStrictCSP", false);
+  const editor = ace.edit("full", {
+    useWorker: false,
+    fontSize: 15,
+    showPrintMargin: false,
+    enableBasicAutocompletion: true,
+    enableLiveAutocompletion: true,
+    scrollPastEnd: 0.3,
+  });
+  const field = editor.textInput.getElement();
+  field.setAttribute("aria-label", "Your solution, in the full editor");
+  editor.renderer.setScrollMargin(8, 8);
+  editor.commands.addCommand({
+    name: "leave",
+    bindKey: "Esc",
+    exec: () => document.getElementById("submit").focus(),
+  });
+  editor.on("change", changed);
+  return editor;
+}
+
+function environment() {
+  return document.querySelector("[name=environment]:checked").value;
+}
+
+function written() {
+  return environment() === "full" ? full.getValue() : plain.value;
+}
+
+function show(chosen, text) {
+  document.getElementById("full").hidden = chosen !== "full";
+  document.getElementById("lightweight").hidden = chosen === "full";
+  if (chosen === "full") {
+    full.setValue(text, -1);
+    full.resize(true);
+  } else {
+    plain.value = text;
+  }
+}
+
+function dress() {
+  full.session.setMode("ace/mode/" + language.value);
+  full.setTheme(dark.matches ? "ace/theme/tomorrow_night_bright" : "ace/theme/textmate");
+}
+
+for (const choice of document.querySelectorAll("[name=environment]")) {
+  choice.addEventListener("change", () => {
+    // The choice has changed already: the text is in the editor that is being left.
+    show(choice.value, choice.value === "full" ? plain.value : full.getValue());
+    changed();
+  });
+}
+language.addEventListener("change", () => {
+  dress();
+  changed();
+});
+dark.addEventListener("change", dress);
+plain.addEventListener("input", changed);
+
+// ---- saving and handing in ------------------------------------------------------------------
+
+function tell(text, wrong = false) {
+  told.textContent = text;
+  told.classList.toggle("wrong", wrong);
+}
+
+function now() {
+  return new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}
+
+function send(where, keepalive = false) {
+  const body = { environment: environment(), language: language.value, code: written() };
+  return fetch("/embedded/" + where, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-session": session },
+    body: JSON.stringify(body),
+    keepalive,
+  });
+}
+
+function changed() {
+  unsaved = true;
+  clearTimeout(saving);
+  saving = setTimeout(save, SAVE_AFTER);
+}
+
+async function save() {
+  unsaved = false;
+  try {
+    const answer = await send("draft");
+    if (answer.ok) tell("Saved at " + now() + ".");
+    else await refused("Not saved", answer);
+  } catch {
+    tell("Not saved: the service does not answer. Trying again …", true);
+    unsaved = true;
+    saving = setTimeout(save, TRY_AGAIN_AFTER);
+  }
+}
+
+async function handIn() {
+  clearTimeout(saving);
+  tell("Submitting …");
+  try {
+    const answer = await send("submissions");
+    if (!answer.ok) return await refused("Not submitted", answer);
+    unsaved = false;
+    tell("Submitted at " + now() + ". You may go on and submit again.");
+  } catch {
+    tell("Not submitted: the service does not answer. Please try again.", true);
+  }
+}
+
+async function refused(what, answer) {
+  if (answer.status === 401) {
+    return tell(what + ": this login has ended. Copy your text, then open your link again.", true);
+  }
+  const { error } = await answer.json().catch(() => ({ error: "the service is in trouble" }));
+  tell(what + ": " + error + ".", true);
+}
+
+document.getElementById("submit").addEventListener("click", handIn);
+window.addEventListener("pagehide", () => {
+  if (unsaved) send("draft", true);
+});
+
+// ---- what the frame's permissions allow (interface 4.7) -----------------------------------------
+
+const root = document.documentElement;
+const fullScreen = document.getElementById("full-screen");
+fullScreen.hidden = !document.fullscreenEnabled;
+fullScreen.addEventListener("click", () =>
+  document.fullscreenElement ? document.exitFullscreen() : root.requestFullscreen(),
+);
+document.addEventListener("fullscreenchange", () => {
+  fullScreen.textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";
+});
+
+const copy = document.getElementById("copy");
+const paste = document.getElementById("paste");
+copy.hidden = paste.hidden = !navigator.clipboard;
+copy.addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(written());
+    tell("Copied.");
+  } catch {
+    tell("This page may not write to the clipboard. Select the text and copy it.", true);
+  }
+});
+paste.addEventListener("click", async () => {
+  try {
+    insert(await navigator.clipboard.readText());
+  } catch {
+    tell("This page may not read the clipboard. Paste with the keyboard.", true);
+  }
+});
+
+function insert(text) {
+  if (environment() === "full") {
+    full.insert(text);
+    full.focus();
+  } else {
+    plain.setRangeText(text, plain.selectionStart, plain.selectionEnd, "end");
+    plain.focus();
+    changed();
+  }
+}
+
+// The key is where it is on every keyboard; what is printed on it differs from layout to layout.
+navigator.keyboard?.getLayoutMap?.().then(
+  (keys) => {
+    const printed = keys.get("Slash");
+    if (printed) document.getElementById("comment-key").textContent = printed;
+  },
+  () => {}, // not allowed here: the usual name stays
+);
+
+document.addEventListener(
+  "keydown",
+  (pressed) => {
+    if (!pressed.ctrlKey && !pressed.metaKey) return;
+    if (pressed.key === "Enter") {
+      handIn();
+    } else if (pressed.code === "Slash" && environment() === "full") {
+      full.toggleCommentLines();
+    } else {
+      return;
+    }
+    pressed.preventDefault();
+    pressed.stopPropagation();
+  },
+  true,
+);
+
+dress();
+show(environment(), plain.value);
+clearTimeout(saving); // nothing was typed yet
+unsaved = false;
