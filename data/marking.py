@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from config.own_tables import Named, OwnTable, header_in, own_tables
 from config.places import Problem
 from config.sources import suffix_of
-from data.plain_workbook import plain_workbook
+from data.plain_workbook import plain_workbook, usable_names
 from data.workbook_copy.cells import Cell, Spot, spot, styles_of, with_cells
 from data.workbook_copy.fills import LIGHT_RED, with_fill
 from data.workbook_copy.notes import add_notes
@@ -44,12 +44,15 @@ def marked_copy(named: Named, problems: Sequence[Problem]) -> Marked | None:
     marks = _marks(named, tables, here)
     if suffix_of(named.path) in COPIED:
         book = Package(data)
+        names = {table.name: table.name for table in tables}
     else:
+        old = [table.name for table in tables]
+        names = dict(zip(old, usable_names(old), strict=True))
         book = Package(plain_workbook([(table.name, _placed(table)) for table in tables]))
     cells = sum(map(len, marks.values()))
     notes = 0
     for sheet, on_cells in marks.items():
-        notes += _mark(book, sheet, on_cells)
+        notes += _mark(book, names[sheet], on_cells)
     told = sum(len(texts) for on_cells in marks.values() for texts in on_cells.values())
     return Marked(book.file(), cells, notes, len(problems) - told)
 
@@ -64,14 +67,15 @@ def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
 def _marks(named: Named, tables: Sequence[OwnTable], problems: Sequence[Problem]) -> Marks:
     """Lay what is wrong on cells, by sheet. What belongs to a whole sheet is told on its A1."""
     marks: Marks = {}
+    sheets = {table.name.casefold(): table.name for table in tables}
     (first, *_) = tables
     lines = {line: row for row, (line, _) in enumerate(first.rows, start=1)}
     header = header_in(named, first) if first.delimiter else None
     columns: Mapping[str, int] = header.columns if header else {}
     for problem in problems:
         place = problem.place
-        if place.sheet is not None:
-            sheet, at = place.sheet, spot(place.cell) if place.cell else (1, 0)
+        if place.sheet is not None and place.sheet.casefold() in sheets:
+            sheet, at = sheets[place.sheet.casefold()], place.sheet, _top_or(place.cell)
         elif place.line is not None and first.delimiter:
             sheet = first.name
             at = lines.get(place.line, 1), columns.get(problem.field or "", 0)
@@ -80,6 +84,10 @@ def _marks(named: Named, tables: Sequence[OwnTable], problems: Sequence[Problem]
         text = f"{problem.field}: {problem.clause}" if problem.field else problem.clause
         marks.setdefault(sheet, {}).setdefault(at, []).append(text)
     return marks
+
+
+def _top_or(cell: str | None) -> Spot:
+    return spot(cell) if cell else (1, 0)
 
 
 def _mark(book: Package, sheet: str, marks: Mapping[Spot, Sequence[str]]) -> int:

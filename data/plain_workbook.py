@@ -9,6 +9,7 @@ from typing import Any
 LONGEST_TEXT = 32_767
 LONGEST_NAME = 31
 NOT_IN_A_NAME = str.maketrans("[]:*?/\\", "       ")
+RESERVED = "history"
 # Beyond 15 digits a spreadsheet rounds a number.
 LARGEST_EXACT = 10**15
 FIRST_DATE = datetime(1900, 1, 1)  # noqa: DTZ001 - cells have no timezone
@@ -17,8 +18,27 @@ FIRST_DATE = datetime(1900, 1, 1)  # noqa: DTZ001 - cells have no timezone
 Rows = Iterable[tuple[int, Sequence[Any]]]
 
 
+def usable_names(names: Sequence[str]) -> list[str]:
+    """Turn names of sheets into what a workbook takes: short, plain, and each only once."""
+    usable: list[str] = []
+    taken: set[str] = {RESERVED}
+    for name in names:
+        plain = name.translate(NOT_IN_A_NAME).strip("' ")[:LONGEST_NAME] or "sheet"
+        number = 1
+        fits = plain
+        while fits.casefold() in taken:
+            number += 1
+            fits = f"{plain[: LONGEST_NAME - 5]} {number}"
+        taken.add(fits.casefold())
+        usable.append(fits)
+    return usable
+
+
 def plain_workbook(sheets: Sequence[tuple[str, Rows]]) -> bytes:
-    """Write sheets of values (name and rows), each cell where it was; no text is a formula."""
+    """Write sheets of values (name and rows), each cell where it was; no text is a formula.
+
+    Names of sheets become `usable_names`.
+    """
     import xlsxwriter  # noqa: PLC0415 - most commands write no workbook
 
     file = BytesIO()
@@ -30,8 +50,9 @@ def plain_workbook(sheets: Sequence[tuple[str, Rows]]) -> bytes:
         "default_date_format": "yyyy-mm-dd hh:mm",
     }
     with xlsxwriter.Workbook(file, options) as book:
-        for name, rows in sheets:
-            sheet = book.add_worksheet(name.translate(NOT_IN_A_NAME)[:LONGEST_NAME])
+        names = usable_names([name for name, _ in sheets])
+        for name, (_, rows) in zip(names, sheets, strict=True):
+            sheet = book.add_worksheet(name)
             for number, cells in rows:
                 for column, value in enumerate(cells):
                     written = _writable(value)
@@ -47,8 +68,7 @@ def _writable(value: Any) -> Any:
     if isinstance(value, int):
         return str(value) if abs(value) >= LARGEST_EXACT else value
     if isinstance(value, float):
-        # This is how the error of a cell was read.
-        return value if isfinite(value) else "#N/A"
+        return value if isfinite(value) else None
     if isinstance(value, datetime):
         plain = value.replace(tzinfo=None)
         return plain if plain >= FIRST_DATE else str(value)
@@ -56,4 +76,5 @@ def _writable(value: Any) -> Any:
         return value if value >= FIRST_DATE.date() else str(value)
     if isinstance(value, time):
         return value
-    return str(value)[:LONGEST_TEXT]
+    # An error, or a formula without its result, is nothing: in words it would pass for a name.
+    return value[:LONGEST_TEXT] if isinstance(value, str) else None

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import openpyxl
 import pytest
 
 from config.errors import BadInput
+from config.moments import timezone_known
 from config.reading import read_campaigns
 from config.starter import write_starter
 
@@ -39,3 +41,51 @@ def test_a_starter_that_cannot_be_written(tmp_path: Path) -> None:
             write_starter(path)
         assert said in str(raised.value.problems[0])
         assert not path.exists()
+
+
+def test_a_starter_workbook_helps_to_fill_it_in(tmp_path: Path) -> None:
+    """Every field says what it is for, and offers or limits what its cell takes."""
+    write_starter(tmp_path / "new.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "new.xlsx")
+    assert book.sheetnames == ["campaign", "candidates", "help", "timezones"]
+    assert book["timezones"].sheet_state == "hidden"
+    campaign, people = book["campaign"], book["candidates"]
+    checks = {str(v.sqref): v for v in campaign.data_validations.dataValidation}
+    for row in campaign.iter_rows(min_row=2):
+        assert row[2].value and checks[row[1].coordinate].prompt == row[2].value
+    rows = {row[0].value: row[1].coordinate for row in campaign.iter_rows(min_row=2)}
+    assert checks[rows["invites.send"]].formula1 == '"TRUE,FALSE"'
+    assert checks[rows["project.timezone"]].formula1 == "timezones"
+    assert checks[rows["problem"]].type == "whole"
+    names = [cell.value for cell in people[1]]
+    of_people = {str(v.sqref).partition(":")[0]: v for v in people.data_validations.dataValidation}
+    assert len(of_people) == len(names)
+    assert people.column_dimensions["A"].width > 10
+    assert of_people["C2"].errorStyle == "warning" and "COUNTIF" in of_people["C2"].formula1
+    assert any("campaign check new.xlsx" in str(row[0].value) for row in book["help"].rows)
+
+
+def test_a_starter_workbook_passes_check_once_filled_in(tmp_path: Path) -> None:
+    """What a person types into it in a spreadsheet program is read as it was meant."""
+    write_starter(tmp_path / "new.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "new.xlsx")
+    values = {row[0].value: row[1] for row in book["campaign"].iter_rows(min_row=2)}
+    values["campaign"].value = "frontend-2031"
+    values["project.timezone"].value = book["timezones"]["A9"].value
+    values["invites.send"].value = False
+    values["problem"].value = 7
+    book["candidates"].append(["Zoë", "0049", "zoe@example.com", "fair", None, 3])
+    book.save(tmp_path / "filled.xlsx")
+    (definition,) = read_campaigns(tmp_path / "filled.xlsx").definitions
+    assert (definition.campaign, definition.invites.send) == ("frontend-2031", False)
+    assert [p.key for p in definition.candidates][2:] == ["zoe@example.com"]
+    assert (definition.candidates[2].last_name, definition.candidates[2].stage_id) == ("0049", 3)
+
+
+def test_every_timezone_offered_is_one_we_take(tmp_path: Path) -> None:
+    """What the drop-down lists, `check` knows."""
+    write_starter(tmp_path / "new.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "new.xlsx")
+    names = [row[0].value for row in book["timezones"].rows]
+    assert "Europe/Paris" in names and "UTC" in names
+    assert [name for name in names if not timezone_known(str(name))] == []

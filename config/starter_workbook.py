@@ -1,0 +1,185 @@
+"""The starter as a workbook: sheets to fill in, with help, drop-downs and formats that fit."""
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from zoneinfo import available_timezones
+
+import xlsxwriter
+
+# Drop-downs and checks reach this far down; people below it are read all the same.
+LAST_ROW = 5_000
+TIMEZONES = "timezones"
+
+Check = Mapping[str, Any]
+
+
+def _suggested(*words: str) -> Check:
+    """Offer some words; others may be typed."""
+    return {"validate": "list", "source": list(words), "show_error": False}
+
+
+def _whole(least: int) -> Check:
+    """Take whole numbers only."""
+    return {
+        "validate": "integer",
+        "criteria": ">=",
+        "value": least,
+        "error_title": "A whole number",
+        "error_message": f"This must be a whole number, {least} or more.",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One field of the campaign: a sample value, what it is for, and what its cell takes."""
+
+    name: str
+    sample: Any
+    help: str
+    check: Check = field(default_factory=lambda: {"validate": "any"})
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleColumn:
+    """One field of the people: its width, what it is for, and what its cells take."""
+
+    name: str
+    width: int
+    help: str
+    check: Check = field(default_factory=lambda: {"validate": "any"})
+
+
+LINES = (
+    Line("campaign", "my-campaign", "Its key: lower-case letters, digits, - _ and . Keep it."),
+    Line("project.id", None, "Only for a project made in the web application.", _whole(1)),
+    Line("project.name", "Backend engineer", "Needed, unless there is a project.id."),
+    Line("project.description", None, "May be left out, as all of project below."),
+    Line("project.state", "open", "The state of a new project.", _suggested("open")),
+    Line("project.starttime", "2030-01-07 09:00", "Year-month-day hour:minute, wall time."),
+    Line("project.endtime", "2030-01-21 18:00", "Year-month-day hour:minute, wall time."),
+    Line(
+        "project.timezone",
+        "Europe/Paris",
+        "Of the two times above.",
+        {
+            "validate": "list",
+            "source": f"={TIMEZONES}",
+            "error_title": "A timezone",
+            "error_message": "Choose one from the list, such as Europe/Paris.",
+        },
+    ),
+    Line("problem", 42, 'Its id; the command "campaign problems" lists them.', _whole(1)),
+    Line("problem.title", None, "Instead of the id: a title that matches exactly one problem."),
+    Line("stage_id", 1, "For everyone who has none of their own.", _whole(0)),
+    Line(
+        "invites.send",
+        True,
+        "FALSE: add people and make their links, invite nobody.",
+        {
+            "validate": "list",
+            "source": ["TRUE", "FALSE"],
+            "error_title": "TRUE or FALSE",
+            "error_message": "Choose TRUE or FALSE.",
+        },
+    ),
+)
+EMAIL_CHECK: Check = {
+    "validate": "custom",
+    "value": '=AND(ISNUMBER(FIND("@",C2)),COUNTIF(C:C,C2)=1)',
+    "error_type": "warning",
+    "error_title": "An email address",
+    "error_message": "This is no email address, or the same one is in another row.",
+}
+PEOPLE = (
+    PeopleColumn("first_name", 18, "Needed."),
+    PeopleColumn("last_name", 18, "Needed."),
+    PeopleColumn("email1", 30, "Needed. They must log in with exactly this address.", EMAIL_CHECK),
+    PeopleColumn(
+        "source",
+        18,
+        "May be left out: where the person came from.",
+        _suggested("referral", "application", "sourcing", "event"),
+    ),
+    PeopleColumn("notes", 30, "May be left out."),
+    PeopleColumn("stage_id", 10, "May be left out: a number of your own.", _whole(0)),
+)
+SAMPLES: tuple[tuple[Any, ...], ...] = (
+    ("Ada", "Lovelace", "ada@example.com", "referral", "", 1),
+    ("Grace", "Hopper", "grace@example.com", "", "", 1),
+)
+HELP = (
+    "How to fill this in",
+    "1.  Sheet campaign: replace the sample values in the column value. What may be left out can "
+    "be empty.",
+    "2.  Sheet candidates: one row for each person, in any order. The two people there are "
+    "samples; replace them.",
+    "3.  Columns of your own are welcome beside these; they are never sent.",
+    "",
+    "Then type",
+    "campaign check {name}     finds every mistake, sends nothing",
+    "campaign run {name}       adds and invites; safe to run again at any time",
+    "",
+    "Keep this file as it is called, and where it is. To invite more people later, add rows and "
+    "run it again:",
+    "nobody is invited twice.",
+)
+
+
+def starter_workbook(name: str) -> bytes:
+    """Write the workbook; `name` is what its file will be called."""
+    content = io.BytesIO()
+    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+    with xlsxwriter.Workbook(content, options) as book:
+        header = book.add_format({"bold": True, "bottom": 1, "bg_color": "#e8eef7"})
+        grey = book.add_format({"font_color": "#666666", "italic": True})
+        # Text, so that Excel neither turns a time into a serial number nor drops a zero.
+        text = book.add_format({"num_format": "@"})
+        _campaign(book.add_worksheet("campaign"), header, grey, text)
+        _candidates(book.add_worksheet("candidates"), header, text)
+        _help(book.add_worksheet("help"), name, header)
+        _timezones(book)
+    return content.getvalue()
+
+
+def _campaign(sheet: Any, header: Any, grey: Any, text: Any) -> None:
+    sheet.write_row(0, 0, ("field", "value", "help"), header)
+    sheet.set_column(0, 0, 22)
+    sheet.set_column(1, 1, 26)
+    sheet.set_column(2, 2, 64)
+    sheet.freeze_panes(1, 1)
+    for number, line in enumerate(LINES, start=1):
+        numeric = line.check["validate"] == "integer" or isinstance(line.sample, bool)
+        sheet.write(number, 0, line.name)
+        sheet.write(number, 1, line.sample, None if numeric else text)
+        sheet.write(number, 2, line.help, grey)
+        told = {"input_title": line.name, "input_message": line.help}
+        sheet.data_validation(number, 1, number, 1, {**line.check, **told})
+
+
+def _candidates(sheet: Any, header: Any, text: Any) -> None:
+    sheet.freeze_panes(1, 0)
+    for number, column in enumerate(PEOPLE):
+        sheet.set_column(number, number, column.width, None if column.name == "stage_id" else text)
+        sheet.write(0, number, column.name, header)
+        told = {"input_title": column.name, "input_message": column.help}
+        sheet.data_validation(1, number, LAST_ROW, number, {**column.check, **told})
+    for number, person in enumerate(SAMPLES, start=1):
+        sheet.write_row(number, 0, person)
+
+
+def _help(sheet: Any, name: str, bold: Any) -> None:
+    sheet.set_column(0, 0, 100)
+    for number, line in enumerate(HELP):
+        titled = bold if line in (HELP[0], "Then type") else None
+        sheet.write(number, 0, line.format(name=name), titled)
+
+
+def _timezones(book: Any) -> None:
+    """Put the list to choose from on a sheet that nobody needs to see."""
+    sheet = book.add_worksheet(TIMEZONES)
+    names = [*sorted(name for name in available_timezones() if "/" in name), "UTC"]
+    sheet.write_column(0, 0, names)
+    sheet.hide()
+    book.define_name(TIMEZONES, f"={TIMEZONES}!$A$1:$A${len(names)}")
