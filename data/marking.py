@@ -75,7 +75,7 @@ def _marks(named: Named, tables: Sequence[OwnTable], problems: Sequence[Problem]
     for problem in problems:
         place = problem.place
         if place.sheet is not None and place.sheet.casefold() in sheets:
-            sheet, at = sheets[place.sheet.casefold()], place.sheet, _top_or(place.cell)
+            sheet, at = sheets[place.sheet.casefold()], _top_or(place.cell)
         elif place.line is not None and first.delimiter:
             sheet = first.name
             at = lines.get(place.line, 1), columns.get(problem.field or "", 0)
