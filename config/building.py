@@ -1,6 +1,7 @@
 """From what is written to a definition: every problem at once, each at its place."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from difflib import get_close_matches
 from sys import intern
 from typing import Any
@@ -16,6 +17,7 @@ from config.definition import (
     ProblemByTitle,
     Project,
 )
+from config.email_doubts import doubts, mailbox
 from config.email_key import email_key
 from config.fields import (
     CandidateFields,
@@ -26,7 +28,7 @@ from config.fields import (
     ProblemFields,
     ProjectFields,
 )
-from config.places import Place, Problem, is_error, shown
+from config.places import Place, Problem, shown
 from config.written import Location, People, Row, Written
 
 MODELS: dict[Location, type[BaseModel]] = {
@@ -39,21 +41,34 @@ MODELS: dict[Location, type[BaseModel]] = {
 }
 
 
-def build(written: Written) -> tuple[Definition | None, list[Problem]]:
-    """Judge one campaign. Answers the definition, or None with all that is wrong with it."""
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A campaign as judged: its definition, or None with all that is wrong with it.
+
+    `warnings` are what a person should look at, and nothing stops at.
+    """
+
+    definition: Definition | None
+    problems: list[Problem]
+    warnings: list[Problem]
+
+
+def build(written: Written) -> Built:
+    """Judge one campaign."""
+    warnings: list[Problem] = []
     problems = [*written.problems, *_without_problem(written)]
     head = _head(written, problems)
     stage_id = head.stage_id if head else 1
     candidates: tuple[Candidate, ...] = ()
     if written.people is not None:
         before = len(problems)
-        candidates = _candidates(written.people, stage_id, problems)
+        candidates = _candidates(written.people, stage_id, problems, warnings)
         if not candidates and len(problems) == before:
             place = written.people.whole or written.places.value(("candidates",))
             problems.append(Problem(place, "candidates", "no candidates", "at least one"))
     if head is None or problems:
-        return None, problems
-    return _definition(head, candidates, written), []
+        return Built(None, problems, warnings)
+    return Built(_definition(head, candidates, written), [], warnings)
 
 
 def _without_problem(written: Written) -> list[Problem]:
@@ -125,16 +140,19 @@ def _problem(detail: ErrorDetails, place: Place, field: str, what: str) -> Probl
         return Problem(place, field, found=shown(found), message=context["message"])
     if kind == "wanted":
         return Problem(place, field, found=shown(found), wanted=context["wanted"])
-    if kind == "string_type" and isinstance(found, int | float) and not is_error(found):
+    if kind == "string_type" and isinstance(found, int | float):
         # YAML took it for a number or a truth value; only quotes say that it is meant as text.
         return Problem(place, field, found=shown(found), wanted=f"{what}; text needs quotes here")
     return Problem(place, field, found=shown(found), wanted=what)
 
 
-def _candidates(people: People, stage_id: int, problems: list[Problem]) -> tuple[Candidate, ...]:
+def _candidates(
+    people: People, stage_id: int, problems: list[Problem], warnings: list[Problem]
+) -> tuple[Candidate, ...]:
     """Judge the people; `stage_id` is what a person without one gets."""
     candidates: list[Candidate] = []
     seen: dict[str, Place] = {}
+    labelled: list[str] = []
     for row in people.rows:
         if isinstance(row, Problem):
             problems.append(row)
@@ -157,7 +175,35 @@ def _candidates(people: People, stage_id: int, problems: list[Problem]) -> tuple
             )
             continue
         candidates.append(_candidate(fields, key, place, stage_id))
+        if row.remark:
+            named = people.places.value(row.number, "first_name")
+            warnings.append(Problem(named, "first_name", message=row.remark))
+        for doubt in doubts(key):
+            warnings.append(
+                Problem(
+                    place, "email1", shown(fields.email1), None, f"{shown(fields.email1)}: {doubt}"
+                )
+            )
+        if mailbox(key) != key:
+            labelled.append(key)
+    warnings.extend(_one_mailbox(labelled, seen))
     return tuple(candidates)
+
+
+def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator[Problem]:
+    """Point at different addresses that end up in one mailbox; `labelled` are those longer than
+    the name of theirs.
+    """
+    first: dict[str, str] = {}
+    for key in labelled:
+        box = mailbox(key)
+        other = box if box in seen else first.setdefault(box, key)
+        if other != key:
+            message = (
+                f"{shown(key)}: most likely the same mailbox as {shown(other)} at {seen[other]}; "
+                "one person would be invited twice"
+            )
+            yield Problem(seen[key], "email1", shown(key), None, message)
 
 
 def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[Problem]:

@@ -1,19 +1,22 @@
 """Campaigns written in a workbook: a sheet `campaign` or `campaigns`, and a sheet `candidates`."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from config.building import unknown_field
 from config.cells import as_moment, as_text, as_whole_number, as_yes_or_no, is_blank
 from config.errors import BadInput
-from config.headers import NEEDED, spelling
+from config.fields import ColumnsFields
+from config.headers import spelling, wishes_of
 from config.places import Place, Problem, shown
-from config.table import PeopleTable, people_table
-from config.workbook import Sheet
+from config.table import PeopleTable, TableRow, people_table
+from config.workbook import Book, Sheet
 from config.written import Location, People, Written
 
 CellReader = Callable[[Any], Any]
+SHEETS = ("campaign", "campaigns", "candidates")
 
 # Where each field goes, how its cell is read, and the names it may carry in a sheet.
 FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
@@ -29,8 +32,15 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("problem", "title"), as_text, ("problem.title",)),
     (("stage_id",), as_whole_number, ("stage_id",)),
     (("invites", "send"), as_yes_or_no, ("invites.send", "send")),
+    (("candidates", "split_name"), as_yes_or_no, ("candidates.split_name", "split_name")),
+    *(
+        (("candidates", "columns", field), as_text, (f"columns.{field}",))
+        for field in ColumnsFields.model_fields
+    ),
 )
 KNOWN = {spelling(name): (location, read) for location, read, names in FIELDS for name in names}
+# Headers above the two columns, which are no fields.
+TITLES = {"field", "fields"}
 PREFERRED = [names[0] for _, _, names in FIELDS]
 
 
@@ -55,11 +65,12 @@ class SheetPlaces:
 class CampaignFields:
     """Gathers the cells of one campaign into the shape of a definition."""
 
-    def __init__(self, whole: Place) -> None:
+    def __init__(self, whole: Place, from_1904: bool) -> None:
         self.fields: dict[str, Any] = {"project": {}}
         self.cells: dict[Location, Place] = {}
         self.problems: list[Problem] = []
         self._whole = whole
+        self._from_1904 = from_1904
 
     def add(self, name: str, named_at: Place, cell: Any, place: Place) -> None:
         """Take one field; an empty cell leaves it out."""
@@ -78,7 +89,9 @@ class CampaignFields:
         around = self.fields
         for step in location[:-1]:
             around = around.setdefault(str(step), {})
-        around[str(location[-1])] = read(cell)
+        around[str(location[-1])] = (
+            as_moment(cell, self._from_1904) if read is as_moment else read(cell)
+        )
 
     @property
     def key(self) -> str:
@@ -93,32 +106,56 @@ class CampaignFields:
         return Written(self.fields, places, people, (*self.problems, *problems))
 
 
-def campaigns_in(sheets: Mapping[str, Sheet], file: str) -> list[Written]:
+def campaigns_in(book: Book, file: str) -> list[Written]:
     """Find the campaigns of a workbook. Raises BadInput where its sheets are not those wanted."""
-    one, many = sheets.get("campaign"), sheets.get("campaigns")
-    people = sheets.get("candidates")
+    one, many, people = (book.sheets.get(name) for name in SHEETS)
     if people is not None and one is not None and many is None:
         return [_one(one, people)]
     if people is not None and many is not None and one is None:
         return _many(many, people)
-    names = ", ".join(sheet.name for sheet in sheets.values()) or "none"
+    names = ", ".join(book.names) or "none"
     wanted = "a sheet campaign (or campaigns) and a sheet candidates"
     raise BadInput([Problem(Place(file), "sheets", f"the sheets {names}", wanted)])
 
 
 def _one(sheet: Sheet, people: Sheet) -> Written:
-    gathered = CampaignFields(Place(sheet.file, sheet=sheet.name))
-    for number, cells in enumerate(sheet.cells, start=1):
-        name = as_text(cells[0]) if cells else None
-        if is_blank(name) or (number == 1 and spelling(str(name)) == "field"):
+    gathered = CampaignFields(Place(sheet.file, sheet=sheet.name), sheet.from_1904)
+    rows = _rows(sheet)
+    names = _column_of_names(rows)
+    for number, cells in rows:
+        name = as_text(_at(cells, names))
+        if is_blank(name) or spelling(str(name)) in TITLES:
             continue
-        cell = cells[1] if len(cells) > 1 else None
-        gathered.add(str(name).strip(), sheet.cell(number, 0), cell, sheet.cell(number, 1))
+        value = _at(cells, names + 1)
+        named_at, place = sheet.cell(number, names), sheet.cell(number, names + 1)
+        gathered.add(str(name).strip(), named_at, value, place)
+    wishes = wishes_of(gathered.fields.get("candidates", {}))
     try:
-        table = people_table(people.rows(), people, {}, NEEDED)
+        table = people_table(people.rows(), people, wishes, wishes.needed)
     except BadInput as error:
         return gathered.written(None, error.problems)
     return gathered.written(table.people(gathered.key))
+
+
+def _rows(sheet: Sheet) -> list[TableRow]:
+    """Answer the rows of a sheet that hold anything."""
+    rows = (row for row in sheet.rows() if not isinstance(row, Problem))
+    return [row for row in rows if not all(is_blank(cell) for cell in row[1])]
+
+
+def _at(cells: Sequence[Any], column: int) -> Any:
+    return cells[column] if column < len(cells) else None
+
+
+def _known_in(cells: Sequence[Any]) -> list[int]:
+    """Answer the columns in which the name of a field stands."""
+    return [at for at, cell in enumerate(cells) if spelling(str(as_text(cell))) in KNOWN]
+
+
+def _column_of_names(rows: Sequence[TableRow]) -> int:
+    """Find the column with the names of the fields: mostly the first."""
+    columns = Counter(at for _, cells in rows for at in _known_in(cells))
+    return max(columns, key=lambda at: (columns[at], -at), default=0)
 
 
 def _many(sheet: Sheet, people: Sheet) -> list[Written]:
@@ -126,27 +163,33 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
     if not gathered:
         message = "the sheet is empty, wanted a header row and a row for each campaign"
         raise BadInput([Problem(Place(sheet.file, sheet=sheet.name), message=message)])
+    first, *others = gathered
+    # The people stand in one sheet, so that one campaign says for all how its columns are read.
+    options: Mapping[str, Any] = next(
+        (c.fields["candidates"] for c in gathered if "candidates" in c.fields), {}
+    )
+    wishes = wishes_of(options)
     try:
-        table = people_table(people.rows(), people, {}, ("campaign", *NEEDED))
+        table = people_table(people.rows(), people, wishes, ("campaign", *wishes.needed))
     except BadInput as error:
-        first, *others = gathered
         return [first.written(None, error.problems), *(other.written(None) for other in others)]
     return _shared_out(gathered, table)
 
 
 def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
-    header: list[str] | None = None
-    for number, cells in enumerate(sheet.cells, start=1):
-        if all(is_blank(cell) for cell in cells):
-            continue
-        if header is None:
-            header = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in cells]
-            header_row = number
-            continue
-        gathered = CampaignFields(sheet.row(number))
-        for column, (name, cell) in enumerate(zip(header, cells, strict=True)):
+    """Go through the campaigns below the header, the row that names the most fields."""
+    rows = _rows(sheet)
+    at = max(range(len(rows)), key=lambda at: (len(_known_in(rows[at][1])), -at), default=0)
+    if not rows:
+        return
+    header_row, names = rows[at]
+    header = ["" if is_blank(name) else str(as_text(name)).strip() for name in names]
+    for number, cells in rows[at + 1 :]:
+        gathered = CampaignFields(sheet.row(number), sheet.from_1904)
+        for column, name in enumerate(header):
             if name:
-                gathered.add(name, sheet.cell(header_row, column), cell, sheet.cell(number, column))
+                named_at, place = sheet.cell(header_row, column), sheet.cell(number, column)
+                gathered.add(name, named_at, _at(cells, column), place)
         yield gathered
 
 

@@ -6,13 +6,18 @@ A cell that does not fit its field is passed on as it is, for the rules of the f
 
 import math
 import re
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 YES = {"true", "yes", "1"}
 NO = {"false", "no", "0"}
 # Beyond this, floating-point numbers skip whole numbers.
 LARGEST_EXACT = 2**53
+
+# From 2000 to 2100 as spreadsheets count days; other numbers are no dates of a campaign.
+LIKELY_DAYS = range(36_526, 73_051)
+DAYS_TO_1904 = 1_462
+DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no timezone
 
 _WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
 
@@ -58,12 +63,18 @@ def as_yes_or_no(cell: Any) -> Any:
     return False if said in NO else cell
 
 
-def as_moment(cell: Any) -> Any:
+def as_moment(cell: Any, from_1904: bool = False) -> Any:
     """Keep a date-time cell and a text; a date becomes a text, which lacks its time of day.
 
+    A number is one of days, as a spreadsheet counts them: since 1900, or since 1904.
     A spreadsheet keeps a bare date as midnight. An end at midnight would be a day too early for
     whoever meant the whole day, so that midnight is for a person to say.
     """
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        days = cell + (DAYS_TO_1904 if from_1904 else 0)
+        if int(days) not in LIKELY_DAYS:
+            return cell
+        cell = DAY_ZERO + timedelta(seconds=round(days * 86400))
     if isinstance(cell, datetime) and cell.time() != time():
         return cell
     return cell.strftime("%Y-%m-%d") if isinstance(cell, date) else cell

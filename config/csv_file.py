@@ -2,18 +2,22 @@
 
 import csv
 import io
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from config.file_bytes import decoded
-from config.headers import NEEDED, matches
-from config.places import Place, Problem
-from config.table import PeopleTable, TableRow, people_table
+from config.file_bytes import MARKS, decoded
+from config.headers import Wishes, matches
+from config.places import Place, Problem, shown
+from config.table import ABOVE_AT_MOST, PeopleTable, TableRow, header_among, people_table
 
 DELIMITERS = (",", ";", "\t")
 # What is tried in turn: Excel in the West writes the second.
 ENCODINGS = ("utf-8", "cp1252")
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
+WORD = re.compile(r"\w+")
+LONGEST_WORD = 40
 # An apostrophe in front tells a spreadsheet that this is text and nothing to calculate; programs
 # that write text files put it there (data/exports.py is one), and it is no part of the text.
 GUARDED = ("'=", "'+", "'-", "'@", "'\t", "'\r")
@@ -21,9 +25,14 @@ GUARDED = ("'=", "'+", "'-", "'@", "'\t", "'\r")
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A text file has lines; the name of the field says which column is meant."""
+    """A text file has lines; the name of the field says which column is meant.
+
+    `guessed` is a remark on how the text was read, where its bytes allow more than one way.
+    """
 
     file: str
+    delimiter: str
+    guessed: str | None = None
 
     def row(self, number: int) -> Place:
         """Find the line on which a row begins."""
@@ -33,18 +42,53 @@ class Lines:
         """Find the line on which the row of a cell begins."""
         return Place(self.file, number)
 
+    def misfit(self, number: int, cells: Sequence[str], width: int) -> Problem | None:
+        """A delimiter inside a cell shifts all that follow, so that nothing in them is certain."""
+        if not any(cell.strip() for cell in cells[width:]):
+            return None
+        return Problem(
+            Place(self.file, number),
+            message=f"this row has {len(cells)} columns, the header has {width}; a text "
+            f"with a {NAMES[self.delimiter]} in it needs quotes around it",
+        )
 
-def read_csv(data: bytes, file: str, chosen: Mapping[str, str]) -> PeopleTable:
-    """Read a table of people; `chosen` names the header of a field (field to header).
+    def remarks(self, header: int) -> tuple[str, ...]:
+        """Tell how the text was read, where that was a guess."""
+        return (self.guessed,) if self.guessed else ()
+
+
+def read_csv(data: bytes, file: str, wishes: Wishes) -> PeopleTable:
+    """Read a table of people, its columns as wished.
 
     Raises BadInput for what is no text, and where the needed columns are not found.
     """
     text = decoded(data, file, ENCODINGS)
-    delimiter, start = delimiter_of(text, chosen)
-    return people_table(_rows(text, delimiter, start, file), Lines(file), chosen, NEEDED)
+    delimiter, start = delimiter_of(text, wishes.named, wishes.split_name)
+    grid = Lines(file, delimiter, _guessed(data, text, file))
+    return people_table(_rows(text, delimiter, start, file), grid, wishes, wishes.needed)
 
 
-def delimiter_of(text: str, chosen: Mapping[str, str]) -> tuple[str, int]:
+def _guessed(data: bytes, text: str, file: str) -> str | None:
+    """Remark on a text that is no UTF-8: which characters its bytes mean is not certain."""
+    try:
+        if text.isascii() or data.startswith(tuple(mark for mark, _ in MARKS)):
+            return None
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        at = next(at for at, character in enumerate(text) if not character.isascii())
+        word = WORD.search(text, max(0, text.rfind("\n", 0, at) + 1, at - LONGEST_WORD), len(text))
+        while word and word.end() <= at:
+            word = WORD.search(text, word.end())
+        line = text.count("\n", 0, at) + 1
+        shown_word = shown(word[0][:LONGEST_WORD]) if word else "it"
+        return (
+            f"{Place(file, line)}: this file is not in UTF-8 and was read as Windows-1252; "
+            f"if {shown_word} looks wrong there, save the file as UTF-8"
+        )
+    return None
+
+
+def delimiter_of(text: str, chosen: Mapping[str, str], split_name: bool = False) -> tuple[str, int]:
     """Choose the delimiter with which the header names most fields, and the first line to read."""
     first = text[:8].splitlines()[:1]
     if first and first[0].lower().startswith("sep=") and first[0][4:] in DELIMITERS:
@@ -52,8 +96,11 @@ def delimiter_of(text: str, chosen: Mapping[str, str]) -> tuple[str, int]:
         return first[0][4:], 1
 
     def fit(delimiter: str) -> tuple[int, int]:
-        header = _first_row(text, delimiter)
-        return matches(header, chosen), len(header)
+        rows = list(islice(_rows(text[:65536], delimiter, 0, "", strict=False), ABOVE_AT_MOST))
+        at = header_among(rows, Wishes(chosen, split_name))
+        if at is None or isinstance(header := rows[at], Problem):
+            return 0, 0
+        return matches(header[1], chosen, split_name), len(header[1])
 
     return max(DELIMITERS, key=fit), 0
 
@@ -65,34 +112,18 @@ def unguarded(row: list[str]) -> list[str]:
     return row
 
 
-def _first_row(text: str, delimiter: str) -> list[str]:
-    try:
-        for row in csv.reader(io.StringIO(text[:65536], newline=""), delimiter=delimiter):
-            if any(cell.strip() for cell in row):
-                return row
-    except csv.Error:
-        pass
-    return []
-
-
-def _rows(text: str, delimiter: str, start: int, file: str) -> Iterator[TableRow | Problem]:
-    """Go through the rows, each with the line it begins on; a row that is too wide is a problem."""
+def _rows(
+    text: str, delimiter: str, start: int, file: str, *, strict: bool = True
+) -> Iterator[TableRow | Problem]:
+    """Go through the rows, each with the line it begins on; what is no row is a problem."""
     lines = io.StringIO(text, newline="")
     for _ in range(start):
         lines.readline()
-    reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    begins, width = start + 1, 0
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    begins = start + 1
     try:
         for row in reader:
-            width = width or (len(row) if any(row) else 0)
-            if len(row) > width and any(cell.strip() for cell in row[width:]):
-                yield Problem(
-                    Place(file, begins),
-                    message=f"this row has {len(row)} columns, the header has {width}; a text "
-                    f"with a {NAMES[delimiter]} in it needs quotes around it",
-                )
-            else:
-                yield begins, unguarded(row)
+            yield begins, unguarded(row)
             begins = start + reader.line_num + 1
     except csv.Error as error:
         message = f"the rows cannot be told apart from here on, often for a stray quote ({error})"

@@ -182,6 +182,7 @@ class ColumnsFields(Fields):
     source: Name | None = Field(None, description="the header of a column")
     notes: Name | None = Field(None, description="the header of a column")
     stage_id: Name | None = Field(None, description="the header of a column")
+    full_name: Name | None = Field(None, description="the header of a column, to be split")
 
 
 class PeopleFileFields(Fields):
@@ -191,6 +192,9 @@ class PeopleFileFields(Fields):
     sheet: Name | None = Field(None, description="the name of a sheet")
     columns: ColumnsFields | None = Field(
         None, description='a mapping, as in columns: {email1: "Work e-mail"}'
+    )
+    split_name: bool = Field(
+        False, description="true, to split a full name into first and last name, or false"
     )
 
 

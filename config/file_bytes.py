@@ -7,7 +7,8 @@ from pathlib import Path
 from config.errors import BadInput
 from config.places import Place, Problem
 
-LARGEST = 256 * 2**20
+# A table of 100,000 people has 10 MB.
+LARGEST = 48 * 2**20
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),

@@ -1,27 +1,94 @@
 """Which column of a table holds which field: by the meaning of its header."""
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 NEEDED = ("first_name", "last_name", "email1")
-# The interface's field names and their obvious other names, as `spelling` reduces them.
+FULL_NAME = "full_name"
+# The interface's field names and their other names in the languages of many applicants, as
+# `spelling` reduces them.
 ALIASES: dict[str, tuple[str, ...]] = {
-    "first_name": ("firstname", "givenname", "forename", "vorname", "prenom", "nombre"),
-    "last_name": ("lastname", "surname", "familyname", "nachname", "nomdefamille", "apellido"),
-    "email1": ("email1", "email", "emailaddress", "mail", "mailaddress"),
-    "source": ("source", "candidatesource", "applicationsource"),
-    "notes": ("notes", "note", "comment", "comments", "remarks"),
-    "stage_id": ("stageid", "stage"),
-    "campaign": ("campaign", "campaignkey"),
+    "first_name": (
+        *("firstname", "givenname", "givennames", "forename", "forenames", "fname"),
+        *("candidatefirstname", "applicantfirstname", "legalfirstname"),
+        *("vorname", "prenom", "nombre", "nombres", "nome", "voornaam", "imie", "fornamn"),
+    ),
+    "last_name": (
+        *("lastname", "surname", "familyname", "lname"),
+        *("candidatelastname", "applicantlastname", "legallastname"),
+        *("nachname", "familienname", "nomdefamille", "apellido", "apellidos", "cognome"),
+        *("sobrenome", "achternaam", "nazwisko", "efternamn"),
+    ),
+    "email1": (
+        *("email1", "email", "emailaddress", "mail", "mailaddress", "emailid", "primaryemail"),
+        *("candidateemail", "candidateemailaddress", "applicantemail", "contactemail"),
+        *("workemail", "personalemail", "emailadresse", "mailadresse", "adresseemail"),
+        *("adressemail", "courriel", "correo", "correoelectronico", "indirizzoemail"),
+        *("enderecodeemail", "emailadres", "adresemail", "epost", "epostadress"),
+    ),
+    "source": (
+        *("source", "sources", "candidatesource", "applicationsource", "leadsource"),
+        *("quelle", "herkunft", "origine", "origen", "fuente", "bron"),
+    ),
+    "notes": (
+        *("notes", "note", "comment", "comments", "remark", "remarks"),
+        *("notiz", "notizen", "bemerkung", "bemerkungen", "kommentar", "kommentare"),
+        *("remarque", "remarques", "commentaire", "commentaires", "notas", "comentarios"),
+        *("opmerking", "opmerkingen", "commenti"),
+    ),
+    "stage_id": ("stageid", "stage", "stagenumber"),
+    "campaign": ("campaign", "campaignkey", "kampagne", "campagne", "campana", "campagna"),
+    FULL_NAME: (
+        *("fullname", "name", "candidate", "candidatename", "applicant", "applicantname"),
+        *("vollername", "vollstandigername", "nomcomplet", "nombrecompleto", "nomecompleto"),
+        *("volledigenaam", "imieinazwisko"),
+    ),
 }
 FIELD_OF = {alias: name for name, aliases in ALIASES.items() for alias in aliases}
+# Beside a first name in these words, these mean the family name; alone they might be whole names.
+FAMILY_NAME_BESIDE = {"vorname": "name", "prenom": "nom", "voornaam": "naam"}
+
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
 
+@lru_cache(maxsize=1024)
 def spelling(header: str) -> str:
     """Reduce a header to its letters and digits: `E-mail ` and `e_mail` are one."""
     decomposed = unicodedata.normalize("NFKD", header).casefold()
     return "".join(c for c in decomposed if c.isalnum())
+
+
+def meaning(header: str) -> str | None:
+    """Answer the field that a header names; what stands in brackets only explains it."""
+    return FIELD_OF.get(spelling(header)) or FIELD_OF.get(spelling(_IN_BRACKETS.sub("", header)))
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a definition says about the columns: `named` (field to header), and whether a full name
+    is to be split into first and last name.
+    """
+
+    named: Mapping[str, str]
+    split_name: bool = False
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The fields without which nobody can be added."""
+        return (FULL_NAME, "email1") if self.split_name else NEEDED
+
+
+def wishes_of(options: Mapping[str, Any]) -> Wishes:
+    """Take the wishes from a definition's `candidates`; what is wrong there is told elsewhere."""
+    columns = options.get("columns")
+    columns = columns if isinstance(columns, Mapping) else {}
+    named = {field: header for field, header in columns.items() if isinstance(header, str)}
+    # Whoever says which column holds full names wants them split.
+    return Wishes(named, options.get("split_name") is True or FULL_NAME in named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,39 +101,79 @@ class Columns:
 
 
 def find_columns(
-    header: Sequence[str], chosen: Mapping[str, str], needed: Sequence[str] = NEEDED
+    header: Sequence[str],
+    chosen: Mapping[str, str],
+    needed: Sequence[str] = NEEDED,
 ) -> Columns:
     """Find the fields in a header row; `chosen` (field to header) wins over the known names.
 
-    A field that is needed and absent, or found twice, is a complaint that lists what there is.
+    A field that is needed and absent, or found twice, is a complaint that lists what there is. A
+    full name counts only where it is needed or chosen.
     """
+    meant = _meant(header, chosen, needed)
     found: dict[str, list[int]] = {}
-    meanings = {spelling(header): field for field, header in chosen.items()}
     unused = []
-    for column, name in enumerate(header):
-        reduced = spelling(name)
-        field = meanings.get(reduced) or FIELD_OF.get(reduced)
-        if field is None or (field in chosen and reduced not in meanings):
-            if reduced:
-                unused.append(name.strip())
-            continue
-        found.setdefault(field, []).append(column)
+    for column, field in enumerate(meant):
+        if field is not None:
+            found.setdefault(field, []).append(column)
+        elif spelling(header[column]):
+            unused.append(header[column].strip())
     listed = ", ".join(name.strip() for name in header if name.strip()) or "nothing"
     complaints = [
-        f"no column for {field}; found {listed}"
+        f"no column for {field}{_asked_for(field, chosen)}; found {listed}"
         for field in dict.fromkeys((*needed, *chosen))
         if field not in found
     ]
     complaints += [
         f"{len(columns)} columns for {field}: "
         + ", ".join(header[column].strip() for column in columns)
+        + f'; say which, as in columns: {{{field}: "{header[columns[0]].strip()}"}}'
         for field, columns in found.items()
         if len(columns) > 1
     ]
+    complaints += _about_names(header, found)
     by_field = {field: columns[0] for field, columns in found.items()}
     return Columns(by_field, tuple(unused), tuple(complaints))
 
 
-def matches(header: Sequence[str], chosen: Mapping[str, str]) -> int:
-    """Count the fields that a header row names: how well a guessed delimiter fits."""
-    return len(find_columns(header, chosen).by_field)
+def _meant(
+    header: Sequence[str], chosen: Mapping[str, str], needed: Sequence[str]
+) -> list[str | None]:
+    """Answer the field of each column."""
+    named = {spelling(name): field for field, name in chosen.items()}
+    spellings = [spelling(name) for name in header]
+    family = {FAMILY_NAME_BESIDE[first] for first in spellings if first in FAMILY_NAME_BESIDE}
+    fields: list[str | None] = []
+    for name, reduced in zip(header, spellings, strict=True):
+        field = named.get(reduced)
+        if field is None:
+            field = "last_name" if reduced in family else meaning(name)
+            if field in chosen or (field == FULL_NAME and FULL_NAME not in needed):
+                field = None
+        fields.append(field)
+    return fields
+
+
+def _asked_for(field: str, chosen: Mapping[str, str]) -> str:
+    return f' under the header "{chosen[field]}"' if field in chosen else ""
+
+
+def _about_names(header: Sequence[str], found: Mapping[str, list[int]]) -> list[str]:
+    """Help where one column holds whole names, and where names are there twice."""
+    if FULL_NAME in found:
+        return [
+            f"a full name is to be split, but there is a column for {field} as well; "
+            "leave out split_name"
+            for field in ("first_name", "last_name")
+            if field in found
+        ]
+    full = [name.strip() for name in header if meaning(name) == FULL_NAME]
+    if full and "first_name" not in found and "last_name" not in found:
+        return [f'to split "{full[0]}" into first and last name, say so with split_name: true']
+    return []
+
+
+def matches(header: Sequence[str], chosen: Mapping[str, str], split_name: bool = False) -> int:
+    """Count the fields that a header row names: how well a row, or a guessed delimiter, fits."""
+    needed = (FULL_NAME,) if split_name else ()
+    return len(find_columns(header, chosen, needed).by_field)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isnan
 from typing import Any
 
 SHOWN_LENGTH = 60
@@ -70,6 +69,17 @@ class Problem:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """What a cell holds that no field can take, such as an error; `what` is shown in its place."""
+
+    what: str
+
+    def __str__(self) -> str:
+        """Show it."""
+        return self.what
+
+
 def shown(value: object) -> str:
     """Show what was found as a person would recognise it: text in quotes, long text cut."""
     if value is None:
@@ -79,18 +89,13 @@ def shown(value: object) -> str:
     if isinstance(value, str):
         # A line break or an escape sequence must not break up the one line of a complaint.
         return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _cut(value)) + '"'
-    if is_error(value):
-        return "an error such as #N/A"
+    if isinstance(value, Unusable):
+        return value.what
     if isinstance(value, Mapping):
         return "a mapping"
     if isinstance(value, list | tuple):
         return "a list"
     return _cut(str(value))
-
-
-def is_error(value: object) -> bool:
-    """Say whether a value is what the error of a spreadsheet's cell arrives as."""
-    return isinstance(value, float) and isnan(value)
 
 
 def _cut(text: str) -> str:

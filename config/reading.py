@@ -10,7 +10,7 @@ from config.building import build
 from config.csv_file import read_csv
 from config.definition import Definition
 from config.errors import BadInput
-from config.headers import NEEDED
+from config.headers import Wishes, wishes_of
 from config.places import Place, Problem, shown
 from config.sources import (
     READER_VERSION,
@@ -30,10 +30,14 @@ __all__ = ["READER_VERSION", "Reading", "digest_of", "read_campaigns"]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The campaigns of a file, remarks about it, and the digest of the bytes it came from."""
+    """The campaigns of a file, remarks about it, and the digest of the bytes it came from.
+
+    `warnings` are places that a person should look at before anybody is invited.
+    """
 
     definitions: tuple[Definition, ...]
     notes: tuple[str, ...]
+    warnings: tuple[Problem, ...]
     digest: str
 
 
@@ -65,15 +69,22 @@ def _judged(sources: Sources) -> Reading:
         campaigns, notes = _from_workbook(sources), ()
     definitions: list[Definition] = []
     problems: list[Problem] = []
+    warnings: list[Problem] = []
     for written in campaigns:
-        definition, found = build(written)
-        problems.extend(found)
-        if definition is not None:
-            definitions.append(definition)
+        built = build(written)
+        problems.extend(built.problems)
+        warnings.extend(built.warnings)
+        if built.definition is not None:
+            definitions.append(built.definition)
         notes += written.people.notes if written.people else ()
     if problems:
         raise BadInput(_in_reading_order(problems))
-    return Reading(tuple(definitions), tuple(dict.fromkeys(notes)), sources.digest)
+    return Reading(
+        tuple(definitions),
+        tuple(dict.fromkeys(notes)),
+        tuple(dict.fromkeys(warnings)),
+        sources.digest,
+    )
 
 
 def _in_reading_order(problems: list[Problem]) -> list[Problem]:
@@ -89,11 +100,11 @@ def _in_reading_order(problems: list[Problem]) -> list[Problem]:
 
 def _from_workbook(sources: Sources) -> list[Written]:
     # Imported here: a definition in YAML needs nothing of workbooks.
-    from config.campaign_sheets import campaigns_in  # noqa: PLC0415
-    from config.workbook import read_sheets  # noqa: PLC0415
+    from config.campaign_sheets import SHEETS, campaigns_in  # noqa: PLC0415
+    from config.workbook import read_book  # noqa: PLC0415
 
     file = str(sources.definition)
-    return campaigns_in(read_sheets(sources.data, file), file)
+    return campaigns_in(read_book(sources.data, file, SHEETS), file)
 
 
 def _from_yaml(sources: Sources) -> Written:
@@ -147,28 +158,26 @@ def _people(file: PeopleFile, fields: Mapping[str, Any]) -> People:
         raise BadInput(file.problems)
     options = fields.get("candidates")
     options = options if isinstance(options, Mapping) else {}
-    columns = options.get("columns")
-    columns = columns if isinstance(columns, Mapping) else {}
-    chosen = {field: name for field, name in columns.items() if isinstance(name, str)}
+    wishes = wishes_of(options)
     if suffix_of(file.path) in TEXT_TABLES:
-        table = read_csv(file.data, str(file.path), chosen)
+        table = read_csv(file.data, str(file.path), wishes)
     else:
-        table = _people_sheet(file, options.get("sheet"), chosen)
+        table = _people_sheet(file, options.get("sheet"), wishes)
     return table.people(str(fields.get("campaign", "")))
 
 
-def _people_sheet(file: PeopleFile, named: Any, chosen: Mapping[str, str]) -> PeopleTable:
+def _people_sheet(file: PeopleFile, named: Any, wishes: Wishes) -> PeopleTable:
     """Read the sheet that is named, else the one called candidates, else the only one."""
-    from config.workbook import read_sheets  # noqa: PLC0415
+    from config.workbook import read_book  # noqa: PLC0415
 
-    sheets = read_sheets(file.data, str(file.path))
     wanted = named.strip().casefold() if isinstance(named, str) else "candidates"
-    sheet = sheets.get(wanted)
-    if sheet is None and named is None and len(sheets) == 1:
-        (sheet,) = sheets.values()
+    book = read_book(file.data, str(file.path), [wanted])
+    sheet = book.sheets.get(wanted)
+    if sheet is None and named is None and len(book.sheets) == 1:
+        (sheet,) = book.sheets.values()
     if sheet is None:
-        names = ", ".join(sheet.name for sheet in sheets.values()) or "none"
+        names = ", ".join(book.names) or "none"
         raise BadInput(
             [Problem(Place(str(file.path)), "sheet", f"the sheets {names}", shown(named or wanted))]
         )
-    return people_table(sheet.rows(), sheet, chosen, NEEDED)
+    return people_table(sheet.rows(), sheet, wishes, wishes.needed)

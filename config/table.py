@@ -2,16 +2,25 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, Protocol
 
 from config.cells import as_text, as_whole_number, is_blank
 from config.errors import BadInput
-from config.headers import Columns, find_columns
-from config.places import Place, Problem, shown
+from config.full_name import split_name
+from config.headers import FULL_NAME, Columns, Wishes, find_columns, matches
+from config.pace import tell
+from config.places import Place, Problem, Unusable, shown
 from config.written import People, Row
 
 # A table row: its number in the file (from 1) and its cells.
 TableRow = tuple[int, Sequence[Any]]
+
+# Titles, dates and remarks stand above a header; it is looked for among so many rows.
+ABOVE_AT_MOST = 20
+# Twice what anybody invites; beyond it a file is no list of candidates.
+MOST_ROWS = 250_000
+TOLD_EVERY = 1_000
 
 
 class Grid(Protocol):
@@ -22,6 +31,12 @@ class Grid(Protocol):
 
     def cell(self, number: int, column: int) -> Place:
         """Find a cell."""
+
+    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Problem | None:
+        """Say what is wrong with a row that is wider than the header."""
+
+    def remarks(self, header: int) -> tuple[str, ...]:
+        """Tell what should be known about the table, whose header is in that row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +53,20 @@ class TablePlaces:
     def value(self, number: int, field: str) -> Place:
         """Find one field of a person."""
         column = self.columns.get(field)
+        if column is None and field in {"first_name", "last_name"}:
+            column = self.columns.get(FULL_NAME)
         return self.grid.row(number) if column is None else self.grid.cell(number, column)
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleTable:
-    """The rows of a table, and which column holds which field."""
+    """The rows of a table below its header, and which column holds which field."""
 
     columns: Columns
     rows: Iterable[TableRow | Problem]
     grid: Grid
+    header: int
+    width: int
 
     @property
     def _whole(self) -> Place:
@@ -74,7 +93,7 @@ class PeopleTable:
             else:
                 fields = dict(row.fields)
                 key = str(fields.pop("campaign")).strip()
-                rows.setdefault(key, []).append(Row(row.number, fields))
+                rows.setdefault(key, []).append(Row(row.number, fields, row.remark))
         notes = self._notes()
         return {
             key: People(some, places, self._whole, notes) for key, some in rows.items()
@@ -92,7 +111,7 @@ class PeopleTable:
             fields = dict(row.fields)
             told = str(fields.pop("campaign")).strip()
             if told == campaign:
-                yield Row(row.number, fields)
+                yield Row(row.number, fields, row.remark)
             else:
                 place = places.value(row.number, "campaign")
                 yield Problem(
@@ -101,51 +120,98 @@ class PeopleTable:
 
     def _notes(self) -> tuple[str, ...]:
         unused = ", ".join(self.columns.unused)
-        return (f"{self._whole}: columns not used, never sent: {unused}",) if unused else ()
+        notes = (f"{self._whole}: columns not used, never sent: {unused}",) if unused else ()
+        return (*notes, *self.grid.remarks(self.header))
 
     def _people(self) -> Iterator[Row | Problem]:
         by_field = [
             (field, column, as_whole_number if field == "stage_id" else as_text)
             for field, column in self.columns.by_field.items()
         ]
+        people = 0
         for row in self.rows:
             if isinstance(row, Problem):
                 yield row
                 continue
             number, cells = row
             width = len(cells)
+            if width > self.width and (problem := self.grid.misfit(number, cells, self.width)):
+                yield problem
+                continue
             fields = {
                 field: read(cells[column])
                 for field, column, read in by_field
                 if column < width and not is_blank(cells[column])
             }
             # A row with nothing in any known column is blank, or a remark beside the table.
-            if fields:
-                yield Row(number, fields)
+            if not fields:
+                continue
+            people += 1
+            if people % TOLD_EVERY == 0:
+                tell("checking", people)
+            if people > MOST_ROWS:
+                message = f"there are more than {MOST_ROWS:,} rows; divide them among several files"
+                yield Problem(self.grid.row(number), message=message)
+                return
+            remark = _split(fields) if FULL_NAME in fields else None
+            yield Row(number, fields, remark)
+
+
+def _split(fields: dict[str, Any]) -> str | None:
+    """Put first and last name in the place of a full name; answers what a person should look at."""
+    full = fields.pop(FULL_NAME)
+    if not isinstance(full, str):
+        fields["first_name"] = fields["last_name"] = full
+        return None
+    first, last, doubtful = split_name(full)
+    # One word is shown where the missing name was wanted.
+    fields["first_name"] = first or Unusable(shown(full))
+    fields["last_name"] = last or Unusable(shown(full))
+    return f"{shown(full)} was split into {shown(first)} and {shown(last)}" if doubtful else None
 
 
 def people_table(
     rows: Iterator[TableRow | Problem],
     grid: Grid,
-    chosen: Mapping[str, str],
+    wishes: Wishes,
     needed: Sequence[str],
 ) -> PeopleTable:
-    """Read the header, the first row with anything in it; the rows below are the people.
+    """Find the header, which names more fields than any other row at the top of the table.
 
     Raises BadInput for a table without a header, or where the needed columns are not found.
     """
+    top = list(islice(_with_something(rows), ABOVE_AT_MOST))
+    at = header_among(top, wishes)
+    if at is None:
+        problems = [row for row in top if isinstance(row, Problem)]
+        message = "the table is empty, wanted a header row and candidates"
+        raise BadInput(problems or [Problem(grid.row(1), message=message)])
+    number, header = _texts(top[at])
+    columns = find_columns(header, wishes.named, needed)
+    if columns.complaints:
+        place = grid.row(number)
+        raise BadInput(Problem(place, message=complaint) for complaint in columns.complaints)
+    return PeopleTable(columns, chain(top[at + 1 :], rows), grid, number, len(header))
+
+
+def header_among(rows: Sequence[TableRow | Problem], wishes: Wishes) -> int | None:
+    """Answer which row is the header: the first of those that name the most fields."""
+    known = [
+        (matches(_texts(row)[1], wishes.named, wishes.split_name), -at)
+        for at, row in enumerate(rows)
+        if not isinstance(row, Problem)
+    ]
+    return -max(known)[1] if known else None
+
+
+def _with_something(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow | Problem]:
     for row in rows:
-        if isinstance(row, Problem):
-            raise BadInput([row])
-        number, cells = row
-        if all(is_blank(cell) for cell in cells):
-            continue
-        header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
-        columns = find_columns(header, chosen, needed)
-        if columns.complaints:
-            place = grid.row(number)
-            raise BadInput(Problem(place, message=complaint) for complaint in columns.complaints)
-        return PeopleTable(columns, rows, grid)
-    raise BadInput(
-        [Problem(grid.row(1), message="the table is empty, wanted a header row and candidates")]
-    )
+        if isinstance(row, Problem) or not all(is_blank(cell) for cell in row[1]):
+            yield row
+
+
+def _texts(row: TableRow | Problem) -> tuple[int, list[str]]:
+    """Answer the number of a row and what stands in it."""
+    if isinstance(row, Problem):
+        return 0, []
+    return row[0], ["" if is_blank(cell) else str(as_text(cell)) for cell in row[1]]

@@ -1,63 +1,59 @@
 """Workbooks: their sheets as rows of cells, with the true name of every cell."""
 
-import io
-import struct
-import warnings
-import zipfile
-import zlib
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import PurePath
-from typing import Any, Literal
-from xml.etree.ElementTree import ParseError
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from typing import Any
 
 from config.errors import BadInput
-from config.places import Place, Problem
+from config.places import Place, Problem, Unusable
 from config.table import TableRow
+from config.workbooks import frames
+from config.workbooks.process import Received, ReceivedBook, received
+from config.workbooks.shapes import CLOCK, ERROR, FORMULA, MOMENT, TOO_LONG, Merged, Unfit
 
-# Engines by what each reads faithfully: openpyxl tells error cells from blank ones.
-ENGINES: dict[str, Literal["openpyxl", "calamine"]] = {
-    ".xlsx": "openpyxl",
-    ".xlsm": "openpyxl",
-    ".xls": "calamine",
-    ".ods": "calamine",
-}
-# What lies in the archive that each newer format is.
-MEMBER = {".xlsx": "[Content_Types].xml", ".xlsm": "[Content_Types].xml", ".ods": "content.xml"}
-OLD_FORMAT = bytes.fromhex("d0cf11e0a1b11ae1")
-# A workbook of 100,000 people unpacks to about 60 MB; a few kilobytes can unpack to gigabytes.
-LARGEST_UNPACKED = 256 * 2**20
 LETTERS = 26
-
-# What the two engines raise for files that are damaged or are no workbooks at all.
-DAMAGED = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    ParseError,
-    EOFError,
-    OSError,
-    KeyError,
-    IndexError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    RuntimeError,
-    NotImplementedError,
-)
+NAMED_ROWS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One sheet: its rows, numbered as the spreadsheet numbers them, and its cells' names."""
+    """One sheet: its rows that hold anything, numbered as the spreadsheet numbers them.
+
+    `from_1904` tells from when the workbook counts days; `concealed` that the sheet is hidden.
+    """
 
     file: str
     name: str
-    cells: tuple[tuple[Any, ...], ...]
+    pieces: tuple[bytes, ...] = field(repr=False)
+    hidden: frozenset[int] = frozenset()
+    merged: tuple[Merged, ...] = ()
+    from_1904: bool = False
+    concealed: bool = False
 
     def rows(self) -> Iterator[TableRow | Problem]:
-        """Go through the rows from the top of the sheet."""
-        yield from enumerate(self.cells, start=1)
+        """Go through the rows from the top; what is merged downwards is in each of its rows."""
+        by_top: dict[int, list[tuple[int, int]]] = {}
+        for top, end, column in self.merged:
+            by_top.setdefault(top, []).append((end, column))
+        reaching: dict[int, tuple[int, Any]] = {}
+        for number, packed in self._unpacked():
+            cells = packed
+            if reaching:
+                reaching = {c: (end, v) for c, (end, v) in reaching.items() if end >= number}
+                cells = _filled(packed, reaching)
+            for end, column in by_top.get(number, ()):
+                if column < len(cells):
+                    reaching[column] = (end, cells[column])
+            yield number, cells
+
+    def _unpacked(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        for piece in self.pieces:
+            for number, cells in frames.unpacked(piece)[1]:
+                if tuple in map(type, cells):
+                    yield number, tuple(map(_opened, cells))
+                else:
+                    yield number, cells
 
     def row(self, number: int) -> Place:
         """Find a row, by its first cell."""
@@ -66,6 +62,51 @@ class Sheet:
     def cell(self, number: int, column: int) -> Place:
         """Find a cell by the number of its row (from 1) and of its column (from 0)."""
         return Place(self.file, sheet=self.name, cell=f"{column_letters(column)}{number}")
+
+    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Problem | None:
+        """A row may be wider than the header: beside the table people write remarks."""
+        return None
+
+    def remarks(self, header: int) -> tuple[str, ...]:
+        """Tell what a person who looks at the sheet would not see of it."""
+        place = Place(self.file, sheet=self.name)
+        found = []
+        if self.concealed:
+            found.append(f"{place}: this sheet is hidden; it is read like any other")
+        below = sorted(number for number in self.hidden if number > header)
+        if below:
+            named = ", ".join(map(str, below[:NAMED_ROWS]))
+            more = f" and {len(below) - NAMED_ROWS:,} more" if len(below) > NAMED_ROWS else ""
+            rows = "a hidden row is" if len(below) == 1 else f"{len(below):,} hidden rows are"
+            found.append(f"{place}: {rows} read like any other: {named}{more}")
+        return tuple(found)
+
+
+def _filled(cells: tuple[Any, ...], reaching: dict[int, tuple[int, Any]]) -> tuple[Any, ...]:
+    filled = list(cells)
+    for column, (_, value) in reaching.items():
+        filled.extend([None] * (column + 1 - len(filled)))
+        if filled[column] is None:
+            filled[column] = value
+    return tuple(filled)
+
+
+def _opened(cell: Any) -> Any:
+    """Turn what a cell was packed as into what it means."""
+    if not isinstance(cell, tuple):
+        return cell
+    kind, content = cell
+    if kind == MOMENT:
+        return datetime.fromisoformat(content)
+    if kind == CLOCK:
+        return time.fromisoformat(content)
+    return Unusable(
+        {
+            ERROR: f"the error {content}",
+            FORMULA: "a formula without its result (a spreadsheet program stores it on saving)",
+            TOO_LONG: f"a text of {content:,} characters" if kind == TOO_LONG else "",
+        }[kind]
+    )
 
 
 def column_letters(column: int) -> str:
@@ -78,61 +119,49 @@ def column_letters(column: int) -> str:
     return letters
 
 
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The sheets that were wanted, by their name in lower case, and the names of all there are."""
+
+    sheets: dict[str, Sheet]
+    names: tuple[str, ...]
+
+
+def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
+    """Read the sheets of these names (in lower case), or the only one there is.
+
+    Raises BadInput for what is no workbook, or one with two wanted sheets of one name.
+    """
+    try:
+        book = received(data, wanted)
+    except Unfit as error:
+        raise _unreadable(file, str(error)) from None
+    sheets: dict[str, Sheet] = {}
+    for position, content in book.sheets.items():
+        sheet = _sheet(file, book, position, content)
+        known = sheets.setdefault(sheet.name.strip().casefold(), sheet)
+        if known is not sheet and wanted:
+            raise _unreadable(file, f"two sheets have the name {known.name}; rename one of them")
+    return Book(sheets, tuple(name for name, _ in book.names))
+
+
 def read_sheets(data: bytes, file: str) -> dict[str, Sheet]:
     """Read every sheet, by its name in lower case. Raises BadInput for what is no workbook."""
-    suffix = PurePath(file).suffix.lower()
-    _check_container(data, suffix, file)
-    # Imported here: pandas takes most of a second, and a definition in YAML needs none of it.
-    import pandas  # noqa: PLC0415
-    from python_calamine import CalamineError  # noqa: PLC0415
+    return read_book(data, file, ()).sheets
 
-    try:
-        with warnings.catch_warnings():
-            # openpyxl warns about drop-downs and styles, which say nothing about the people.
-            warnings.simplefilter("ignore")
-            frames = pandas.read_excel(
-                io.BytesIO(data),
-                sheet_name=None,
-                header=None,
-                dtype=object,
-                na_filter=False,
-                engine=ENGINES[suffix],
-            )
-    except (*DAMAGED, CalamineError):
-        raise _unreadable(
-            file, "this workbook is damaged or protected; open it and save it again"
-        ) from None
-    sheets = {
-        str(name): Sheet(file, str(name), tuple(frame.itertuples(index=False, name=None)))
-        for name, frame in frames.items()
-    }
-    return {name.strip().casefold(): sheet for name, sheet in sheets.items()}
+
+def _sheet(file: str, book: ReceivedBook, position: int, content: Received) -> Sheet:
+    name, concealed = book.names[position]
+    return Sheet(
+        file,
+        name,
+        tuple(content.pieces),
+        frozenset(content.hidden),
+        tuple(content.merged),
+        book.from_1904,
+        concealed,
+    )
 
 
 def _unreadable(file: str, message: str) -> BadInput:
     return BadInput([Problem(Place(file), message=message)])
-
-
-def _check_container(data: bytes, suffix: str, file: str) -> None:
-    """Look at the outside of a workbook before anything unpacks it: is it what its name says?"""
-    old = data.startswith(OLD_FORMAT)
-    if suffix not in MEMBER:
-        if not old:
-            raise _unreadable(file, "this is no workbook of type .xls; save it as .xlsx")
-        return
-    if old:
-        message = (
-            f"this is protected by a password, or no {suffix}; save it as {suffix} without one"
-        )
-        raise _unreadable(file, message)
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            members = archive.infolist()
-    except DAMAGED:
-        members = []
-    if MEMBER[suffix] not in {member.filename for member in members}:
-        raise _unreadable(file, f"this is no workbook of type {suffix}, or only a part of one")
-    unpacked = sum(member.file_size for member in members)
-    if unpacked > LARGEST_UNPACKED:
-        size = f"{unpacked // 2**20:,} MB"
-        raise _unreadable(file, f"this workbook unpacks to {size}, which no campaign needs")

@@ -35,10 +35,14 @@ class PeoplePlaces(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One person as written: the number that locates the row, and its fields."""
+    """One person as written: the number that locates the row, and its fields.
+
+    `remark` is what a person should look at, where the reader had to choose.
+    """
 
     number: int
     fields: Mapping[str, Any]
+    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,8 +93,9 @@ def test_mistakes_are_told_at_their_cells() -> None:
         'people.xlsx, Candidates!D3, email1: found "ana@", wanted an email address '
         "(there must be something after the @-sign)",
         "people.xlsx, Candidates!E3, stage_id: found 2.5, wanted a whole number",
-        "people.xlsx, Candidates!B5, first_name: found an error such as #N/A, wanted a first name",
-        "people.xlsx, Candidates!C6, last_name: found nothing, wanted a last name",
+        "people.xlsx, Candidates!B5, first_name: found the error #N/A, wanted a first name",
+        "people.xlsx, Candidates!C6, last_name: found a formula without its result "
+        "(a spreadsheet program stores it on saving), wanted a last name",
         'people.xlsx, Candidates!D8, email1: found "ada@example.com", '
         "the same person as people.xlsx, Candidates!D7",
     ]
@@ -227,17 +228,24 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
     """Damaged, protected, renamed or far too large: a sentence, before anything unpacks it."""
     whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
     for name, data, said in [
-        ("a.xlsx", b"hello", "no workbook of type .xlsx"),
-        ("b.xlsx", whole[:2000], "no workbook of type .xlsx, or only a part of one"),
-        ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 99, "protected by a password"),
-        ("d.ods", whole, "no workbook of type .ods"),
-        ("e.xls", whole, "no workbook of type .xls"),
-        ("f.xls", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 99, "damaged or protected"),
-        ("g.xlsx", torn(whole), "damaged or protected"),
+        ("a.xlsx", b"hello", "this is a text under the name of a workbook"),
+        ("b.xlsx", whole[:2000], "only a part of a workbook"),
+        ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 999, "this workbook is damaged"),
+        ("d.xls", b"<html><table>", "a web page or XML under the name of a workbook"),
+        ("e.ods", b"\0" * 99, "no workbook, or a damaged one"),
+        ("f.xlsx", torn(whole), "this workbook is damaged"),
     ]:
         (tmp_path / name).write_bytes(data)
         (complaint,) = complaints(tmp_path / name)
         assert said in complaint, name
+
+
+def test_the_content_counts_and_not_the_name(tmp_path: Path) -> None:
+    """Systems export one kind of workbook under the name of another."""
+    whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
+    for name in ("a.xls", "b.ods", "c.xlsm"):
+        (tmp_path / name).write_bytes(whole)
+        assert keys(read_campaigns(tmp_path / name)) == {"a": ["ada@example.com"]}
 
 
 def test_a_zip_bomb_is_not_unpacked() -> None:

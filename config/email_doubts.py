@@ -1,0 +1,148 @@
+"""What may be wrong with an address that is a proper one: said to a person, never mended.
+
+The login must equal this email (interface 4.7), so an address with a slip in it locks its
+candidate out, and two addresses of one mailbox invite one person twice.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+# Where most private addresses are; a domain one slip away from these is rarely another one.
+PROVIDERS = (
+    *("gmail.com", "googlemail.com", "yahoo.com", "yahoo.co.uk", "yahoo.fr", "yahoo.de"),
+    *("hotmail.com", "hotmail.co.uk", "hotmail.fr", "hotmail.de", "outlook.com", "outlook.de"),
+    *("outlook.fr", "live.com", "icloud.com", "protonmail.com", "comcast.net", "verizon.net"),
+    *("orange.fr", "wanadoo.fr", "laposte.net", "t-online.de", "freenet.de", "libero.it"),
+    *("rediffmail.com", "fastmail.com", "yandex.ru", "rambler.ru", "naver.com", "sbcglobal.net"),
+)
+# Providers of their own that look like a slip in another's name.
+OTHERS = {"mail.com", "email.com", "ymail.com", "live.co", "hotmail.co", "yahoo.co", "yahoo.es"}
+ENDINGS = {
+    wrong: right
+    for right, wrongs in {
+        "com": ("con", "cmo", "ocm", "comm", "vom", "xom", "cpm", "coom", "coim"),
+        "net": ("nte", "ner", "met", "nett"),
+        "org": ("ogr", "orgg", "rog"),
+    }.items()
+    for wrong in wrongs
+}
+ROLES = frozenset(
+    (
+        *("admin", "administrator", "office", "info", "contact", "hello", "support", "help"),
+        *("hr", "jobs", "job", "career", "careers", "recruiting", "recruitment", "recruiter"),
+        *("talent", "people", "hiring", "sales", "team", "service", "mail", "postmaster"),
+        *("webmaster", "abuse", "noreply", "no-reply", "donotreply", "do-not-reply"),
+        *("bewerbung", "bewerbungen", "kontakt", "contacto", "contato", "emploi", "recrutement"),
+        *("candidatures", "personal"),
+    )
+)
+# Where dots (or more) in front of the @ mean nothing, and the other names of the same provider.
+MEANINGLESS = {"gmail.com": ".", "protonmail.com": "._-"}
+SAME_PROVIDER = {
+    "googlemail.com": "gmail.com",
+    "proton.me": "protonmail.com",
+    "pm.me": "protonmail.com",
+    "me.com": "icloud.com",
+    "mac.com": "icloud.com",
+}
+# Letters of other alphabets that are drawn as these Latin ones.
+LOOK_ALIKE = str.maketrans(
+    "асеорхуіјѕԁһӏκονρυατιօսոցհᴀɑɡıⅼ",
+    "aceopxyijsdhlkovpuatiouoghaagil",
+)
+LETTERS_OF = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN")
+
+
+def doubts(key: str) -> Iterator[str]:
+    """Say what may be wrong with the address that has this key; mostly nothing."""
+    local, _, domain = key.rpartition("@")
+    if slip := likely_slip(domain):
+        yield f"{domain} may be a slip for {slip}"
+    if local.partition("+")[0] in ROLES:
+        yield (
+            "several people may read this mailbox; only who logs in with this address can take "
+            "the assessment"
+        )
+    if not local.isascii() or "xn--" in domain:
+        yield from _look_alikes(local)
+        yield from _look_alikes(_readable(domain))
+
+
+@lru_cache(maxsize=65536)
+def likely_slip(domain: str) -> str | None:
+    """Answer the domain that was probably meant, one slip of the fingers away."""
+    if domain in _KNOWN:
+        return None
+    name, _, ending = domain.rpartition(".")
+    if ending in ENDINGS:
+        right = f"{name}.{ENDINGS[ending]}"
+        return likely_slip(right) or right
+    if len(domain) > _LONGEST:
+        return None
+    found = next((_NEAR[near] for near in _without_one(domain) if near in _NEAR), None)
+    return found if found and _one_slip_apart(domain, found) else None
+
+
+def mailbox(key: str) -> str:
+    """Reduce a key to the mailbox that its provider most likely delivers to.
+
+    Nearly all of them take what follows a + for a label.
+    """
+    local, _, domain = key.rpartition("@")
+    domain = SAME_PROVIDER.get(domain, domain)
+    local = local.partition("+")[0] or local
+    for character in MEANINGLESS.get(domain, ""):
+        local = local.replace(character, "")
+    return f"{local}@{domain}"
+
+
+def _without_one(text: str) -> Iterator[str]:
+    """A text, and all that one character less makes of it: two that are near share one of these."""
+    yield text
+    for at in range(len(text)):
+        yield text[:at] + text[at + 1 :]
+
+
+def _one_slip_apart(one: str, other: str) -> bool:
+    """Say whether one letter was left out, added, changed, or swapped with the next."""
+    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    if start is None:
+        return abs(len(one) - len(other)) == 1
+    a, b = one[start:], other[start:]
+    swapped = a[:2] == b[1::-1] and a[2:] == b[2:]
+    return swapped or a[1:] == b or a == b[1:] or a[1:] == b[1:]
+
+
+_KNOWN = {*PROVIDERS, *OTHERS, *SAME_PROVIDER, "proton.me"}
+_NEAR = {near: domain for domain in PROVIDERS for near in _without_one(domain)}
+_LONGEST = max(map(len, PROVIDERS)) + 1
+
+
+def _look_alikes(text: str) -> Iterator[str]:
+    """Point at letters that are drawn like Latin ones and are others."""
+    foreign = [c for c in text if not c.isascii() and c.translate(LOOK_ALIKE).isascii()]
+    if not foreign:
+        return
+    alphabets = {alphabet for c in text if (alphabet := _alphabet(c))}
+    # A word in one alphabet is how its speakers write, unless every letter of it deceives.
+    others = [c for c in text if not c.isascii() and c not in foreign]
+    if len(alphabets) > 1 or not others:
+        names = ", ".join(dict.fromkeys(unicodedata.name(c, "?") for c in foreign))
+        yield f"it has letters that look like Latin ones and are not: {names}"
+
+
+@lru_cache(maxsize=1024)
+def _alphabet(character: str) -> str | None:
+    name = unicodedata.name(character, "")
+    return next((letters for letters in LETTERS_OF if name.startswith(letters)), None)
+
+
+def _readable(domain: str) -> str:
+    """Answer a domain as it is shown; in the key it is in ASCII."""
+    import idna  # noqa: PLC0415 - few addresses need its tables
+
+    try:
+        return idna.decode(domain)
+    except (idna.IDNAError, ValueError):
+        return domain

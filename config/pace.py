@@ -1,0 +1,15 @@
+"""How far a long reading has come, for whoever shows it to a person."""
+
+from collections.abc import Callable
+from contextvars import ContextVar
+
+# Called with what is being done ("reading", "checking") and the rows done so far.
+Follower = Callable[[str, int], None]
+
+follower: ContextVar[Follower | None] = ContextVar("follower", default=None)
+
+
+def tell(doing: str, rows: int) -> None:
+    """Tell the follower, if there is one."""
+    if (told := follower.get()) is not None:
+        told(doing, rows)

@@ -1,0 +1,116 @@
+"""Reads a workbook from standard input and writes its sheets as `frames`, within limits.
+
+The arguments are the names of the sheets that are wanted, in lower case; where none of them is
+there, the only sheet there is. Without arguments every sheet is wanted.
+"""
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import IO, Any
+from xml.etree.ElementTree import ParseError
+
+from config.workbooks import frames
+from config.workbooks.shapes import DAMAGED, Book, Layout, RowOfCells, Unfit
+
+MEMORY = 384 * 2**20
+SECONDS = 15  # of this process's own work; a workbook of 100,000 people takes three
+CELLS_IN_A_PIECE = 10_000
+MOST_CELLS = 20_000_000
+TOO_LARGE = "this workbook holds more than any campaign needs; copy its candidates to a new one"
+
+# What the readers meet in files that are damaged, beyond what they say themselves.
+BROKEN = (ParseError, ValueError, KeyError, IndexError, TypeError, AttributeError, StopIteration)
+
+
+def limit() -> None:
+    """Let this process neither grow nor work without end, where the system can hold it to that."""
+    try:
+        import resource  # noqa: PLC0415 - not everywhere
+    except ImportError:
+        return
+    for what, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS)):
+        # Refused where a lower limit stands already, or the system knows none.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(what, (most, most))
+
+
+def main(wanted: Sequence[str], source: IO[bytes], answer: IO[bytes]) -> None:
+    """Answer the wanted sheets of a workbook."""
+    from config.workbooks.container import BROKEN as BROKEN_ARCHIVE  # noqa: PLC0415
+
+    try:
+        try:
+            send(book_of(source.read()), wanted, answer)
+        except MemoryError:
+            raise Unfit(TOO_LARGE) from None
+        except (*BROKEN, *BROKEN_ARCHIVE):
+            raise Unfit(DAMAGED) from None
+    except Unfit as error:
+        frames.write(answer, frames.UNFIT, str(error))
+    else:
+        frames.write(answer, frames.END)
+    answer.flush()
+
+
+def book_of(data: bytes) -> Book:
+    """Open a workbook by what it is, whatever its name says. Raises Unfit."""
+    # Each kind has libraries of its own to load.
+    from config.workbooks.container import archive_of, old_format  # noqa: PLC0415
+
+    if old_format(data):
+        from config.workbooks.xls import Xls  # noqa: PLC0415
+
+        return Xls(data)
+    archive = archive_of(data)
+    members = set(archive.namelist())
+    if "[Content_Types].xml" in members:
+        from config.workbooks.xlsx import Xlsx  # noqa: PLC0415
+
+        return Xlsx(archive)
+    if "content.xml" in members:
+        from config.workbooks.ods import Ods  # noqa: PLC0415
+
+        return Ods(archive)
+    raise Unfit("this is an archive, but no workbook is in it")
+
+
+def send(book: Book, wanted: Sequence[str], answer: IO[bytes]) -> None:
+    """Write the wanted sheets. Raises Unfit where they hold too much."""
+    frames.write(answer, frames.BOOK, book.from_1904, book.names)
+    names = [name.strip().casefold() for name, _ in book.names]
+    positions = [at for at, name in enumerate(names) if name in wanted or not wanted]
+    for position in positions or ([0] if len(names) == 1 else []):
+        frames.write(answer, frames.SHEET, position)
+        layout = Layout()
+        for piece in _pieces(book.rows(position, layout)):
+            frames.write(answer, frames.ROWS, piece)
+        if sum(end - top for top, end, _ in layout.merged) > MOST_CELLS:
+            raise Unfit(TOO_LARGE)
+        frames.write(answer, frames.LAYOUT, layout.hidden, layout.merged)
+
+
+def _pieces(rows: Iterator[RowOfCells]) -> Iterator[list[tuple[int, tuple[Any, ...]]]]:
+    piece: list[tuple[int, tuple[Any, ...]]] = []
+    cells_in_it, cells_in_all = 0, 0
+    for number, cells in rows:
+        while cells and (cells[-1] is None or cells[-1] == ""):
+            cells.pop()
+        if not cells:
+            continue
+        piece.append((number, tuple(cells)))
+        cells_in_it += len(cells)
+        cells_in_all += len(cells)
+        if cells_in_all > MOST_CELLS:
+            raise Unfit(TOO_LARGE)
+        if cells_in_it >= CELLS_IN_A_PIECE:
+            yield piece
+            piece, cells_in_it = [], 0
+    yield piece
+
+
+if __name__ == "__main__":
+    limit()
+    # openpyxl would load it for types of numbers that no file holds.
+    sys.modules["numpy"] = None  # type: ignore[assignment]
+    main(sys.argv[1:], sys.stdin.buffer, sys.stdout.buffer)

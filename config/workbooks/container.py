@@ -1,0 +1,82 @@
+"""What lies in a file that calls itself a workbook, seen before anything of it is unpacked."""
+
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from typing import Literal
+from xml.etree.ElementTree import Element, iterparse
+
+from config.workbooks.shapes import DAMAGED, PROTECTED, Unfit
+
+OLD_FORMAT = bytes.fromhex("d0cf11e0a1b11ae1")
+ARCHIVE = b"PK\x03\x04"
+# A workbook of 100,000 people unpacks to 40 MB; a few kilobytes can unpack to gigabytes.
+LARGEST_UNPACKED = 256 * 2**20
+MOST_MEMBERS = 10_000
+Event = Literal["start", "end"]
+
+# What the parts of a damaged archive raise while they are unpacked.
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
+
+_MARKUP = re.compile(rb"\s*<(?:!doctype html|html|\?xml|table|head|body)", re.IGNORECASE)
+_ENTITIES = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
+
+
+def old_format(data: bytes) -> bool:
+    """Say whether this is a compound file, as .xls is. Raises Unfit where it hides a new one."""
+    if not data.startswith(OLD_FORMAT):
+        return False
+    if "EncryptedPackage".encode("utf-16-le") in data:
+        raise Unfit(PROTECTED)
+    return True
+
+
+def archive_of(data: bytes) -> zipfile.ZipFile:
+    """Open the archive that each newer workbook is. Raises Unfit, with what it is instead."""
+    if not data.startswith(ARCHIVE):
+        raise Unfit(_instead(data))
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except BROKEN:
+        raise Unfit("this is only a part of a workbook; copy or download it again") from None
+    members = archive.infolist()
+    unpacked = sum(member.file_size for member in members)
+    if unpacked > LARGEST_UNPACKED or len(members) > MOST_MEMBERS:
+        size = f"{unpacked // 2**20:,} MB in {len(members):,} parts"
+        raise Unfit(f"this workbook unpacks to {size}, which no campaign needs")
+    if any(member.flag_bits & 1 for member in members):
+        raise Unfit(PROTECTED)
+    return archive
+
+
+def _instead(data: bytes) -> str:
+    if _MARKUP.match(data[:512].lstrip(b"\xef\xbb\xbf")):
+        what = "this is a web page or XML under the name of a workbook"
+        return f"{what}; open it in a spreadsheet program and save it as .xlsx"
+    if b"\0" not in data[:4096]:
+        return "this is a text under the name of a workbook; name it .csv"
+    return "this is no workbook, or a damaged one; save it as .xlsx"
+
+
+def elements(archive: zipfile.ZipFile, part: str, *events: Event) -> Iterator[tuple[str, Element]]:
+    """Go through the XML of a part. Raises Unfit where the part declares entities.
+
+    No program writes them into a workbook: they would read other files, or grow without end.
+    """
+    with archive.open(part) as stream:
+        head = stream.read(4096).replace(b"\0", b"")
+    if _ENTITIES.search(head):
+        raise Unfit("this workbook declares XML entities, which no spreadsheet program writes")
+    # No other file is ever read, and what a document declares is refused above.
+    with archive.open(part) as stream:
+        yield from iterparse(stream, events=events or ("end",))  # noqa: S314
+
+
+def namespace(archive: zipfile.ZipFile, part: str) -> str:
+    """Answer the namespace of a part's first element as `{…}`: there is more than one dialect."""
+    for _, element in elements(archive, part, "start"):
+        tag: str = element.tag
+        return tag[: tag.find("}") + 1]
+    raise Unfit(DAMAGED)

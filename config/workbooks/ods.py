@@ -1,0 +1,154 @@
+""".ods: the cells of an OpenDocument spreadsheet, one pass over its content.
+
+One empty row may stand for a million, and what a cell shows may differ from what it holds.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime, time
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from config.workbooks.container import elements
+from config.workbooks.shapes import (
+    COLUMNS,
+    DAMAGED,
+    ERROR,
+    FORMULA,
+    PROTECTED,
+    ROWS,
+    Layout,
+    RowOfCells,
+    Unfit,
+    moment,
+    text,
+)
+
+SPACE = "urn:oasis:names:tc:opendocument:xmlns:"
+OFFICE, TABLE = f"{{{SPACE}office:1.0}}", f"{{{SPACE}table:1.0}}"
+TEXT, STYLE = f"{{{SPACE}text:1.0}}", f"{{{SPACE}style:1.0}}"
+KIND_OF_CALC = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}value-type"
+HIDDEN = {"collapse", "filter"}
+# Programs other than LibreOffice store the error of a formula as the text that shows it.
+_ERROR_TEXT = re.compile(r"#(?:N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|Err:\d{3}")
+_CLOCK = re.compile(r"PT0*(\d+)H0*(\d+)M0*(\d+)(?:[.,]\d+)?S")
+
+
+class Ods:
+    """A workbook of the OpenDocument kind."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        if "META-INF/manifest.xml" in archive.namelist():
+            manifest = elements(archive, "META-INF/manifest.xml")
+            if any(element.tag.endswith("}encryption-data") for _, element in manifest):
+                raise Unfit(PROTECTED)
+        self.names: list[tuple[str, bool]] = []
+        self.from_1904 = False
+        hidden: set[str] = set()
+        style = ""
+        for event, element in elements(archive, "content.xml", "start", "end"):
+            if event == "end":
+                element.clear()
+            elif element.tag == f"{STYLE}style":
+                style = element.get(f"{STYLE}name", "")
+            elif element.tag == f"{STYLE}table-properties":
+                if element.get(f"{TABLE}display") == "false":
+                    hidden.add(style)
+            elif element.tag == f"{TABLE}null-date":
+                self.from_1904 = element.get(f"{TABLE}date-value", "").startswith("1904")
+            elif element.tag == f"{TABLE}table":
+                name = element.get(f"{TABLE}name", "")
+                self.names.append((name, element.get(f"{TABLE}style-name", "") in hidden))
+
+    def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
+        """Go through the rows of a sheet, and fill in its layout on the way."""
+        table, number = -1, 0
+        for event, element in elements(self._archive, "content.xml", "start", "end"):
+            if event == "start":
+                table += element.tag == f"{TABLE}table"
+                continue
+            if element.tag == f"{TABLE}table" and table == sheet:
+                return
+            if element.tag != f"{TABLE}table-row":
+                continue
+            if table == sheet:
+                times = _times(element, "number-rows-repeated", ROWS)
+                cells = _cells(element, number + 1, layout)
+                for _ in range(times if cells else 0):
+                    number += 1
+                    if number > ROWS:
+                        raise Unfit(DAMAGED)
+                    if element.get(f"{TABLE}visibility") in HIDDEN:
+                        layout.hidden.append(number)
+                    yield number, cells
+                number += 0 if cells else times
+            element.clear()
+
+
+def _times(element: Element, name: str, most: int) -> int:
+    return min(int(element.get(TABLE + name, 1)), most)
+
+
+def _cells(row: Element, number: int, layout: Layout) -> list[Any]:
+    """Answer the cells of a row up to the last that holds something."""
+    cells: list[Any] = []
+    waiting = 0  # blank cells, which count only when another cell follows
+    for element in row:
+        if element.tag not in {f"{TABLE}table-cell", f"{TABLE}covered-table-cell"}:
+            continue
+        times = _times(element, "number-columns-repeated", COLUMNS)
+        value = None if element.tag.endswith("covered-table-cell") else _value(element)
+        if value is None or value == "":
+            waiting += times
+            continue
+        if len(cells) + waiting + times > COLUMNS:
+            raise Unfit(DAMAGED)
+        cells.extend([None] * waiting)
+        waiting = 0
+        span = _times(element, "number-rows-spanned", ROWS)
+        if span > 1:
+            layout.merged.append((number, number + span - 1, len(cells)))
+        cells.extend([value] * times)
+    return cells
+
+
+def _value(cell: Element) -> Any:
+    kind = cell.get(f"{OFFICE}value-type")
+    calculated = f"{TABLE}formula" in cell.keys()  # noqa: SIM118 - an element is no mapping
+    if kind is None:
+        return (FORMULA, "") if calculated else None
+    shown = "\n".join(_line(line) for line in cell if line.tag == f"{TEXT}p")
+    if cell.get(KIND_OF_CALC) == "error" or (calculated and _ERROR_TEXT.fullmatch(shown)):
+        return (ERROR, shown or "an error")
+    if kind == "boolean":
+        return cell.get(f"{OFFICE}boolean-value") == "true"
+    if kind == "date":
+        stored = cell.get(f"{OFFICE}date-value", "")
+        return moment(datetime.fromisoformat(stored).replace(tzinfo=None))
+    if kind == "time":
+        clock = _CLOCK.fullmatch(cell.get(f"{OFFICE}time-value", ""))
+        if clock is None or int(clock[1]) > 23:
+            return text(shown)
+        return moment(time(int(clock[1]), int(clock[2]), int(clock[3])))
+    if kind == "string":
+        return text(cell.get(f"{OFFICE}string-value") or shown)
+    number = float(cell.get(f"{OFFICE}value", ""))
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
+
+
+def _line(element: Element) -> str:
+    """Write out a paragraph: spaces, tabs and line breaks are elements in it."""
+    parts = [element.text or ""]
+    for inner in element:
+        if inner.tag == f"{TEXT}s":
+            parts.append(" " * min(int(inner.get(f"{TEXT}c", 1)), COLUMNS))
+        elif inner.tag == f"{TEXT}tab":
+            parts.append("\t")
+        elif inner.tag == f"{TEXT}line-break":
+            parts.append("\n")
+        elif inner.tag.startswith(TEXT):
+            parts.append(_line(inner))
+        parts.append(inner.tail or "")
+    return "".join(parts)

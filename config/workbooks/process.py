@@ -1,0 +1,101 @@
+"""The process that reads a workbook, from the side of the program that wants its sheets."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Timer
+
+from config.pace import tell
+from config.workbooks import frames
+from config.workbooks.shapes import DAMAGED, Merged, Unfit
+
+# Its own limit is on its work; this one is for a machine that gives it hardly any time to work.
+PATIENCE = 120.0  # seconds
+MOST_BYTES = 128 * 2**20
+SHORT_OF_MEANS = (
+    "this workbook takes more time or memory to read than any campaign needs; "
+    "copy its candidates to a new one"
+)
+# Where the package `config` lies: it need not be where the command was typed.
+HOME = Path(__file__).parents[2]
+
+
+@dataclass
+class Received:
+    """One sheet as it arrived: rows in packed pieces, and its layout."""
+
+    pieces: list[bytes] = field(default_factory=list)
+    hidden: list[int] = field(default_factory=list)
+    merged: list[Merged] = field(default_factory=list)
+
+
+@dataclass
+class ReceivedBook:
+    """What arrived of a workbook: all its sheets' names, and those sheets that were wanted."""
+
+    from_1904: bool = False
+    names: list[tuple[str, bool]] = field(default_factory=list)
+    sheets: dict[int, Received] = field(default_factory=dict)
+
+
+def received(data: bytes, wanted: Sequence[str]) -> ReceivedBook:
+    """Read a workbook in a process of its own. Raises Unfit where that does not come to an end."""
+    path = os.pathsep.join(filter(None, (str(HOME), os.environ.get("PYTHONPATH", ""))))
+    child = subprocess.Popen(  # noqa: S603 - our own program
+        [sys.executable, "-P", "-m", "config.workbooks", *wanted],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # What a library says there may hold what people wrote in cells.
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    watch = Timer(PATIENCE, child.kill)
+    watch.start()
+    try:
+        book = _exchange(child, data)
+    finally:
+        child.kill()
+        with suppress(OSError):
+            child.__exit__(None, None, None)
+        watch.cancel()
+        watch.join()
+    if book is None:
+        # Killed at its limit, or by a library that gives up without a word.
+        raise Unfit(SHORT_OF_MEANS if child.returncode else DAMAGED)
+    return book
+
+
+def _exchange(child: "subprocess.Popen[bytes]", data: bytes) -> ReceivedBook | None:
+    """Hand the file over and take its sheets; None where they end too early. Raises Unfit."""
+    assert child.stdin and child.stdout  # noqa: S101 - both are pipes
+    with suppress(BrokenPipeError):
+        child.stdin.write(data)
+        child.stdin.close()
+    book, sheet = ReceivedBook(), Received()
+    bytes_so_far = rows_so_far = 0
+    for packed in frames.read(child.stdout):
+        bytes_so_far += len(packed)
+        if bytes_so_far > MOST_BYTES:
+            raise Unfit(SHORT_OF_MEANS)
+        kind, *content = frames.unpacked(packed)
+        if kind == frames.ROWS:
+            sheet.pieces.append(packed)
+            rows_so_far += len(content[0])
+            tell("reading", rows_so_far)
+        elif kind == frames.LAYOUT:
+            sheet.hidden, sheet.merged = content
+        elif kind == frames.SHEET:
+            sheet = book.sheets[content[0]] = Received()
+        elif kind == frames.BOOK:
+            book.from_1904, book.names = content
+        elif kind == frames.UNFIT:
+            raise Unfit(content[0])
+        else:
+            child.wait()
+            return book
+    child.wait()
+    return None

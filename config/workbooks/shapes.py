@@ -1,0 +1,62 @@
+"""What every kind of workbook is turned into: sheets of rows, and a few facts about each sheet.
+
+A cell is None, a text, a number, a truth value, or a pair that says what else it holds, since only
+such plain values pass from one process to another.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from typing import Any, Protocol
+
+ERROR = "error"  # with the error's name, such as #N/A
+MOMENT = "moment"  # with an ISO date and time
+CLOCK = "clock"  # with an ISO time of day
+FORMULA = "formula"  # a formula whose result was never stored
+TOO_LONG = "too long"  # with the number of characters
+
+# What a spreadsheet program can hold; a file that claims more was not made by one.
+ROWS = 1_048_576
+COLUMNS = 16_384
+CHARACTERS = 32_767
+
+# The number (from 1) of a row and its cells from column A on; a merged area as first row, last row
+# (from 1), and column (from 0).
+RowOfCells = tuple[int, list[Any]]
+Merged = tuple[int, int, int]
+
+
+class Unfit(Exception):
+    """This is no workbook that can be read; the text is the sentence that a person gets."""
+
+
+DAMAGED = "this workbook is damaged; open it in a spreadsheet program and save it again"
+PROTECTED = "this workbook is protected by a password; save it without one"
+
+
+@dataclass
+class Layout:
+    """What is known of a sheet once its rows were read: hidden rows, and cells merged downwards."""
+
+    hidden: list[int] = field(default_factory=list)
+    merged: list[Merged] = field(default_factory=list)
+
+
+class Book(Protocol):
+    """A workbook of any kind. `names` are its sheets in order, each with whether it is hidden."""
+
+    names: list[tuple[str, bool]]
+    from_1904: bool
+
+    def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
+        """Go through the rows of a sheet, and fill in its layout on the way."""
+
+
+def text(value: str) -> Any:
+    """Answer a text as a cell; one that no cell could hold only by its length."""
+    return value if len(value) <= CHARACTERS else (TOO_LONG, len(value))
+
+
+def moment(value: datetime | time) -> Any:
+    """Answer a date and time, or a time of day, as a cell."""
+    return (MOMENT if isinstance(value, datetime) else CLOCK, value.isoformat())

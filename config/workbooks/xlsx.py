@@ -1,0 +1,197 @@
+""".xlsx and .xlsm: the cells as they are stored, which tell an error or a formula from a blank.
+
+The dialects differ in their namespaces only (ECMA-376, transitional and strict), so that names are
+compared without them.
+"""
+
+import posixpath
+import re
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
+from typing import Any
+from xml.etree.ElementTree import Element
+
+from config.workbooks.container import elements, namespace
+from config.workbooks.shapes import (
+    COLUMNS,
+    DAMAGED,
+    ERROR,
+    FORMULA,
+    ROWS,
+    Layout,
+    RowOfCells,
+    Unfit,
+    moment,
+    text,
+)
+from config.workbooks.xlsx_dates import date_styles, moment_of
+
+TRUE = {"1", "true", "on"}
+_ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
+_AREA = re.compile(r"([A-Z]+)(\d+):([A-Z]+)(\d+)")
+
+
+class Xlsx:
+    """A workbook of the Office Open XML kind."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+        main = _target_of(archive, "", "officeDocument")
+        parts = _related(archive, main)
+        self._sheets: list[str] = []
+        self.names: list[tuple[str, bool]] = []
+        self.from_1904 = False
+        for _, element in elements(archive, main):
+            name = _local(element)
+            if name == "workbookPr":
+                self.from_1904 = element.get("date1904", "") in TRUE
+            elif name == "sheet":
+                kind, part = parts[_relation(element)]
+                # A sheet that is one chart has no cells.
+                if kind == "worksheet":
+                    self._sheets.append(part)
+                    hidden = element.get("state", "visible") != "visible"
+                    self.names.append((element.get("name", ""), hidden))
+        self._strings_part = _first(parts, "sharedStrings")
+        self._strings: list[Any] | None = None
+        styles = _first(parts, "styles")
+        self._dates = date_styles(archive, styles) if styles else frozenset()
+
+    def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
+        """Go through the rows of a sheet, and fill in its layout on the way."""
+        if self._strings is None:
+            part = self._strings_part
+            self._strings = list(_strings(self._archive, part)) if part else []
+        part = self._sheets[sheet]
+        dialect = namespace(self._archive, part)
+        row_tag, merged_tag = f"{dialect}row", f"{dialect}mergeCell"
+        number = 0
+        for _, element in elements(self._archive, part):
+            if element.tag == row_tag:
+                number = int(element.get("r", number + 1))
+                if not 0 < number <= ROWS:
+                    raise Unfit(DAMAGED)
+                cells = self._cells(element, dialect)
+                if element.get("hidden") in TRUE:
+                    layout.hidden.append(number)
+                element.clear()
+                yield number, cells
+            elif element.tag == merged_tag and (area := _AREA.fullmatch(element.get("ref", ""))):
+                top, bottom = int(area[2]), int(area[4])
+                if top < bottom <= ROWS:
+                    layout.merged.append((top, bottom, column_of(area[1])))
+
+    def _cells(self, row: Element, dialect: str) -> list[Any]:
+        cells: list[Any] = []
+        for element in row:
+            place = element.get("r")
+            column = column_of(place.rstrip("0123456789")) if place else len(cells)
+            value = self._value(element, dialect)
+            if column == len(cells):
+                cells.append(value)
+            elif value is not None:
+                cells.extend([None] * (column + 1 - len(cells)))
+                cells[column] = value
+        return cells
+
+    def _value(self, cell: Element, dialect: str) -> Any:
+        kind = cell.get("t", "n")
+        if kind == "inlineStr":
+            return text(_plain(cell.find(f"{dialect}is"), dialect))
+        stored = cell.findtext(f"{dialect}v")
+        if not stored:
+            calculated = cell.find(f"{dialect}f") is not None
+            # The empty text is a result; that of another kind was never calculated.
+            return (FORMULA, "") if calculated and kind != "str" else None
+        if kind == "n":
+            number = _number(stored)
+            dated = (style := cell.get("s")) is not None and int(style) in self._dates
+            return moment_of(number, self.from_1904) if dated else number
+        if kind == "s":
+            return (self._strings or [])[int(stored)]
+        if kind == "str":
+            return text(_unescaped(stored))
+        if kind == "b":
+            return stored.strip() in TRUE
+        if kind == "d":
+            return moment(datetime.fromisoformat(stored.strip()).replace(tzinfo=None))
+        return (ERROR, stored)
+
+
+@cache
+def column_of(letters: str) -> int:
+    """Answer the column, from 0, that spreadsheets call by these letters."""
+    column = 0
+    for letter in letters.upper():
+        column = column * 26 + ord(letter) - 64
+    if not 0 < column <= COLUMNS:
+        raise Unfit(DAMAGED)
+    return column - 1
+
+
+def _number(stored: str) -> Any:
+    try:
+        return int(stored)
+    except ValueError:
+        number = float(stored)
+    return number if number - number == 0 else (ERROR, "#NUM!")
+
+
+def _unescaped(stored: str) -> str:
+    if "_x" not in stored:
+        return stored
+    return _ESCAPED.sub(lambda code: chr(int(code[1], 16)), stored)
+
+
+def _plain(rich: Element | None, dialect: str) -> str:
+    """Join the runs of a text; how it is pronounced (rPh) is no part of it."""
+    if rich is None:
+        return ""
+    runs = (t for run in rich for t in ([run] if run.tag == f"{dialect}t" else _text_of(run)))
+    return _unescaped("".join(t.text or "" for t in runs))
+
+
+def _text_of(run: Element) -> list[Element]:
+    return [t for t in run if _local(t) == "t"] if _local(run) == "r" else []
+
+
+def _strings(archive: zipfile.ZipFile, part: str) -> Iterator[Any]:
+    dialect = namespace(archive, part)
+    for _, element in elements(archive, part):
+        if element.tag == f"{dialect}si":
+            yield text(_plain(element, dialect))
+            element.clear()
+
+
+def _local(element: Element) -> str:
+    return element.tag.rpartition("}")[2]
+
+
+def _relation(element: Element) -> str:
+    return next(value for name, value in element.items() if name.endswith("}id"))
+
+
+def _related(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
+    """Answer what a part refers to: id to kind and name."""
+    folder, name = posixpath.split(part)
+    found = {}
+    for _, element in elements(archive, posixpath.join(folder, "_rels", f"{name}.rels")):
+        if _local(element) == "Relationship" and element.get("TargetMode") != "External":
+            kind = element.get("Type", "").rpartition("/")[2]
+            # From the archive's root where it begins with a slash, else from the part's folder.
+            target = posixpath.normpath(posixpath.join("/", folder, element.get("Target", "")))
+            found[element.get("Id", "")] = (kind, target.lstrip("/"))
+    return found
+
+
+def _target_of(archive: zipfile.ZipFile, part: str, kind: str) -> str:
+    found = _first(_related(archive, part), kind)
+    if found is None:
+        raise Unfit(DAMAGED)
+    return found
+
+
+def _first(parts: dict[str, tuple[str, str]], kind: str) -> str | None:
+    return next((name for what, name in parts.values() if what == kind), None)
