@@ -1,12 +1,17 @@
 """Settling: what a person decides, what it does to the ledger, and what the next run then sends."""
 
 import csv
+import os
+import pty
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from itertools import product
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from sqlalchemy import func, select, update
@@ -197,6 +202,7 @@ def test_who_was_withdrawn_before_being_added_is_never_invited(desk: DoubtfulCam
     desk.run(LOST_ADD)
     assert desk.settle("--candidates", "withdraw", "--why", "the role is filled").code == 0
     assert desk.steps(ADA) == ("withdrawn", "withdrawn")
+    assert desk.attempts("add_candidates") == ["overruled"]
     with desk.ledger() as ledger:
         campaign = ledger.campaign(KEY)
         assert campaign is not None
@@ -687,11 +693,11 @@ def test_no_cell_of_the_file_is_a_formula(desk: DoubtfulCampaign) -> None:
 def test_a_terminal_is_asked_one_by_one(desk: DoubtfulCampaign) -> None:
     """Each doubt is a question; an empty answer leaves it, and what is not yet allowed is said."""
     desk.run(LOST_ADD)
-    desk.at_terminal("", "5002", "again", "never mind", "maybe", "withdraw", "left us", "more")
+    desk.at_terminal("", "5002", "again", "maybe", "withdraw", "left us")
     answer = desk.settle()
     assert answer.code == 3
     assert "1 of 3: add Ada Lovelace <ada@example.com>" in answer.out
-    assert "Not yet taken: the service may still be at work" in answer.out
+    assert "Not taken: the service may still be at work" in answer.out
     assert "maybe is none of these" in answer.out
     assert [desk.steps(one)[0] for one in EMAILS] == ["unsure", "done", "withdrawn"]
     assert [one[0] for one in desk.decisions()] == ["id", "withdraw"]
@@ -723,3 +729,34 @@ def test_a_program_is_never_asked(desk: DoubtfulCampaign) -> None:
     desk.at_terminal("sent")
     assert len(desk.settle("--json").object["unsure"]) == 1
     assert desk.steps(ZOE) == ("done", "unsure")
+
+
+def test_a_real_terminal_is_asked(desk: DoubtfulCampaign) -> None:
+    """In a process of its own, on a pseudo-terminal: the question comes, and the answer counts."""
+    desk.run(LOST_INVITE)
+    near, far = pty.openpty()
+    person = subprocess.Popen(
+        [sys.executable, "-c", "from flows.cli.main import main; main()", "settle", KEY],
+        stdin=far,
+        stdout=far,
+        stderr=far,
+        cwd=desk.folder,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent), "TERM": "dumb"},
+    )
+    os.close(far)  # when the process ends, reading ends too
+    watch = Timer(60, person.kill)
+    watch.start()
+    seen = b""
+    try:
+        while b"Your verdict [leave it]: " not in seen:
+            seen += os.read(near, 4096)
+        os.write(near, b"sent\n")
+        assert person.wait() == 0
+    finally:
+        watch.cancel()
+        watch.join()
+        person.kill()
+        person.wait()
+        os.close(near)
+    assert b"1 of 1: invite" in seen
+    assert desk.steps(ZOE) == ("done", "done")

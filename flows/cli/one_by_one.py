@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from data.doubts import WORDS, Decided, Doubt, NotDecided, Word
+from data.doubts import WORDS, Decided, Doubt, Word, objections
 from flows.cli.doubts import MEANS, look, meaning, reached, sent_at, what
-from flows.cli.speech import printable, say
+from flows.cli.speech import answer_to, say
 
 if TYPE_CHECKING:
     from data.ledger import Ledger
@@ -35,8 +35,10 @@ def _answered(
     ledger: "Ledger", campaign: "Campaign", doubt: Doubt, who: str, why: str | None, *, soon: bool
 ) -> str:
     """Ask until there is an answer that can be taken: `settled`, `left` or STOP."""
+    from data.ledger import now
+
     while True:
-        typed = _typed("  Your verdict [leave it]: ")
+        typed = answer_to("  Your verdict [leave it]: ")
         if typed is None or typed.casefold() == STOP:
             return STOP
         if typed.casefold() in ("", "leave", "leave it"):
@@ -45,12 +47,16 @@ def _answered(
         if decided is None:
             say(f"  {typed} is none of these. An empty answer leaves it unsure.")
             continue
-        reason = why if why is not None else _typed("  Why (may be empty): ") or ""
-        try:
-            ledger.settle(campaign.id, [decided], who, reason, soon=soon)
-        except NotDecided as refused:
-            say(*(f"  Not yet taken: {objection}." for objection in refused.objections.values()))
+        refused = objections(ledger.doubts(campaign.id), [decided], now(), soon=soon)
+        if refused:
+            say(f"  Not taken: {refused[0]}.")
             continue
+        reason = why
+        if reason is None and decided.word in (Word.AGAIN, Word.WITHDRAW):
+            reason = answer_to("  Why (may be empty): ")
+            if reason is None:
+                return STOP
+        ledger.settle(campaign.id, [decided], who, reason or "", soon=soon)
         return "settled"
 
 
@@ -62,12 +68,3 @@ def _decided(doubt: Doubt, typed: str) -> Decided | None:
     if typed in fitting and typed != Word.ID:
         return Decided(doubt.attempt, doubt.row, Word(typed))
     return None
-
-
-def _typed(prompt: str) -> str | None:
-    """Read one line; None where no more can be typed."""
-    try:
-        return input(printable(prompt)).strip()
-    except EOFError:
-        say("")
-        return None

@@ -11,7 +11,7 @@ from data.doubts import NotDecided
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.settle import Who, login_name
-from flows.cli.speech import command, complain, counted, printable, say
+from flows.cli.speech import answer_to, command, complain, counted, say
 
 if TYPE_CHECKING:
     from data.ledger import Ledger
@@ -77,10 +77,7 @@ def _agreed(number: int) -> bool:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise typer.BadParameter("one more email to each is never sent by accident: add --yes")
     question = f"One more invitation to {counted(number, 'person', 'people')}? [y/N] "
-    try:
-        return input(printable(question)).strip().casefold() in ("y", "yes")
-    except EOFError:
-        return False
+    return (answer_to(question) or "").casefold() in ("y", "yes")
 
 
 def _tell(campaign: "Campaign", number: int) -> None:

@@ -35,6 +35,16 @@ def say(*lines: str, as_json: bool = False) -> None:
         print(printable(line), file=stream, flush=True)
 
 
+def answer_to(question: str) -> str | None:
+    """Ask on standard output and read one line, trimmed; None where no more can be typed."""
+    # input() would put the question on standard error, where nobody may be looking.
+    print(printable(question), end="", flush=True)
+    typed = sys.stdin.readline()
+    if not typed:
+        print(flush=True)
+    return typed.strip() if typed else None
+
+
 def complain(*lines: str) -> None:
     """Tell a person what went wrong, on standard error."""
     say(*lines, as_json=True)
