@@ -11,11 +11,11 @@ from data.tables import Campaign
 from tasks.service.embed import iframe
 from tasks.standing import furthest, link, why_still
 
-# What a person is told of a row for which the ledger holds no reason of its own.
+# What goes on from here, beside the reason that the ledger holds.
 WHY = {
-    Step.WAITING: "not sent yet; the next run goes on",
-    Step.SENDING: "being sent by a run",
-    Step.UNSURE: "it may have happened; to settle it: campaign settle {key}",
+    Step.WAITING: "Not sent yet; the next run goes on.",
+    Step.SENDING: "Being sent by a run.",
+    Step.UNSURE: "To settle it: campaign settle {key}",
 }
 
 
@@ -46,9 +46,14 @@ def _result(row: Any, campaign: Campaign) -> Result:
         row.candidate_id,
         link(campaign, row.candidate_id),
         done if step is Step.DONE else str(step),
-        why_still(row) or WHY.get(step, "").format(key=campaign.key) or None,
+        None if step is Step.DONE else _why(row, step, campaign.key),
         finished=step in (Step.DONE, Step.WITHDRAWN),
     )
+
+
+def _why(row: Any, step: Step, key: str) -> str | None:
+    told = (why_still(row), WHY.get(step, "").format(key=key))
+    return " ".join(filter(None, told)) or None
 
 
 def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:

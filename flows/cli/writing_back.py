@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from data.exports import Result
     from data.tables import Campaign
 
-TEXTS = (".csv", ".tsv")
+TEXTS = frozenset({".csv", ".tsv"})
 COPIED = (".xlsx", ".xlsm")
 
 Known = Mapping[str, "Result"]
@@ -63,7 +63,7 @@ def write_back(
     else:
         told = with_results(people, results)
         more = _write_anew(into, output, [told if t is people.table else t for t in tables])
-    lines = [_counted(results.values(), output), *more]
+    lines = [_counted(results.values(), campaign, output), *more]
     if missing := len(absent(people, campaign.key, known)):
         lines.append(f"{counted(missing, 'candidate')} of {campaign.key} in no row of {into}")
     return lines
@@ -92,7 +92,7 @@ def write_unfinished(
         else:
             kept.append(table)
     return [
-        _counted(unfinished.values(), output),
+        _counted(unfinished.values(), campaign, output),
         *_write_anew(into, output, kept),
         f"Mend it, then: {_again(output, definition, campaign)}",
     ]
@@ -127,15 +127,17 @@ def _write_anew(into: Path, output: Path, tables: "Sequence[OwnTable]") -> list[
     return [f"{cells} that a spreadsheet would calculate: with an apostrophe in front"]
 
 
-def _counted(results: "Iterable[Result]", output: Path) -> str:
+def _counted(results: "Iterable[Result]", campaign: "Campaign", output: Path) -> str:
     counts = Counter(result.status for result in results)
     told = ", ".join(f"{number:,} {status}" for status, number in counts.most_common())
-    return f"{counted(counts.total(), 'row')} in {output}: {told or 'nobody'}"
+    rows = counted(counts.total(), "row")
+    return f"{rows} of {campaign.key} in {output}: {told or 'nobody'}"
 
 
 def _again(output: Path, definition: Path | None, campaign: "Campaign") -> str:
     """Run the mended rows: a workbook with its own campaign, or a table with its definition."""
     definition = definition or _last_definition(campaign)
-    if definition is None and Path(campaign.definition).suffix.lower() in TEXTS:
+    # A text has only people in it, and so has a workbook made of one.
+    if definition is None and TEXTS & {output.suffix.lower(), Path(campaign.definition).suffix}:
         return command("run", output, "--campaign") + " DEFINITION"
     return command("run", output, *(["--campaign", definition] if definition else []))
