@@ -33,16 +33,20 @@ def open_engine(url: str, *, create: bool) -> Engine:
     Statements never show their parameters in an error: they name people.
     """
     address = make_url(url)
-    if address.get_backend_name() == "sqlite":
+    in_a_file = address.get_backend_name() == "sqlite"
+    if in_a_file:
         _prepare_file(Path(address.database or ""), create=create)
         engine = create_engine(
             address, connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True
         )
-        event.listen(engine, "connect", _durable)
         event.listen(engine, "begin", _begin_writing)
     else:
         engine = _elsewhere(address)
     try:
+        _refuse_strangers(engine)
+        if in_a_file:
+            engine.dispose()  # every connection from here on is a durable one
+            event.listen(engine, "connect", _durable)
         _bring_up_to_date(engine)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
@@ -114,16 +118,19 @@ def _begin_writing(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
 
 
-def _bring_up_to_date(engine: Engine) -> None:
-    with engine.connect().execution_options(reading=True) as connection:
-        found = _version(connection)
-    if found == NEWEST:
-        return
+def _refuse_strangers(engine: Engine) -> None:
+    """Look before anything is set: a database that is not ours stays as it is, to the byte."""
+    found = _found(engine)
     if found is not None and found not in KNOWN:
         raise LedgerUnusable(
             f"The ledger was written by a newer version (its tables are {found}, this version "
             f"knows {NEWEST}). It was not touched. Update this installation, then try again."
         )
+
+
+def _bring_up_to_date(engine: Engine) -> None:
+    if _found(engine) == NEWEST:
+        return
     from alembic import command  # noqa: PLC0415 - only when tables change
     from alembic.config import Config  # noqa: PLC0415
 
@@ -134,6 +141,11 @@ def _bring_up_to_date(engine: Engine) -> None:
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+
+
+def _found(engine: Engine) -> str | None:
+    with engine.connect().execution_options(reading=True) as connection:
+        return _version(connection)
 
 
 def _version(connection: Connection) -> str | None:
