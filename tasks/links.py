@@ -52,8 +52,8 @@ def _result(row: Any, campaign: Campaign) -> Result:
 
 
 def _why(row: Any, step: Step, key: str) -> str | None:
-    told = (why_still(row), WHY.get(step, "").format(key=key))
-    return " ".join(filter(None, told)) or None
+    told, hint = why_still(row), WHY.get(step, "").format(key=key)
+    return f"{told.rstrip('.')}. {hint}" if told and hint else told or hint or None
 
 
 def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:

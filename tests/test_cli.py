@@ -6,14 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pytest
+import xlsxwriter
 from pydantic import SecretStr
 
 from config.places import Place, Problem
@@ -24,7 +26,7 @@ from data.exports import COLUMNS
 from data.ledger import Begun, Ledger, now
 from data.states import AttemptState, Ending, Operation, Step
 from flows.cli.closing import next_steps, summary
-from flows.cli.complaints import SHOWN_OF_ONE_CAUSE, lines_of
+from flows.cli.complaints import FIRST_OF_MANY, SHOWN_OF_ONE_CAUSE, lines_of
 from flows.cli.main import main
 from flows.cli.problems import matching
 from flows.cli.status import NUMBERS
@@ -237,15 +239,18 @@ def test_check_answers_a_program_with_one_object(typed: Typed, file: Path) -> No
 
 
 def test_a_cause_that_repeats_is_told_once_it_is_clear() -> None:
-    """Of one cause the first 20 are shown and the rest counted; another cause is never hidden."""
+    """Of a cause that repeats a few are shown, then where all are; another is never hidden."""
     place = Place("people.csv", 1)
     wrong = Problem(place, "email1", '"ana@"', "an email address")
     many = [replace(wrong, place=replace(place, line=line)) for line in range(2, 502)]
     lines = lines_of([*many, Problem(place, "stage_id", '"x"', "a whole number")])
-    assert len(lines) == SHOWN_OF_ONE_CAUSE + 2
+    assert len(lines) == FIRST_OF_MANY + 2
     assert lines[0] == 'people.csv:2, email1: found "ana@", wanted an email address'
     assert lines[-2] == 'people.csv:1, stage_id: found "x", wanted a whole number'
-    assert lines[-1] == "people.csv, email1: 480 more problems: wanted an email address"
+    assert lines[-1] == (
+        "people.csv, email1: 500 problems in all: wanted an email address; at lines 2-501"
+    )
+    assert lines_of(many[:SHOWN_OF_ONE_CAUSE]) == [str(one) for one in many[:SHOWN_OF_ONE_CAUSE]]
 
 
 @pytest.mark.parametrize("name", ["mine.yaml", "mine.xlsx"])
@@ -638,3 +643,168 @@ def test_an_interrupt_ends_with_130(typed: Typed, monkeypatch: pytest.MonkeyPatc
     answer = typed("status")
     assert (answer.code, answer.out) == (130, "")
     assert "the same command goes on" in answer.err
+
+
+# -- tables handed back -------------------------------------------------------------------
+
+BOOK = (("campaign", "backend-2026"), ("project.name", "Backend"), ("problem", 42))
+PEOPLE = (
+    ("Given name", "Surname", "E-mail"),
+    ("Grace", "Hopper", "grace@example.com"),
+    ("Ada", "Lovelace", "ada@example.com"),
+)
+
+
+def write_book(path: Path, *people: tuple[str, ...], campaigns: Sequence[str] = ()) -> Path:
+    """A workbook of one campaign with these rows of people, or of several."""
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("campaigns" if campaigns else "campaign")
+        rows: list[tuple[Any, ...]] = list(BOOK)
+        if campaigns:
+            rows = [("campaign", "name", "problem"), *((key, key, 42) for key in campaigns)]
+        for number, row in enumerate(rows):
+            sheet.write_row(number, 0, row)
+        sheet = book.add_worksheet("Candidates")
+        for number, row in enumerate(people):
+            sheet.write_row(number, 0, row)
+    return path
+
+
+def cells_of(path: Path, sheet: str = "Candidates") -> list[tuple[Any, ...]]:
+    return list(openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True))
+
+
+def test_check_hands_back_a_marked_copy(typed: Typed, tmp_path: Path) -> None:
+    """The copy shows what is wrong where it is; the answer is still 2, and says what to type."""
+    write_book(tmp_path / "people.xlsx", *PEOPLE, ("Bob", "Byte", "bob@"))
+    answer = typed("check", "people.xlsx", "--mark", "out.xlsx", "--json")
+    assert answer.code == 2
+    assert [problem["cell"] for problem in answer.object["problems"]] == ["C4"]
+    assert "out.xlsx has 1 cell marked" in answer.err
+    assert answer.err.endswith("Mend it, then: campaign check out.xlsx\n")
+    marked = openpyxl.load_workbook(tmp_path / "out.xlsx")["Candidates"]["C4"]
+    assert marked.comment and "bob@" in marked.comment.text
+
+
+def test_a_marked_copy_never_overwrites(typed: Typed, tmp_path: Path) -> None:
+    """Somebody may have mended half of it, and the table itself is not ours."""
+    path = write_book(tmp_path / "people.xlsx", *PEOPLE, ("Bob", "Byte", "bob@"))
+    before = path.read_bytes()
+    answer = typed("check", "people.xlsx", "--mark", "people.xlsx")
+    assert answer.code == 2 and "exists already" in answer.err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("check", "people.xlsx", "--mark", "out.csv"), "name it .xlsx"),
+        (("check", "people.xlsx", "--mark", "out.xlsm"), "must end in .xlsx"),
+        (("links", "backend-2026", "--failed-only"), "goes with --into"),
+        (("links", "backend-2026", "--into", "people.xlsx"), "name it with -o"),
+        (("links", "backend-2026", "--into", "people.xlsx", "-o", "a.csv"), "must end in .xlsx"),
+        (("links", "backend-2026", "--into", "people.xlsx", "-o", "people.xlsx"), "table itself"),
+    ],
+)
+def test_a_copy_has_a_name_and_a_kind_of_its_own(
+    typed: Typed, tmp_path: Path, half_done: Begun, words: tuple[str, ...], said: str
+) -> None:
+    """Where a copy cannot be what it is called, or would replace the original, nothing is done."""
+    before = write_book(tmp_path / "people.xlsx", *PEOPLE, ("Bob", "B", "bob@")).read_bytes()
+    there = set(tmp_path.iterdir())
+    answer = typed(*words)
+    assert answer.code == 2 and said in " ".join(answer.err.split()), answer.err
+    assert (tmp_path / "people.xlsx").read_bytes() == before
+    assert set(tmp_path.iterdir()) == there
+
+
+def test_nothing_to_mark_writes_nothing(typed: Typed, file: Path, tmp_path: Path) -> None:
+    """Neither for a campaign without a problem, nor for problems that stand in YAML."""
+    answer = typed("check", file, "--mark", "out.xlsx")
+    assert answer.code == 0 and "Nothing to mark" in answer.out
+    file.write_text(DEFINITION.replace("ada@example.com", "ada@"), encoding="utf-8")
+    answer = typed("check", file, "--mark", "out.xlsx")
+    assert answer.code == 2 and "out.xlsx was not written" in answer.err
+    assert not (tmp_path / "out.xlsx").exists()
+
+
+def test_links_go_into_a_copy_of_ones_own_table(
+    typed: Typed, tmp_path: Path, half_done: Begun
+) -> None:
+    """Each row gets what came of that person; who is missing from the table is told."""
+    path = write_book(tmp_path / "people.xlsx", *PEOPLE)
+    before = path.read_bytes()
+    answer = typed("links", "backend-2026", "--into", "people.xlsx", "-o", "done.xlsx")
+    assert (answer.code, answer.out) == (0, "")
+    assert "2 rows of backend-2026 in done.xlsx: 1 refused, 1 invited" in answer.err
+    assert "1 candidate of backend-2026 in no row of people.xlsx" in answer.err
+    header, grace, ada = cells_of(tmp_path / "done.xlsx")
+    assert header == (*PEOPLE[0], "candidate_id", "embed_url", "status", "why")
+    url = "https://app.example.com/embedded/welcome?projectId=101&candidateId="
+    assert grace == (*PEOPLE[1], 5003, f"{url}5003", "refused", "status 422")
+    assert ada == (*PEOPLE[2], 5001, f"{url}5001", "invited", None)
+    assert path.read_bytes() == before
+
+
+def test_only_the_rows_to_mend_come_back(typed: Typed, tmp_path: Path, half_done: Begun) -> None:
+    """A workbook that is a campaign again, with those who are not done; how to send it is said."""
+    write_book(tmp_path / "people.xlsx", *PEOPLE, ("Zoë", "Müller", "zoe@example.com"))
+    answer = typed(
+        "links", "backend-2026", "--into", "people.xlsx", "--failed-only", "-o", "failed.xlsx"
+    )
+    assert answer.code == 0
+    assert [row[2] for row in cells_of(tmp_path / "failed.xlsx")[1:]] == [
+        "grace@example.com",
+        "zoe@example.com",
+    ]
+    zoe = cells_of(tmp_path / "failed.xlsx")[2]
+    assert zoe[-2:] == ("unsure", "no answer came. To settle it: campaign settle backend-2026")
+    # The last run of this campaign was of a definition in YAML.
+    again = f"campaign run failed.xlsx --campaign {tmp_path}/hiring.yaml"
+    assert answer.err.endswith(f"Mend it, then: {again}\n")
+    [definition] = read_campaigns(tmp_path / "failed.xlsx").definitions
+    assert len(definition.candidates) == 2
+    done = write_book(tmp_path / "done.xlsx", *PEOPLE[::2])
+    answer = typed("links", "backend-2026", "--into", done, "--failed-only", "-o", "none.xlsx")
+    assert "none.xlsx was not written" in answer.err and not (tmp_path / "none.xlsx").exists()
+
+
+# -- some campaigns of a batch ------------------------------------------------------------
+
+
+def batch(tmp_path: Path) -> Path:
+    people = [("campaign", "first name", "last name", "email")]
+    people += [(key, key, "Person", f"{key}@example.com") for key in ("one", "two", "three")]
+    return write_book(tmp_path / "batch.xlsx", *people, campaigns=("one", "two", "three"))
+
+
+def test_only_picks_campaigns_of_a_batch(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The campaigns named, in the file's order, and no other; the next command names them too."""
+    ran: list[str] = []
+    monkeypatch.setattr(
+        "flows.cli.running._through_prefect", lambda runs, shown: ran.extend(r.key for r in runs)
+    )
+    for name in ("AUTH_URL", "BASE_URL", "APP_URL"):
+        monkeypatch.setenv(f"ASSESSMENT_{name}", BASE_URL)
+    for name in ("CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"):
+        monkeypatch.setenv(f"ASSESSMENT_{name}", name)
+    path = batch(tmp_path)
+    typed("run", path, "--only", "three", "--only", "one")
+    assert ran == ["one", "three"]
+    answer = typed("plan", path, "--only", "two")
+    assert answer.code == 0 and "one" not in answer.out.split()
+    assert answer.out.endswith(f"Next: campaign run {path} --only two\n")
+
+
+@pytest.mark.parametrize("command", ["run", "plan"])
+def test_a_campaign_that_is_not_in_the_files_is_said(
+    typed: Typed, tmp_path: Path, file: Path, command: str
+) -> None:
+    """A slip of the key runs nothing and names the nearest one, over all the files."""
+    files = [batch(tmp_path), *([file] if command == "run" else [])]
+    answer = typed(command, *files, "--only", "thre", "--only", "one")
+    assert answer.code == 2
+    assert "there is no campaign thre here; did you mean three?" in answer.err
+    assert not (tmp_path / "ledger.db").exists()
