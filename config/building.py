@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from config.definition import (
+    Approval,
     Candidate,
     Definition,
     Invites,
@@ -20,6 +21,7 @@ from config.definition import (
 from config.email_doubts import doubts, mailbox
 from config.email_key import email_key
 from config.fields import (
+    ApprovalFields,
     CandidateFields,
     ColumnsFields,
     DefinitionFields,
@@ -36,6 +38,7 @@ MODELS: dict[Location, type[BaseModel]] = {
     ("project",): ProjectFields,
     ("problem",): ProblemFields,
     ("invites",): InvitesFields,
+    ("invites", "approval"): ApprovalFields,
     ("candidates",): PeopleFileFields,
     ("candidates", "columns"): ColumnsFields,
 }
@@ -171,19 +174,18 @@ def _candidates(
                     "email1",
                     found=shown(fields.email1),
                     message=f"found {shown(fields.email1)}, the same person as {first}",
+                    cause="each person only once",
                 )
             )
             continue
         candidates.append(_candidate(fields, key, place, stage_id))
         if row.remark:
             named = people.places.value(row.number, "first_name")
-            warnings.append(Problem(named, "first_name", message=row.remark))
+            cause = "a full name of several words"
+            warnings.append(Problem(named, "first_name", message=row.remark, cause=cause))
         for doubt in doubts(key):
-            warnings.append(
-                Problem(
-                    place, "email1", shown(fields.email1), None, f"{shown(fields.email1)}: {doubt}"
-                )
-            )
+            said = f"{shown(fields.email1)}: {doubt.sentence}"
+            warnings.append(Problem(place, "email1", message=said, cause=doubt.kind))
         if mailbox(key) != key:
             labelled.append(key)
     warnings.extend(_one_mailbox(labelled, seen))
@@ -203,7 +205,7 @@ def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator
                 f"{shown(key)}: most likely the same mailbox as {shown(other)} at {seen[other]}; "
                 "one person would be invited twice"
             )
-            yield Problem(seen[key], "email1", shown(key), None, message)
+            yield Problem(seen[key], "email1", message=message, cause="one mailbox")
 
 
 def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[Problem]:
@@ -253,9 +255,13 @@ def _definition(
         ),
         problem=_named_problem(problem, where(("problem",))) if problem else None,
         candidates=candidates,
-        invites=Invites(send=head.invites.send),
+        invites=Invites(send=head.invites.send, approval=_approval(head.invites.approval)),
         place=where(()),
     )
+
+
+def _approval(fields: ApprovalFields | None) -> Approval | None:
+    return Approval(within=fields.within) if fields else None
 
 
 def _named_problem(problem: ProblemFields, place: Place) -> ProblemById | ProblemByTitle:

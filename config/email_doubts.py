@@ -6,6 +6,7 @@ candidate out, and two addresses of one mailbox invite one person twice.
 
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 # Where most private addresses are; a domain one slip away from these is rarely another one.
@@ -54,15 +55,23 @@ LOOK_ALIKE = str.maketrans(
 LETTERS_OF = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN")
 
 
-def doubts(key: str) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What may be wrong: the kind, and a sentence about this address."""
+
+    kind: str
+    sentence: str
+
+
+def doubts(key: str) -> Iterator[Doubt]:
     """Say what may be wrong with the address that has this key; mostly nothing."""
     local, _, domain = key.rpartition("@")
     if slip := likely_slip(domain):
-        yield f"{domain} may be a slip for {slip}"
+        yield Doubt("a likely slip", f"{domain} may be a slip for {slip}")
     if local.partition("+")[0] in ROLES:
-        yield (
-            "several people may read this mailbox; only who logs in with this address can take "
-            "the assessment"
+        yield Doubt(
+            "an address that several people may read",
+            "several people may read this mailbox, and whoever logs in with it is the candidate",
         )
     if not local.isascii() or "xn--" in domain:
         yield from _look_alikes(local)
@@ -119,7 +128,7 @@ _NEAR = {near: domain for domain in PROVIDERS for near in _without_one(domain)}
 _LONGEST = max(map(len, PROVIDERS)) + 1
 
 
-def _look_alikes(text: str) -> Iterator[str]:
+def _look_alikes(text: str) -> Iterator[Doubt]:
     """Point at letters that are drawn like Latin ones and are others."""
     foreign = [c for c in text if not c.isascii() and c.translate(LOOK_ALIKE).isascii()]
     if not foreign:
@@ -129,7 +138,8 @@ def _look_alikes(text: str) -> Iterator[str]:
     others = [c for c in text if not c.isascii() and c not in foreign]
     if len(alphabets) > 1 or not others:
         names = ", ".join(dict.fromkeys(unicodedata.name(c, "?") for c in foreign))
-        yield f"it has letters that look like Latin ones and are not: {names}"
+        sentence = f"it has letters that look like Latin ones and are not: {names}"
+        yield Doubt("letters that look like others", sentence)
 
 
 @lru_cache(maxsize=1024)

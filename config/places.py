@@ -30,7 +30,8 @@ class Place:
 class Problem:
     """One thing that a person has to mend, and where.
 
-    `message` is a whole sentence that replaces the found/wanted clause where a sentence says more.
+    `message` is a whole sentence that replaces the found/wanted clause where a sentence says more;
+    `cause` is what the problems of one kind have in common, where `wanted` does not say it.
     """
 
     place: Place
@@ -38,6 +39,7 @@ class Problem:
     found: str | None = None
     wanted: str | None = None
     message: str | None = None
+    cause: str | None = None
 
     def __str__(self) -> str:
         """One line: `people.xlsx, Candidates!C7, email1: found "ana@", wanted an email address`."""

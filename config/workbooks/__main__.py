@@ -111,6 +111,4 @@ def _pieces(rows: Iterator[RowOfCells]) -> Iterator[list[tuple[int, tuple[Any, .
 
 if __name__ == "__main__":
     limit()
-    # openpyxl would load it for types of numbers that no file holds.
-    sys.modules["numpy"] = None  # type: ignore[assignment]
     main(sys.argv[1:], sys.stdin.buffer, sys.stdout.buffer)

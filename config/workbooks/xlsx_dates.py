@@ -1,18 +1,23 @@
 """Which numbers of a workbook are dates: those whose cell has the format of one."""
 
-import warnings
+import re
 import zipfile
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from typing import Any
-
-from openpyxl.styles.numbers import BUILTIN_FORMATS, is_date_format
-from openpyxl.utils.datetime import CALENDAR_MAC_1904, CALENDAR_WINDOWS_1900, from_excel
 
 from config.workbooks.container import elements
 from config.workbooks.shapes import ERROR, moment
 
-# Dates in the formats of East Asian editions, which carry a number only (ECMA-376, 18.8.30).
-EAST_ASIAN = {*range(27, 37), *range(50, 59)}
+# Formats that carry a number only (ECMA-376, 18.8.30); the later ones in East Asian editions.
+BUILT_IN = {*range(14, 23), *range(45, 48), *range(27, 37), *range(50, 59)}
+# What a format code shows as it stands, and colours, conditions and currencies.
+_LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE)
+_DATE_LETTER = re.compile("[dmyhs]", re.IGNORECASE)
+
+# Day 0 of each system; the older one counts a 29 February 1900 that never was.
+DAY_0_OF_1900 = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no timezone
+DAY_0_OF_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
+NEVER_WAS = 60
 
 
 def date_styles(archive: zipfile.ZipFile, part: str) -> frozenset[int]:
@@ -30,21 +35,32 @@ def date_styles(archive: zipfile.ZipFile, part: str) -> frozenset[int]:
             styles.append(int(element.get("numFmtId", 0)))
     return frozenset(
         style
-        for style, code in enumerate(styles)
-        if (code not in own and code in EAST_ASIAN)
-        or is_date_format(own.get(code, BUILTIN_FORMATS.get(code, "General")))
+        for style, number in enumerate(styles)
+        if (shows_a_date(own[number]) if number in own else number in BUILT_IN)
     )
+
+
+def shows_a_date(code: str) -> bool:
+    """Say whether a format code shows a number as a date or a time; its first part is for those
+    above zero.
+    """
+    first = _LITERAL.sub("", code).partition(";")[0]
+    return first.casefold() != "general" and bool(_DATE_LETTER.search(first))
 
 
 def moment_of(number: Any, from_1904: bool) -> Any:
     """Turn a serial number of days into the date it stands for; one out of range is an error."""
     if not isinstance(number, int | float):
         return number
-    epoch = CALENDAR_MAC_1904 if from_1904 else CALENDAR_WINDOWS_1900
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            found = from_excel(number, epoch)
-        except (OverflowError, ValueError):
-            return (ERROR, "#VALUE!")
-    return moment(found) if isinstance(found, datetime | time) else number
+    try:
+        # Fractions of a day are some microseconds off.
+        passed = timedelta(milliseconds=round(number * 86_400_000))
+        if not from_1904 and 1 <= number < NEVER_WAS:
+            passed += timedelta(days=1)
+        found = (DAY_0_OF_1904 if from_1904 else DAY_0_OF_1900) + passed
+    except (OverflowError, ValueError):
+        return (ERROR, "#VALUE!")
+    if number < 0:
+        return (ERROR, "#VALUE!")
+    clock = found.time()
+    return moment(clock if number < 1 and clock != time() else found)

@@ -34,13 +34,13 @@ def check(
     and touches no ledger.
     """
     from config.errors import BadInput
-    from config.reading import read_campaigns
+    from flows.cli.reading import read_shown
 
     if mark is not None:
         check_mark(mark)
     try:
         with answering(as_json):
-            reading = read_campaigns(file, campaign)
+            reading = read_shown(file, campaign)
     except BadInput as error:
         if mark is None:
             raise
@@ -53,6 +53,8 @@ def check(
         say(*_lines(definition), as_json=as_json)
     for note in reading.notes:
         say(f"Note: {note}", as_json=as_json)
+    for line in lines_of(reading.warnings):
+        say(f"Look at {line}", as_json=as_json)
     if mark is not None:
         say(f"Nothing to mark: {mark} was not written.", as_json=as_json)
     say(f"OK. Next: {command('plan', *as_typed(file, campaign))}", as_json=as_json)
@@ -63,7 +65,13 @@ def _answer(reading: "Reading") -> dict[str, Any]:
         {"campaign": definition.campaign, "candidates": len(definition.candidates)}
         for definition in reading.definitions
     ]
-    return {"ok": True, "problems": [], "campaigns": campaigns, "notes": list(reading.notes)}
+    return {
+        "ok": True,
+        "problems": [],
+        "campaigns": campaigns,
+        "notes": list(reading.notes),
+        "warnings": [warning.as_json() for warning in reading.warnings],
+    }
 
 
 def _lines(definition: "Definition") -> list[str]:

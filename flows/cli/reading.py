@@ -1,0 +1,45 @@
+"""Reading a campaign file at the command line: a long one shows how far it has come."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.pace import follower
+from flows.cli.speech import printable
+
+if TYPE_CHECKING:
+    from config.reading import Reading
+
+
+def read_shown(file: Path, campaign: Path | None) -> "Reading":
+    """Read the campaigns of a file, with progress where people look. Raises BadInput."""
+    from config.reading import read_campaigns
+
+    with _shown(file):
+        return read_campaigns(file, campaign)
+
+
+@contextmanager
+def _shown(file: Path) -> Iterator[None]:
+    """Show the rows done so far on a terminal, once there are so many that it takes a while."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    name = printable(file.name)
+    with Console(stderr=True).status("") as status:
+        status.stop()
+
+        def show(doing: str, rows: int) -> None:
+            status.update(Text(f"{name}: {doing}, {rows:,} rows"))
+            status.start()
+
+        token = follower.set(show)
+        try:
+            yield
+        finally:
+            follower.reset(token)
