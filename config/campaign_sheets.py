@@ -32,6 +32,7 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("problem", "title"), as_text, ("problem.title",)),
     (("stage_id",), as_whole_number, ("stage_id",)),
     (("invites", "send"), as_yes_or_no, ("invites.send", "send")),
+    (("invites", "approval"), as_text, ("invites.approval", "approval")),
     (("candidates", "split_name"), as_yes_or_no, ("candidates.split_name", "split_name")),
     *(
         (("candidates", "columns", field), as_text, (f"columns.{field}",))

@@ -1,7 +1,7 @@
 """A campaign as people wrote it down, validated: what every other room works from."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from config.places import Place
 
@@ -57,10 +57,21 @@ class ProblemByTitle:
 
 
 @dataclass(frozen=True, slots=True)
+class Approval:
+    """A person approves each plan before anything is sent, `within` this time where it is set."""
+
+    within: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Invites:
-    """Whether invitations are sent, or people only added and linked."""
+    """Whether invitations are sent, or people only added and linked; and who is asked first.
+
+    `approval` is None where a run need not wait for anybody.
+    """
 
     send: bool
+    approval: Approval | None = None
 
 
 @dataclass(frozen=True, slots=True)

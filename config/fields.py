@@ -4,18 +4,20 @@ The description of each field is what a complaint says was wanted there.
 """
 
 import unicodedata
-from datetime import datetime
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic import field_validator as validates
 from pydantic_core import PydanticCustomError
 
-from config import email_address, moments
+from config import email_address, moments, spans
 
 LONGEST_TEXT = 10_000
 LARGEST_ID = 2**63 - 1
 ID_WANTED = "a whole number above 0"
+APPROVAL_WANTED = "required, or the time to answer, as in approval: {within: 2 days}"
 
 
 def wanted(what: str) -> PydanticCustomError:
@@ -80,9 +82,33 @@ def _timezone(typed: str) -> str:
     raise wanted(f"a timezone such as Europe/Paris{hint}")
 
 
+def _span(typed: Any) -> timedelta:
+    """Take a text; a span of a bare number would leave its unit to be guessed."""
+    try:
+        if isinstance(typed, str):
+            return spans.span(typed)
+    except spans.NotASpan as error:
+        raise wanted(str(error)) from None
+    raise wanted(spans.WANTED)
+
+
+def _approval(typed: Any) -> Any:
+    """`required` and `within 2 days` are short for the mapping."""
+    if isinstance(typed, str):
+        first, _, rest = typed.strip().partition(" ")
+        if first == "required" and not rest:
+            return {}
+        if first == "within":
+            return {"within": rest}
+    elif isinstance(typed, Mapping):
+        return typed
+    raise wanted(APPROVAL_WANTED)
+
+
 Text = Annotated[str, AfterValidator(_note)]
 Name = Annotated[str, AfterValidator(_name)]
 Moment = Annotated[datetime | None, BeforeValidator(_moment)]
+Span = Annotated[timedelta, BeforeValidator(_span)]
 Id = Annotated[int, Field(gt=0, le=LARGEST_ID)]
 StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
 
@@ -167,10 +193,19 @@ class ProblemFields(Fields):
         return title
 
 
+class ApprovalFields(Fields):
+    """Somebody has to approve the plan of a run before it sends anything."""
+
+    within: Span | None = Field(None, description=spans.WANTED)
+
+
 class InvitesFields(Fields):
-    """Whether invitations are sent."""
+    """Whether invitations are sent, and who is asked first."""
 
     send: bool = Field(True, description="true or false")
+    approval: Annotated[ApprovalFields | None, BeforeValidator(_approval)] = Field(
+        None, description=APPROVAL_WANTED
+    )
 
 
 class ColumnsFields(Fields):

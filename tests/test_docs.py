@@ -153,7 +153,7 @@ def test_every_field_of_a_definition_is_listed() -> None:
     shown = {name for row in table("A definition") for name in codes(row[0])}
     project = {f"project.{name}" for name in ProjectFields.model_fields}
     whole = set(DefinitionFields.model_fields) - {"project", "invites"}
-    assert shown == project | whole | {"candidates.columns", "invites.send"}
+    assert shown == project | whole | {"candidates.columns", "invites.send", "invites.approval"}
     text = README.read_text("utf-8")
     assert all(f"`{name}`" in text for name in ColumnsFields.model_fields)
 

@@ -1,0 +1,40 @@
+"""Spans of time as people write them: `2 days`, `36 hours`, `90 minutes`."""
+
+import re
+from datetime import timedelta
+
+WANTED = "a span of time, such as 2 days, 36 hours or 90 minutes"
+LONGEST = timedelta(days=366)
+
+_UNITS = {
+    "minute": timedelta(minutes=1),
+    "hour": timedelta(hours=1),
+    "day": timedelta(days=1),
+    "week": timedelta(weeks=1),
+}
+_WRITTEN = re.compile(r"([0-9]{1,6})\s*([a-z]+?)s?", re.ASCII | re.IGNORECASE)
+
+
+class NotASpan(ValueError):
+    """The text says no span of time; the message is what was wanted."""
+
+
+def span(typed: str) -> timedelta:
+    """Read a span of at least a minute and at most a year. Raises NotASpan."""
+    written = _WRITTEN.fullmatch(typed.strip())
+    unit = _UNITS.get(written[2].lower()) if written else None
+    if written is None or unit is None:
+        raise NotASpan(WANTED)
+    found = int(written[1]) * unit
+    if not timedelta(0) < found <= LONGEST:
+        raise NotASpan("a span of time from a minute to a year")
+    return found
+
+
+def in_words(found: timedelta) -> str:
+    """Write a span in the largest unit that fits it: `2 days`, `36 hours`."""
+    for name, unit in reversed(_UNITS.items()):
+        if found % unit == timedelta(0):
+            number = found // unit
+            return f"{number} {name}" + ("" if number == 1 else "s")
+    return f"{found.total_seconds():.0f} seconds"

@@ -1,0 +1,113 @@
+"""`invites: {approval: …}` in a definition, and spans of time as people write them."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from config.definition import Approval
+from config.errors import BadInput
+from config.reading import read_campaigns
+from config.spans import NotASpan, in_words, span
+
+HEAD = """\
+campaign: asked
+project: {name: Engineers}
+problem: 42
+candidates: [{first_name: Ada, last_name: Lovelace, email1: ada@example.com}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("2 days", timedelta(days=2)),
+        ("1 day", timedelta(days=1)),
+        ("36 hours", timedelta(hours=36)),
+        (" 90 Minutes ", timedelta(minutes=90)),
+        ("3weeks", timedelta(weeks=3)),
+    ],
+)
+def test_a_span_is_read(typed: str, found: timedelta) -> None:
+    """A whole number and a unit, in any capitals."""
+    assert span(typed) == found
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "2", "days", "2 fortnights", "-1 day", "1.5 hours", "0 days", "367 days", "٢ days"],
+)
+def test_what_is_no_span_is_refused(typed: str) -> None:
+    """A unit is never guessed, and neither nothing nor more than a year is a time to wait."""
+    with pytest.raises(NotASpan):
+        span(typed)
+
+
+@pytest.mark.parametrize("words", ["1 week", "2 days", "36 hours", "90 minutes"])
+def test_a_span_is_written_as_it_was_read(words: str) -> None:
+    """In the largest unit that fits it."""
+    assert in_words(span(words)) == words
+
+
+@pytest.mark.parametrize(
+    ("invites", "approval"),
+    [
+        ("{send: true}", None),
+        ("{approval: required}", Approval()),
+        ("{approval: {}}", Approval()),
+        ("{approval: within 2 days}", Approval(timedelta(days=2))),
+        ("{approval: {within: 36 hours}}", Approval(timedelta(hours=36))),
+    ],
+)
+def test_approval_is_read(tmp_path: Path, invites: str, approval: Approval | None) -> None:
+    """Required without a limit, or within a time, in either spelling."""
+    path = tmp_path / "asked.yaml"
+    path.write_text(f"{HEAD}invites: {invites}\n")
+    [definition] = read_campaigns(path).definitions
+    assert definition.invites.approval == approval
+
+
+@pytest.mark.parametrize(
+    ("invites", "told"),
+    [
+        ("{approval: maybe}", '5:21, invites.approval: found "maybe", wanted required, or'),
+        ("{approval: true}", "5:21, invites.approval: found true, wanted required, or"),
+        ("{approval: {within: 2}}", "invites.approval.within: found 2, wanted a span of time"),
+        ("{approval: within long}", "wanted a span of time"),
+        ("{approval: {witin: 2 days}}", "did you mean"),
+        ("{aproval: required}", "did you mean approval"),
+    ],
+)
+def test_what_is_no_approval_is_told_with_its_place(
+    tmp_path: Path, invites: str, told: str
+) -> None:
+    """A limit that cannot be read must not become a run that waits for nobody."""
+    path = tmp_path / "asked.yaml"
+    path.write_text(f"{HEAD}invites: {invites}\n")
+    with pytest.raises(BadInput) as refused:
+        read_campaigns(path)
+    assert told in "\n".join(map(str, refused.value.problems))
+
+
+def test_a_workbook_asks_for_approval_too(tmp_path: Path) -> None:
+    """One cell says it: required, or within a time."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "campaign"
+    for row in (
+        ("campaign", "asked"),
+        ("project.name", "Engineers"),
+        ("problem", 42),
+        ("invites.approval", "within 2 days"),
+    ):
+        sheet.append(row)
+    people = book.create_sheet("candidates")
+    people.append(("first_name", "last_name", "email1"))
+    people.append(("Ada", "Lovelace", "ada@example.com"))
+    path = tmp_path / "asked.xlsx"
+    book.save(path)
+    book.close()
+    [definition] = read_campaigns(path).definitions
+    assert definition.invites.approval == Approval(timedelta(days=2))
