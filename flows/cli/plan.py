@@ -27,12 +27,12 @@ def plan(
 
     Compares the campaign file with the ledger. Asks no service, sends nothing and records nothing.
     """
-    from config.reading import read_campaigns
+    from flows.cli.reading import read_shown
     from flows.cli.only import check_only, picked
 
     keys = only or ()
     with answering(as_json):
-        reading = read_campaigns(file, campaign)
+        reading = read_shown(file, campaign)
         check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
         definitions = picked(reading.definitions, keys)
         forecasts = _forecasts(definitions)

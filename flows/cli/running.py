@@ -8,7 +8,7 @@ import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, OnlyKeys, as_typed
 from flows.cli.closing import next_steps, summary
-from flows.cli.complaints import explain
+from flows.cli.complaints import explain, lines_of
 from flows.cli.one_run import OneRun
 from flows.cli.speech import answering, command, complain, counted, print_json, say
 
@@ -64,8 +64,8 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
     """Read every file before anything is sent. Raises BadInput with the problems of all."""
     from config.errors import BadInput
     from config.places import Place, Problem
-    from config.reading import read_campaigns
     from flows.cli.only import check_only, picked
+    from flows.cli.reading import read_shown
 
     runs: list[OneRun] = []
     problems: list[Problem] = []
@@ -73,10 +73,11 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
     found: dict[str, Path] = {}
     for file in files:
         try:
-            reading = read_campaigns(file, campaign)
+            reading = read_shown(file, campaign)
         except BadInput as error:
             problems += error.problems
             continue
+        complain(*(f"Look at {line}" for line in lines_of(reading.warnings)))
         found |= {definition.campaign: file for definition in reading.definitions}
         for definition in picked(reading.definitions, only):
             first = places.setdefault(definition.campaign, file)
