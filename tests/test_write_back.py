@@ -1,5 +1,6 @@
 """Results beside each person's row, in a copy of somebody's own table."""
 
+import asyncio
 import csv
 import zipfile
 from collections.abc import Mapping
@@ -24,6 +25,13 @@ from data.writing_back import (
     results_by_row,
     with_results,
 )
+from flows.cli.writing_back import write_unfinished
+from flows.order import Desk, conduct
+from sandbox.faults import Fault
+from sandbox.server import Sandbox
+from tasks.asked import Asked
+from tasks.links import results_of
+from tests.campaigns import Office, settings_of
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId="
 KNOWN = {
@@ -240,3 +248,40 @@ def test_the_definition_says_which_column(tmp_path: Path) -> None:
     path = write_book(tmp_path / "people.xlsx", sheets)
     _, _, people = read(path, Named(path, "Now", {"email1": "work"}))
     assert results_by_row(people, "backend", KNOWN) == {2: KNOWN["ada@example.com"]}
+
+
+def test_a_mended_sheet_is_sent_again_and_invites_nobody_twice(tmp_path: Path) -> None:
+    """Only who was not done is in it; the address that was mended gets its one invitation."""
+    people = [("first name", "last name", "email"), *((n, n, f"{n}@example.com") for n in "abc")]
+    campaign = [("campaign", "backend"), ("project.name", "Backend"), ("problem", 42)]
+    path = write_book(tmp_path / "people.xlsx", {"campaign": campaign, "candidates": people})
+    refused = Fault("status", "add_candidates", None, email="b@example.com", status=422)
+    with Sandbox(faults=[refused]) as service:
+        office = Office.at(tmp_path, service)
+
+        def run(file: Path) -> None:
+            with office.ledger() as ledger:
+                desk = Desk(ledger, settings_of(service), office.local)
+                asyncio.run(conduct(Asked(file, "backend"), desk))
+
+        run(path)
+        with office.ledger() as ledger:
+            row = ledger.campaign("backend")
+            assert row is not None
+            known = results_of(ledger, row)
+            write_unfinished(path, tmp_path / "failed.xlsx", None, row, known)
+        book = openpyxl.load_workbook(tmp_path / "failed.xlsx")
+        [_, bob] = book["candidates"].iter_rows()
+        assert [cell.value for cell in bob][:6] == [
+            "b",
+            "b",
+            "b@example.com",
+            None,
+            None,
+            "refused",
+        ]
+        assert "422" in str(bob[6].value)
+        bob[2].value = "bee@example.com"
+        book.save(tmp_path / "failed.xlsx")
+        run(tmp_path / "failed.xlsx")
+        assert office.emails() == {f"{n}@example.com": 1 for n in ("a", "bee", "c")}
