@@ -52,6 +52,8 @@ class Intent:
     project_id: int | None
     problem_id: int | None
     problem_title: str | None
+    ask_first: bool = False
+    answer_within: int | None = None  # seconds
 
 
 def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
@@ -146,6 +148,8 @@ def _about(intent: Intent) -> dict[str, Any]:
         "definition": intent.definition,
         "digest": intent.digest,
         "send_invites": intent.send_invites,
+        "ask_first": intent.ask_first,
+        "answer_within": intent.answer_within,
     }
 
 

@@ -15,10 +15,12 @@ from sqlalchemy import Connection, Engine, Row, func, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from config.definition import Definition
-from data import claims, intake, receipt_doubts, recovery, resending, settling
+from data import approvals, claims, intake, pauses, receipt_doubts, recovery, resending, settling
+from data.approvals import Answer, Asked
 from data.claims import Claim, Claimed, Outcome
 from data.doubts import By, Decided, Doubts
 from data.opening import LedgerUnusable, open_engine, what_failed
+from data.pauses import Paused
 from data.processes import this_process
 from data.receipt import Reach
 from data.remaining import Changes, Known
@@ -233,8 +235,17 @@ class Ledger:
         with self._writing() as connection:
             return intake.take_over(connection, definition, intent, now())[1]
 
-    def begin(self, key: str, definition: Definition | None, intent: intake.Intent | None) -> Begun:
-        """Take the definition over (None: it is unchanged) and open a run, in one commit."""
+    def begin(
+        self,
+        key: str,
+        definition: Definition | None,
+        intent: intake.Intent | None,
+        approval: int | None = None,
+    ) -> Begun:
+        """Take the definition over (None: it is unchanged) and open a run, in one commit.
+
+        `approval` is the approved plan that the run carries out, where one was needed.
+        """
         here = this_process()
         with self._writing() as connection:
             if definition is not None and intent is not None:
@@ -250,6 +261,7 @@ class Ledger:
                     process_start=here.start,
                     started_at=now(),
                     heartbeat_at=now(),
+                    approval_id=approval,
                 )
                 .returning(runs.c.id)
             ).scalar_one()
@@ -308,6 +320,43 @@ class Ledger:
         """Have these candidates invited once more, by the next run. Raises NotDecided."""
         with self._writing() as connection:
             resending.resend(connection, campaign_row, rows, By(who, why, now()))
+
+    # -- whether a run may send --------------------------------------------------------------
+
+    def paused(self, key: str) -> Paused | None:
+        """The pause that holds a campaign now."""
+        with self._reading() as connection:
+            return pauses.standing(connection, key)
+
+    def pause(self, key: str, who: str, why: str) -> Paused:
+        """Pause a campaign; answers the pause that stands, which may be an earlier one."""
+        with self._writing() as connection:
+            return pauses.pause(connection, key, who, why, now())
+
+    def resume(self, key: str, who: str, why: str) -> Paused | None:
+        """Let a paused campaign go on; answers the pause that stood."""
+        with self._writing() as connection:
+            return pauses.resume(connection, key, who, why, now())
+
+    def asked(self, key: str) -> Asked | None:
+        """The plan of a campaign that was last shown for approval, with its answer."""
+        with self._reading() as connection:
+            return approvals.last(connection, key)
+
+    def reached(self, key: str, under: int | None) -> str:
+        """How far a campaign has got, but for what runs `under` an approval sent."""
+        with self._reading() as connection:
+            return approvals.reached(connection, key, under)
+
+    def ask(self, plan: Asked) -> Asked:
+        """Write down a plan that is shown for approval; answers it with its number."""
+        with self._writing() as connection:
+            return approvals.ask(connection, plan)
+
+    def answer(self, plan: Asked, given: Answer, who: str, why: str) -> None:
+        """Take a person's answer to the plan that was last shown. Raises NotAnswered."""
+        with self._writing() as connection:
+            approvals.answer(connection, plan, given, who, why, now())
 
     # -- the journal ---------------------------------------------------------------------
 

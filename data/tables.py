@@ -75,6 +75,8 @@ class Campaign(SQLModel, table=True):
     starttime: str = ""  # as sent (interface 2, project)
     endtime: str = ""
     send_invites: bool = True
+    ask_first: bool = False  # a person approves each plan before anything is sent
+    answer_within: int | None = None  # seconds for the answer; None: no limit
     project_state: str = Step.WAITING
     project_attempt: int | None = None
     project_id: int | None = _number()
@@ -125,6 +127,57 @@ class Candidate(SQLModel, table=True):
     why: str | None = None
 
 
+class Approval(SQLModel, table=True):
+    """A plan that was shown before anything was sent, and what a person answered to it.
+
+    The newest one of a campaign counts. `digest` stands for everything that the plan rests on
+    (data/approvals.py); `told` is the plan as it was shown, names masked.
+    """
+
+    __tablename__ = "approval"
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_key: str = Field(index=True)
+    digest: str
+    service: str
+    file: str
+    definition: str | None = None  # the definition of a bare table of candidates
+    told: str
+    asked_at: datetime = _time(nullable=False)
+    answer_by: datetime | None = _time()
+    answer: str | None = None
+    who: str | None = None
+    why: str | None = None
+    answered_at: datetime | None = _time()
+
+
+_STILL_PAUSED = text("resumed_at IS NULL")
+
+
+class Pause(SQLModel, table=True):
+    """A person's word that nothing of a campaign is sent, until a person lets it go on."""
+
+    __tablename__ = "pause"
+    __table_args__ = (
+        Index(
+            "paused_once",
+            "campaign_key",
+            unique=True,
+            sqlite_where=_STILL_PAUSED,
+            postgresql_where=_STILL_PAUSED,
+        ),
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_key: str
+    who: str
+    why: str
+    paused_at: datetime = _time(nullable=False)
+    resumed_at: datetime | None = _time()
+    resumed_by: str | None = None
+    resumed_why: str | None = None
+
+
 class Run(SQLModel, table=True):
     """One run of one campaign, and how to tell whether its process still lives."""
 
@@ -137,6 +190,7 @@ class Run(SQLModel, table=True):
     process_start: str
     started_at: datetime = _time(nullable=False)
     heartbeat_at: datetime = _time(nullable=False)
+    approval_id: int | None = Field(default=None, foreign_key="approval.id")  # it runs under
     ended_at: datetime | None = _time()
     ending: str | None = None
     reason: str | None = None

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from config.definition import Definition, ProblemById, ProblemByTitle
+from config.definition import Approval, Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput, CampaignError
 from config.places import Place, Problem
 from config.reading import digest_of, read_campaigns
@@ -115,6 +115,7 @@ def intent_of(
         raise ValueError("an unchanged definition has no new intent")
     project = definition.project
     meant = definition.problem
+    approval = definition.invites.approval
     return Intent(
         service=service.base_url,
         app_url=service.app_url,
@@ -129,7 +130,14 @@ def intent_of(
         project_id=project.id,
         problem_id=meant.id if isinstance(meant, ProblemById) else problem,
         problem_title=meant.title if isinstance(meant, ProblemByTitle) else None,
+        ask_first=approval is not None,
+        answer_within=_seconds(approval),
     )
+
+
+def _seconds(approval: Approval | None) -> int | None:
+    within = approval.within if approval else None
+    return round(within.total_seconds()) if within else None
 
 
 def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:

@@ -1,4 +1,4 @@
-"""The first tables: campaign, candidate, run, attempt, decision, receipt doubts, and the ledger itself."""
+"""The first tables: campaign, candidate, approval, pause, run, attempt, decision, receipt doubts, the ledger."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -26,6 +26,8 @@ def upgrade() -> None:
     sa.Column('starttime', sa.String(), nullable=False),
     sa.Column('endtime', sa.String(), nullable=False),
     sa.Column('send_invites', sa.Boolean(), nullable=False),
+    sa.Column('ask_first', sa.Boolean(), nullable=False),
+    sa.Column('answer_within', sa.Integer(), nullable=True),
     sa.Column('project_state', sa.String(), nullable=False),
     sa.Column('project_attempt', sa.Integer(), nullable=True),
     sa.Column('project_id', sa.BigInteger(), nullable=True),
@@ -38,6 +40,35 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id'),
     sa.UniqueConstraint('key')
     )
+    op.create_table('approval',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('campaign_key', sa.String(), nullable=False),
+    sa.Column('digest', sa.String(), nullable=False),
+    sa.Column('service', sa.String(), nullable=False),
+    sa.Column('file', sa.String(), nullable=False),
+    sa.Column('definition', sa.String(), nullable=True),
+    sa.Column('told', sa.String(), nullable=False),
+    sa.Column('asked_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('answer_by', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('answer', sa.String(), nullable=True),
+    sa.Column('who', sa.String(), nullable=True),
+    sa.Column('why', sa.String(), nullable=True),
+    sa.Column('answered_at', sa.DateTime(timezone=True), nullable=True),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('ix_approval_campaign_key', 'approval', ['campaign_key'], unique=False)
+    op.create_table('pause',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('campaign_key', sa.String(), nullable=False),
+    sa.Column('who', sa.String(), nullable=False),
+    sa.Column('why', sa.String(), nullable=False),
+    sa.Column('paused_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('resumed_at', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('resumed_by', sa.String(), nullable=True),
+    sa.Column('resumed_why', sa.String(), nullable=True),
+    sa.PrimaryKeyConstraint('id')
+    )
+    op.create_index('paused_once', 'pause', ['campaign_key'], unique=True, sqlite_where=sa.text('resumed_at IS NULL'), postgresql_where=sa.text('resumed_at IS NULL'))
     op.create_table('ledger',
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('uuid', sa.String(), nullable=False),
@@ -75,9 +106,11 @@ def upgrade() -> None:
     sa.Column('process_start', sa.String(), nullable=False),
     sa.Column('started_at', sa.DateTime(timezone=True), nullable=False),
     sa.Column('heartbeat_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('approval_id', sa.Integer(), nullable=True),
     sa.Column('ended_at', sa.DateTime(timezone=True), nullable=True),
     sa.Column('ending', sa.String(), nullable=True),
     sa.Column('reason', sa.String(), nullable=True),
+    sa.ForeignKeyConstraint(['approval_id'], ['approval.id']),
     sa.ForeignKeyConstraint(['campaign_id'], ['campaign.id']),
     sa.PrimaryKeyConstraint('id')
     )
