@@ -8,10 +8,11 @@ import csv
 import json
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from io import BytesIO, StringIO
 from pathlib import Path
+from types import MappingProxyType
 
 from config.errors import CampaignError
 
@@ -120,46 +121,80 @@ def _exact(cell: object) -> object:
     return cell
 
 
-PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="referrer" content="no-referrer">
-<title>{{ title }}</title>
-<style>
-  body { font: 1rem/1.5 system-ui, sans-serif; margin: 2rem; }
+STYLE = """
+  :root { color-scheme: light dark; }
+  body { font: 1rem/1.5 system-ui, sans-serif; margin: 1.5rem; }
+  .wide { overflow-x: auto; }
   table { border-collapse: collapse; }
   th, td { text-align: left; vertical-align: top; padding: .4rem 1rem .4rem 0; }
-  tr + tr { border-top: 1px solid #ccc; }
+  tbody tr { border-top: 1px solid light-dark(#ccc, #444); }
   code { font-size: .8rem; overflow-wrap: anywhere; user-select: all; }
-</style>
+  a { color: light-dark(#1c5cad, #8abaf5); }
+"""
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {{ digest }}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{{ title }}</title>
+<style>{{ style | safe }}</style>
+</head>
+<body>
+<main>
 <h1>{{ title }}</h1>
-<p>{{ rows | length }} candidates. A snippet embeds that candidate's assessment in a page.</p>
+<p>{{ "{:,}".format(rows | length) }} candidates. A snippet embeds that candidate's assessment in a
+page.{% if pages %} A page of their own does that already; only the folder “pages” may be put on a
+web server, as this list names everybody.{% endif %}</p>
+<div class="wide" tabindex="0" role="group" aria-label="Candidates">
 <table>
-<thead><tr><th>Candidate<th>Email<th>Invitation<th>Assessment<th>Snippet</tr></thead>
+<thead><tr><th scope="col">Candidate</th><th scope="col">Email</th><th scope="col">Invitation</th>
+<th scope="col">Assessment</th>{% if pages %}<th scope="col">Page</th>{% endif %}
+<th scope="col">Snippet</th></tr></thead>
 <tbody>
 {%- for link, snippet in rows %}
 <tr>
-<td>{{ link.first_name }} {{ link.last_name }}
-<td>{{ link.email1 }}
-<td>{{ link.invite }}
-<td>{% if snippet %}<a href="{{ link.embed_url }}">open</a>{% else %}not known yet{% endif %}
-<td>{% if snippet %}<code>{{ snippet }}</code>{% endif %}
+<td>{{ link.first_name }} {{ link.last_name }}</td>
+<td>{{ link.email1 }}</td>
+<td>{{ link.invite }}</td>
+<td>{% if snippet %}<a href="{{ link.embed_url }}">open</a>{% else %}not known yet{% endif %}</td>
+{%- if pages %}
+<td>{% if link.candidate_id in pages %}<a href="{{ pages[link.candidate_id] }}">page</a>
+{%- endif %}</td>
+{%- endif %}
+<td>{% if snippet %}<code>{{ snippet }}</code>{% endif %}</td>
 </tr>
 {%- endfor %}
 </tbody>
 </table>
+</div>
+</main>
+</body>
 </html>
 """
 
 
-def as_html(links: Sequence[Link], *, title: str, snippet: Callable[[str], str]) -> bytes:
-    """Write one page with a row per candidate; `snippet` makes the iframe of an embed URL."""
+def as_html(
+    links: Sequence[Link],
+    *,
+    title: str,
+    snippet: Callable[[str], str],
+    pages: Mapping[int, str] = MappingProxyType({}),
+) -> bytes:
+    """Write one page with a row per candidate; `snippet` makes the iframe of an embed URL.
+
+    `pages` leads from a candidate_id to a page of that candidate's own, where there is one.
+    """
     from jinja2 import Environment  # noqa: PLC0415 - most commands write no page
+
+    from data.embed_page import digest  # noqa: PLC0415
 
     page = Environment(autoescape=True, keep_trailing_newline=True).from_string(PAGE)
     rows = [(link, snippet(link.embed_url) if link.embed_url else None) for link in links]
-    return page.render(title=title, rows=rows).encode()
+    shown = {"title": title, "rows": rows, "pages": pages}
+    return page.render(shown, style=STYLE, digest=digest(STYLE)).encode()
 
 
 def write_whole(path: Path, content: bytes) -> None:

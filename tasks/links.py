@@ -1,7 +1,9 @@
 """The links of a campaign: where each candidate takes the assessment, for people and programs."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from data.exports import Link, Result, as_csv_file, as_html, as_json, write_whole
@@ -68,8 +70,18 @@ def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
     return folder / "links.csv"
 
 
-def index_page(campaign: Campaign, links: list[Link]) -> bytes:
-    """One page of all candidates with their iframe snippets (interface 4.7)."""
-    # A candidate's screen reader says this title.
-    title = campaign.name or "Assessment"
-    return as_html(links, title=f"{title}: links", snippet=partial(iframe, title=title))
+def index_page(
+    campaign: Campaign, links: list[Link], pages: Mapping[int, str] = MappingProxyType({})
+) -> bytes:
+    """One page of all candidates with their iframe snippets (interface 4.7).
+
+    `pages` leads from a candidate_id to the address of that candidate's own page.
+    """
+    title = title_of(campaign)
+    snippet = partial(iframe, title=title)
+    return as_html(links, title=f"{title}: links", snippet=snippet, pages=pages)
+
+
+def title_of(campaign: Campaign) -> str:
+    """What a candidate reads, and hears from a screen reader, as the name of the assessment."""
+    return campaign.name or "Assessment"

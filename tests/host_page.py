@@ -14,9 +14,13 @@ class HostPages:
         self._pages = pages
 
     def add(self, html: str) -> str:
-        """Serve one more page; answers its address."""
+        """Serve one more page with this in it; answers its address."""
+        return self.add_whole(f"<!doctype html><title>Careers</title>{html}")
+
+    def add_whole(self, page: str) -> str:
+        """Serve one more page as it is; answers its address."""
         path = f"/{len(self._pages) + 1}"
-        self._pages[path] = f"<!doctype html><title>Careers</title>{html}".encode()
+        self._pages[path] = page.encode()
         return self.url + path
 
 

@@ -31,7 +31,8 @@ class Format(StrEnum):
 def links(
     key: Key,
     form: Annotated[
-        Format, typer.Option("--format", help="html is a page with each iframe snippet.")
+        Format,
+        typer.Option("--format", help="html is an index, and with -o a page for each candidate."),
     ] = Format.CSV,
     output: Annotated[
         Path | None,
@@ -62,6 +63,9 @@ def links(
         return
     if failed_only:
         raise typer.BadParameter("this goes with --into TABLE", param_hint="--failed-only")
+    if form is Format.HTML and output is not None:
+        _write_pages(key, output)
+        return
     campaign, found = _read(key)
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():
@@ -70,11 +74,29 @@ def links(
         sys.stdout.flush()
         sys.stdout.buffer.write(_writer(form, campaign, to_file=False)(found))
     else:
-        path = output / "index.html" if form is Format.HTML else output
-        write_whole(path, _writer(form, campaign, to_file=True)(found))
-        complain(f"{counted(len(found), 'candidate')} in {path}")
+        write_whole(output, _writer(form, campaign, to_file=True)(found))
+        complain(f"{counted(len(found), 'candidate')} in {output}")
+    _count_without(found)
+
+
+def _count_without(found: "list[Link]") -> None:
     if without := sum(1 for link in found if link.embed_url is None):
         complain(f"{counted(without, 'candidate')} without a URL, not in the project yet")
+
+
+def _write_pages(key: str, folder: Path) -> None:
+    """Write a page for each candidate, and an index of them. Raises CannotWrite."""
+    from tasks.embed_pages import write_pages
+    from tasks.links import links_of
+
+    with _known(key) as (ledger, campaign):
+        found = links_of(ledger, campaign)
+        pages = write_pages(ledger, campaign, found, folder)
+    complain(
+        f"{counted(len(found), 'candidate')} in {folder / 'index.html'}, which names everybody.",
+        f"Their pages are in {pages}: put only that folder on a web server.",
+    )
+    _count_without(found)
 
 
 def _write_into(
