@@ -27,8 +27,8 @@ def plan(
 
     Compares the campaign file with the ledger. Asks no service, sends nothing and records nothing.
     """
-    from flows.cli.reading import read_shown
     from flows.cli.only import check_only, picked
+    from flows.cli.reading import read_shown
 
     keys = only or ()
     with answering(as_json):
