@@ -11,7 +11,7 @@ person who looks at the service's record settles doubts and sends invitations on
 import asyncio
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import copy_context
 from datetime import timedelta
 from random import Random
@@ -107,10 +107,10 @@ class World:
 
     # -- what people do -------------------------------------------------------------------
 
-    def write_definition(self) -> None:
+    def write_definition(self, among: Sequence[str] = NAMES) -> None:
         """Add, remove, bring back and reword rows, in any order of rows."""
         dice = self.dice
-        for name in NAMES:
+        for name in among:
             if name in self.rows:
                 if dice.random() < 0.1:
                     self.rows.remove(name)
