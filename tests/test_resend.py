@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from data.claims import Outcome
-from data.doubts import PATIENCE, Doubt, Invited, no_resend
+from data.doubts import PATIENCE, Doubt, Invited, NotDecided, no_resend
 from data.ledger import now
 from data.states import AttemptState, Operation, Step
 from sandbox.faults import Fault
@@ -136,6 +136,20 @@ def test_everyone_is_checked_before_anyone_is_resent(desk: DoubtfulCampaign) -> 
         in answer.err
     )
     assert desk.steps(ADA) == ("done", "done")
+    assert desk.decisions() == []
+
+
+def test_the_ledger_itself_refuses_what_is_not_settled(desk: DoubtfulCampaign) -> None:
+    """Whatever a person saw before: when it is decided, each invitation must be settled."""
+    desk.run(Fault("lost", "invite", email=ZOE, after_work=True))
+    with desk.ledger() as ledger:
+        campaign = ledger.campaign(KEY)
+        assert campaign is not None
+        rows = [one.id for one in ledger.candidates(campaign.id)]
+        with pytest.raises(NotDecided) as refused:
+            ledger.resend(campaign.id, rows, "rita", "x")
+    assert list(refused.value.objections) == [1]
+    assert [desk.steps(one)[1] for one in EMAILS] == ["done", "unsure", "done"]
     assert desk.decisions() == []
 
 

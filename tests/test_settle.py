@@ -1,5 +1,6 @@
 """Settling: what a person decides, what it does to the ledger, and what the next run then sends."""
 
+import asyncio
 import csv
 import os
 import pty
@@ -16,6 +17,7 @@ from threading import Timer
 import pytest
 from sqlalchemy import func, select, update
 
+from config.settings import load_local, load_service
 from data import recovery
 from data.claims import Claim, Outcome
 from data.doubts import (
@@ -32,7 +34,9 @@ from data.doubts import (
 from data.ledger import Begun, Ledger, now
 from data.states import AttemptState, Ending, Operation, Step
 from data.tables import Attempt, Candidate
+from flows.order import Desk, conduct
 from sandbox.faults import Fault
+from tasks.asked import Asked, Wanted, intent_of
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS
@@ -310,6 +314,21 @@ def test_an_id_of_somebody_else_is_refused(desk: DoubtfulCampaign) -> None:
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
 
 
+def test_a_project_of_another_campaign_is_refused(desk: DoubtfulCampaign) -> None:
+    """Two campaigns never share a project that one of them may have created."""
+    desk.run()
+    other = desk.folder / "frontend.yaml"
+    other.write_text(DEFINITION.replace(KEY, "frontend"), encoding="utf-8")
+    desk.service.faults.add(LOST_PROJECT)
+    with desk.ledger() as ledger:
+        at = Desk(ledger, load_service(), load_local())
+        asyncio.run(conduct(Asked(other, "frontend"), at))
+    answer = desk.type("settle", "frontend", "--project", "101")
+    assert answer.code == 2
+    assert "the project 101 belongs to another campaign" in answer.err
+    assert desk.type("settle", "frontend", "--project", "102").code == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [
@@ -378,6 +397,24 @@ def test_what_a_dead_run_was_sending_is_unsure_when_listed(desk: DoubtfulCampaig
     assert "invite 1 candidate" in answer.out and ZOE in answer.out
     assert "The run stopped while this request may have been on its way." in answer.out
     assert desk.steps(ZOE) == ("done", "unsure")
+
+
+def test_what_was_answered_meanwhile_is_not_overruled(desk: DoubtfulCampaign) -> None:
+    """Between looking and deciding the answer arrives: none of the verdicts is taken."""
+    desk.run(LOST_INVITE, Fault("lost", "invite", email=GRACE))
+    with desk.ledger() as ledger:
+        campaign = ledger.campaign(KEY)
+        assert campaign is not None
+        zoe, grace = ledger.doubts(campaign.id).steps
+        assert zoe.row is not None
+        ledger.commit([outcome(zoe.attempt, zoe.row, AttemptState.DONE, Step.DONE)], [])
+        said = [Decided(one.attempt, one.row, Word.AGAIN) for one in (zoe, grace)]
+        with pytest.raises(NotDecided) as refused:
+            ledger.settle(campaign.id, said, "rita", "looked", soon=True)
+    assert refused.value.objections == {0: "this is not unsure any more"}
+    assert desk.steps(ZOE) == ("done", "done")
+    assert desk.steps(GRACE) == ("done", "unsure")
+    assert desk.decisions() == []
 
 
 def test_a_late_yes_after_again_prevents_the_second_email(desk: DoubtfulCampaign) -> None:
@@ -498,7 +535,6 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
 def ready_to_invite(ledger: Ledger, folder: Path, number: int) -> Begun:
     """A run of a campaign whose people are all added."""
     from config.reading import read_campaigns
-    from tasks.asked import Asked, Wanted, intent_of
     from tests.test_cli import SERVICE
 
     people = "\n".join(

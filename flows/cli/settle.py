@@ -113,11 +113,10 @@ def settle(
             _export(standing, output)
             return
         if typed or source is not None:
-            decided = (
-                _from_file(source, standing, why, soon=now)
-                if source
-                else (_from_options(typed, standing, why, soon=now))
-            )
+            if source is not None:
+                decided = _from_file(source, standing, why, soon=now)
+            else:
+                decided = _from_options(typed, standing, why, soon=now)
             ledger.settle(campaign.id, decided, who or login_name(), why or "", soon=now)
             _tell_settled(key, decided, as_json=as_json)
         elif not as_json and standing.doubts.steps:
