@@ -114,7 +114,8 @@ def styles_of(xml: bytes, spots: Collection[Spot]) -> dict[Spot, int]:
     styles = dict.fromkeys(spots, 0)
 
     def met(number: int, row: Element, cells: dict[int, Element]) -> None:
-        of_row = row.attributes.get("s", 0) if row.attributes.get("customFormat") else 0
+        formatted = row.attributes.get("customFormat") in ("1", "true")
+        of_row = row.attributes.get("s", 0) if formatted else 0
         for column in columns.get(number, ()):
             own = cells[column].attributes.get("s", 0) if column in cells else of_row
             styles[number, column] = int(own)
