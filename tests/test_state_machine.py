@@ -1,4 +1,4 @@
-"""Import, run, crash, settle, resend and import again in any order: the promise holds throughout."""
+"""Import, run, crash, settle, resend, import again, in any order: the promise holds."""
 
 import asyncio
 from collections.abc import Coroutine
