@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install -qq
 TESTS ?= tests
 
-.PHONY: demo test crashes check setup setup-tests lock clean
+.PHONY: demo test crashes simulate check setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -15,6 +15,9 @@ test: setup-tests      ## the whole test suite
 
 crashes: setup-tests   ## kill a run at every boundary there is; prints how many and how long
 	@$(BIN)/python tests/every_crash.py
+
+simulate: setup-tests  ## SEEDS=100000 histories drawn from seeds, from FIRST=0 on; one is replayed
+	@$(BIN)/python -m tests.many_histories $(or $(SEEDS),10000) $(or $(FIRST),0)
 
 check: setup-tests     ## lint, types, and who may import whom
 	@$(BIN)/ruff check .
