@@ -1,7 +1,8 @@
 """Campaigns crashed at every boundary, and the promise checked after each crash.
 
 A case is one scenario and the boundaries, one run after the other, at which the run is killed;
-then the campaign is run again until a run has nothing more to do. Enumeration needs no list of
+then the campaign is run again until a run has nothing more to do, and what is in doubt is
+settled. Enumeration needs no list of
 boundaries: the number goes up until a run lives through.
 """
 
@@ -48,11 +49,15 @@ class Crashes:
         return place
 
     def case(self, scenario: Scenario, *deaths: int | str, mutant: str | None = None) -> Outcome:
-        """Crash at `deaths`, one run after the other, then finish. Raises BrokenPromise."""
+        """Crash at `deaths`, one run after the other, then finish. Raises BrokenPromise.
+
+        Then, when the service has come to rest, a person settles by what it really did, the
+        campaign is run once more, and everyone has exactly one invitation.
+        """
         place = self.place(scenario)
         reached: list[str] = []
         known, allowed = 0, scenario.doubts
-        with scenario.sandbox() as service:
+        with scenario.sandbox(place.folder / "service") as service:
             for death in deaths:
                 end, now = self._run(place, service, mutant, death)
                 if not end.killed:
@@ -63,6 +68,11 @@ class Crashes:
             self._finish(place, service, mutant)
         unsure = place.check_in_the_end(service)
         assert unsure <= allowed, f"{unsure} requests in doubt, {allowed} were in flight"
+        with scenario.healed(service) as service:
+            if place.settle(service.record):
+                self._finish(place, service, mutant)
+        assert place.check_in_the_end(service) == 0
+        place.check_everyone_once(service.record)
         shutil.rmtree(place.folder)
         return Outcome(tuple(reached), len(reached) < len(deaths), unsure)
 

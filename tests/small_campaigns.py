@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+import truthful_person
 from promise import check_finished, check_promise, check_times, doubts
 
 from config.email_key import email_key
@@ -17,6 +19,7 @@ from data.states import Operation
 from flows.ending import Finish
 from flows.order import Asked, Desk, conduct
 from sandbox.faults import Fault
+from sandbox.record import Record
 from sandbox.server import Sandbox
 
 KEY = "small"
@@ -48,10 +51,22 @@ class Scenario:
         more = tuple(f"person{n}@example.com" for n in range(len(PEOPLE), self.people))
         return (*PEOPLE, *more)[: self.people]
 
-    def sandbox(self) -> Sandbox:
-        """The service of this scenario, not yet open."""
+    def sandbox(self, folder: Path | None = None) -> Sandbox:
+        """The service of this scenario, not yet open. In a folder it remembers."""
         return Sandbox(
+            folder,
             faults=self.faults(),
+            refuse_emails=self.refused,
+            refuse_invites=self.uninvited,
+        )
+
+    def healed(self, before: Sandbox) -> Sandbox:
+        """The same service later on: it remembers everything and does nothing wrong any more."""
+        port = urlsplit(before.url).port
+        assert before.folder and port
+        return Sandbox(
+            before.folder,
+            port=port,
             refuse_emails=self.refused,
             refuse_invites=self.uninvited,
         )
@@ -126,6 +141,20 @@ class Place:
             check_finished(ledger, KEY)
             check_times(ledger, KEY, service.record)
             return doubts(ledger, KEY)
+
+    def settle(self, record: Record) -> int:
+        """Have a person settle all doubt by what is really there; answers how much there was."""
+        with Ledger.open(self.url, create=False) as ledger:
+            return truthful_person.settle(ledger, KEY, record)
+
+    def check_everyone_once(self, record: Record) -> None:
+        """Hold that there is one project with one problem, and one invitation for each person."""
+        refused = {*self.scenario.refused, *self.scenario.uninvited}
+        assert [project.problem_ids for project in record.projects] == [[42]]
+        added = [each.email1 for each in record.candidates]
+        assert sorted(added) == sorted({*self.scenario.emails} - {*self.scenario.refused})
+        invited = [each.email for each in record.invitations]
+        assert sorted(invited) == sorted({*self.scenario.emails} - refused)
 
     def _is_a_ledger(self) -> bool:
         if not self.ledger.exists():
