@@ -106,7 +106,11 @@ def test_each_bad_cell_is_coloured_and_says_what_is_wrong(tmp_path: Path) -> Non
 
 def test_a_marked_cell_keeps_its_own_format(tmp_path: Path) -> None:
     """Only the colour behind the text differs from what it was."""
-    sheet = opened(marked(write_book(tmp_path / "people.xlsx")).content)["Candidates"]
+    content = marked(write_book(tmp_path / "people.xlsx")).content
+    with zipfile.ZipFile(BytesIO(content)) as book:
+        formats = book.read("xl/styles.xml").split(b"<cellXfs")[1].split(b"</cellXfs>")[0]
+        assert b'applyFill="1"' in formats.rpartition(b"<xf ")[2]
+    sheet = opened(content)["Candidates"]
     assert (sheet["C3"].value, sheet["C3"].font.i, sheet["C3"].number_format) == ("bob@", True, "@")
     assert sheet["C2"].fill.fill_type is None and sheet["C2"].font.i
 

@@ -167,16 +167,14 @@ def _change_row(
     cells: Mapping[int, Element],
     changes: Mapping[int, Cell],
 ) -> None:
-    tag = xml[row.start : row.opened]
-    if row.closed == row.end:
-        new = b"".join(
-            _cell((number, column), cell, cell.style, row.prefix)
-            for column, cell in changes.items()
-        )
-        row.append(splice, xml, new)
-        return
     # Spans only promise where cells are, and no longer hold.
-    splice.replace(row.start, row.opened, _SPANS.sub(b"", tag))
+    tag = _SPANS.sub(b"", xml[row.start : row.opened])
+    if row.closed == row.end:
+        inside = _cells(number, changes, row.prefix)
+        tag = tag.removesuffix(b"/>") + b">"
+        splice.replace(row.start, row.end, tag + inside + f"</{row.prefix}row>".encode())
+        return
+    splice.replace(row.start, row.opened, tag)
     order = sorted(cells)
     for column, cell in changes.items():
         there = cells.get(column)
@@ -193,8 +191,12 @@ def _change_row(
 
 
 def _new_row(number: int, cells: Mapping[int, Cell], prefix: str) -> bytes:
-    inside = b"".join(_cell((number, column), c, c.style, prefix) for column, c in cells.items())
+    inside = _cells(number, cells, prefix)
     return f'<{prefix}row r="{number}">'.encode() + inside + f"</{prefix}row>".encode()
+
+
+def _cells(number: int, cells: Mapping[int, Cell], prefix: str) -> bytes:
+    return b"".join(_cell((number, column), c, c.style, prefix) for column, c in cells.items())
 
 
 def _cell(at: Spot, cell: Cell, style: int | None, prefix: str) -> bytes:
