@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-PROMPT = 30.0
+PROMPT = 60.0
 """Seconds within which any run of these small campaigns ends; a longer one hangs."""
 
 
