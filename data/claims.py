@@ -91,10 +91,9 @@ def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Clai
         )
     )
     generation: dict[int, int] = {row.id: row.generation for row in free}
-    granted: list[Claim] = []
-    for claim in claims:
-        if claim.rows[0] in generation and claim.rows[0] not in {c.rows[0] for c in granted}:
-            granted.append(claim)
+    # Of two wishes for one person in a batch, the first one is granted.
+    first = {claim.rows[0]: claim for claim in reversed(claims) if claim.rows[0] in generation}
+    granted = [claim for claim in claims if first.get(claim.rows[0]) is claim]
     if not granted:
         return [None] * len(claims)
     journal = [
@@ -183,11 +182,11 @@ def _write_entries(connection: Connection, entries: list[dict[str, Any]]) -> lis
 
 
 def land(connection: Connection, outcomes: Sequence[Outcome]) -> None:
-    """Write outcomes and move the steps that still stand on those attempts.
+    """Write outcomes and move the steps that they settle; else only the evidence is kept.
 
-    An attempt lands once, or late: after its run was taken for dead (UNSURE), or even after
-    a person overruled it. A late DONE then still counts, unless the step was claimed anew;
-    where the step has moved on, only the evidence is kept.
+    An attempt lands once, or late: after its run was taken for dead (UNSURE), or even after a
+    person overruled it. A late DONE then still counts, wherever the step has not been sent anew
+    with an effect that is possible: it spares somebody the second email.
     """
     _land_invites(connection, [o for o in outcomes if o.operation is Operation.INVITE])
     for outcome in outcomes:
@@ -200,33 +199,51 @@ def land(connection: Connection, outcomes: Sequence[Outcome]) -> None:
         _write_outcomes(connection, [outcome], {outcome.attempt} if moved else set())
 
 
+def _lands(step: Step, stands: Step, *, own: bool) -> bool:
+    """Whether an outcome moves a step that stands so. `own`: on this very attempt, or a later one.
+
+    A later attempt that provably had no effect leaves the step WAITING or REFUSED.
+    """
+    if step is not Step.DONE:
+        return own and stands in (Step.SENDING, Step.UNSURE)
+    if own:
+        return stands in (Step.SENDING, Step.UNSURE, Step.WAITING, Step.WITHDRAWN)
+    return stands in (Step.WAITING, Step.REFUSED, Step.WITHDRAWN)
+
+
 def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
     if not outcomes:
         return
-    standing = {
-        row.invite_attempt: Step(row.invite_state)
-        for row in connection.execute(
-            select(candidate.c.invite_attempt, candidate.c.invite_state).where(
-                candidate.c.id.in_([outcome.rows[0] for outcome in outcomes])
-            )
+    standing = connection.execute(
+        select(attempt.c.id, candidate.c.invite_attempt, candidate.c.invite_state)
+        .join(candidate, candidate.c.id == attempt.c.candidate_row)
+        .where(
+            attempt.c.id.in_([outcome.attempt for outcome in outcomes]),
+            # A deliberate resend is another invitation: what came of this one says nothing of it.
+            attempt.c.generation == candidate.c.generation,
         )
-    }
-    moving = [o for o in outcomes if standing.get(o.attempt) in _movable(o.step)]
+    )
+    stands = {row.id: (Step(row.invite_state), row.invite_attempt == row.id) for row in standing}
+    moving = []
+    for outcome in outcomes:
+        state, own = stands.get(outcome.attempt, (Step.DONE, False))
+        if _lands(outcome.step, state, own=own):
+            moving.append(outcome)
     _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
     if moving:
         connection.execute(
             update(candidate)
             .where(candidate.c.id == bindparam("row"))
-            .values(invite_state=bindparam("step"), why=bindparam("reason")),
-            [{"row": o.rows[0], "step": o.step, "reason": o.why} for o in moving],
+            .values(
+                invite_state=bindparam("step"),
+                invite_attempt=bindparam("number"),
+                why=bindparam("reason"),
+            ),
+            [
+                {"row": o.rows[0], "number": o.attempt, "step": o.step, "reason": o.why}
+                for o in moving
+            ],
         )
-
-
-def _movable(step: Step) -> tuple[Step, ...]:
-    """The states an outcome may still move: a late DONE also overtakes a decision."""
-    if step is Step.DONE:
-        return (Step.SENDING, Step.UNSURE, Step.WAITING, Step.WITHDRAWN)
-    return (Step.SENDING, Step.UNSURE)
 
 
 def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: set[int]) -> None:
@@ -260,47 +277,54 @@ def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: 
 
 def _move_single(connection: Connection, outcome: Outcome) -> bool:
     name = "project" if outcome.operation is Operation.CREATE else "problem"
-    values: dict[str, Any] = {f"{name}_state": outcome.step, "why": outcome.why}
+    state, last = campaign.c[f"{name}_state"], campaign.c[f"{name}_attempt"]
+    mine = select(attempt.c.campaign_id).where(attempt.c.id == outcome.attempt).scalar_subquery()
+    stands = connection.execute(
+        select(campaign.c.id, state.label("state"), last.label("last")).where(campaign.c.id == mine)
+    ).one()
+    if not _lands(outcome.step, Step(stands.state), own=stands.last == outcome.attempt):
+        return False
+    values: dict[str, Any] = {
+        f"{name}_state": outcome.step,
+        f"{name}_attempt": outcome.attempt,
+        "why": outcome.why,
+    }
     if outcome.project_id is not None:
         values["project_id"] = outcome.project_id
-    result = connection.execute(
-        update(campaign)
-        .where(
-            campaign.c[f"{name}_attempt"] == outcome.attempt,
-            campaign.c[f"{name}_state"].in_(_movable(outcome.step)),
-        )
-        .values(values)
-    )
-    return bool(result.rowcount)
+    connection.execute(update(campaign).where(campaign.c.id == stands.id).values(values))
+    return True
 
 
 def _move_added(connection: Connection, outcome: Outcome) -> bool:
     """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
-    standing = {
-        row.id: Step(row.add_state)
-        for row in connection.execute(
-            select(candidate.c.id, candidate.c.add_state).where(
-                candidate.c.id.in_(outcome.rows), candidate.c.add_attempt == outcome.attempt
-            )
+    standing = connection.execute(
+        select(candidate.c.id, candidate.c.add_state, candidate.c.add_attempt).where(
+            candidate.c.id.in_(outcome.rows)
         )
-    }
+    )
+    stands = {row.id: (Step(row.add_state), row.add_attempt == outcome.attempt) for row in standing}
     ids = _ids_of_nobody_else(connection, outcome)
     done = [
         {"row": row, "number": number}
         for row, number in ids.items()
-        if standing.get(row) in _movable(Step.DONE)
+        if row in stands and _lands(Step.DONE, stands[row][0], own=stands[row][1])
     ]
     if done:
         connection.execute(
             update(candidate)
             .where(candidate.c.id == bindparam("row"))
-            .values(add_state=Step.DONE, candidate_id=bindparam("number"), why=None),
+            .values(
+                add_state=Step.DONE,
+                add_attempt=outcome.attempt,
+                candidate_id=bindparam("number"),
+                why=None,
+            ),
             done,
         )
     others = [
         row
-        for row, step in standing.items()
-        if row not in ids and step in (Step.SENDING, Step.UNSURE)
+        for row, (state, own) in stands.items()
+        if row not in ids and own and state in (Step.SENDING, Step.UNSURE)
     ]
     if others:
         connection.execute(

@@ -13,6 +13,7 @@ from tests.small_ledger import FIRST_ID, NOON, Small, outcome
 
 PEOPLE = Candidate.__table__
 CAMPAIGNS = Campaign.__table__
+JOURNAL = Attempt.__table__
 
 
 @pytest.fixture
@@ -146,6 +147,24 @@ def test_an_answer_to_an_earlier_attempt_never_moves_a_later_one(
     assert again is not None
     small.land(operation, claimed, Step.DONE, ids={row: FIRST_ID} if row else {}, project_id=7)
     assert where(small, operation) == Step.SENDING
+
+
+@pytest.mark.parametrize("operation", list(Operation))
+@pytest.mark.parametrize("proven", [Step.WAITING, Step.REFUSED])
+def test_a_late_yes_lands_where_the_later_request_had_no_effect(
+    small: Small, operation: Operation, proven: Step
+) -> None:
+    """Doubted, overruled, sent anew without effect: the first request's late yes still counts."""
+    claimed, row = claim_one(small, operation)
+    small.land(operation, claimed, Step.UNSURE)
+    put(small, JOURNAL, claimed.attempt, state=AttemptState.OVERRULED)
+    stand(small, operation, row, Step.WAITING)  # a person said: again
+    again = small.claim(operation, *([row] if row else []))
+    assert again is not None
+    small.land(operation, again, proven)
+    small.land(operation, claimed, Step.DONE, ids={row: FIRST_ID} if row else {}, project_id=7)
+    assert where(small, operation) == Step.DONE
+    assert small.claim(operation, *([row] if row else [])) is None
 
 
 def claim_one(small: Small, operation: Operation):
