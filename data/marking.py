@@ -32,7 +32,9 @@ class Marked:
     elsewhere: int
 
 
-def marked_copy(named: Named, problems: Sequence[Problem]) -> Marked | None:
+def marked_copy(
+    named: Named, problems: Sequence[Problem], colour: str = LIGHT_RED
+) -> Marked | None:
     """Mark a table with what is wrong in it; None where no problem lies in a cell of it.
 
     Raises BadInput where the file cannot be read at all.
@@ -52,7 +54,7 @@ def marked_copy(named: Named, problems: Sequence[Problem]) -> Marked | None:
     cells = sum(map(len, marks.values()))
     notes = 0
     for sheet, on_cells in marks.items():
-        notes += _mark(book, names[sheet], on_cells)
+        notes += _mark(book, names[sheet], on_cells, colour)
     told = sum(len(texts) for on_cells in marks.values() for texts in on_cells.values())
     return Marked(book.file(), cells, notes, len(problems) - told)
 
@@ -90,13 +92,13 @@ def _top_or(cell: str | None) -> Spot:
     return spot(cell) if cell else (1, 0)
 
 
-def _mark(book: Package, sheet: str, marks: Mapping[Spot, Sequence[str]]) -> int:
+def _mark(book: Package, sheet: str, marks: Mapping[Spot, Sequence[str]], colour: str) -> int:
     """Colour the cells of one sheet and put notes on them; answers how many notes."""
     part = book.sheet(sheet)
     styles = book.part_of_kind("styles")
     if styles is not None:
         formats = styles_of(book[part], marks)
-        book[styles], coloured = with_fill(book[styles], set(formats.values()), LIGHT_RED)
+        book[styles], coloured = with_fill(book[styles], set(formats.values()), colour)
         changes = {
             at: Cell(style=coloured[style]) for at, style in formats.items() if style in coloured
         }

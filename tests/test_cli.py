@@ -718,6 +718,14 @@ def test_a_copy_has_a_name_and_a_kind_of_its_own(
     assert set(tmp_path.iterdir()) == there
 
 
+def test_check_marks_what_to_look_at(typed: Typed, tmp_path: Path) -> None:
+    """A likely slip is no mistake: the answer is 0, and the copy shows where to look."""
+    write_book(tmp_path / "people.xlsx", *PEOPLE, ("Bob", "Byte", "bob@gmial.com"))
+    answer = typed("check", "people.xlsx", "--mark", "out.xlsx")
+    assert answer.code == 0 and "out.xlsx has 1 cell marked" in answer.out
+    assert openpyxl.load_workbook(tmp_path / "out.xlsx")["Candidates"]["C4"].comment
+
+
 def test_nothing_to_mark_writes_nothing(typed: Typed, file: Path, tmp_path: Path) -> None:
     """Neither for a campaign without a problem, nor for problems that stand in YAML."""
     answer = typed("check", file, "--mark", "out.xlsx")

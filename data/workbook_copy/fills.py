@@ -5,8 +5,9 @@ from collections.abc import Collection
 
 from data.workbook_copy.splicing import Element, Splice, elements, with_attribute
 
-# What Excel's own cell style "Bad" has behind the text.
+# What Excel's own cell styles "Bad" and "Neutral" have behind the text.
 LIGHT_RED = "FFFFC7CE"
+LIGHT_YELLOW = "FFFFEB9C"
 
 
 def with_fill(styles: bytes, formats: Collection[int], colour: str) -> tuple[bytes, dict[int, int]]:

@@ -7,7 +7,7 @@ import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, File, as_typed
 from flows.cli.complaints import lines_of
-from flows.cli.marking import check_mark, hand_back
+from flows.cli.marking import check_mark, mark_problems, mark_warnings
 from flows.cli.speech import answering, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def check(
         if mark is None:
             raise
         complain(*lines_of(error.problems), "", f"{error}.")
-        complain(*hand_back(mark, file, campaign, error.problems))
+        complain(*mark_problems(mark, file, campaign, error.problems))
         raise typer.Exit(error.exit_code) from None
     if as_json:
         print_json(_answer(reading))
@@ -56,7 +56,7 @@ def check(
     for line in lines_of(reading.warnings):
         say(f"Look at {line}", as_json=as_json)
     if mark is not None:
-        say(f"Nothing to mark: {mark} was not written.", as_json=as_json)
+        say(*mark_warnings(mark, file, campaign, reading.warnings), as_json=as_json)
     say(f"OK. Next: {command('plan', *as_typed(file, campaign))}", as_json=as_json)
 
 

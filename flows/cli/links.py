@@ -48,7 +48,8 @@ def links(
         ),
     ] = None,
     failed_only: Annotated[
-        bool, typer.Option(help="With --into: only the rows to mend and send again.")
+        bool,
+        typer.Option("--failed-only", help="With --into: only the rows to mend and send again."),
     ] = False,
     definition: DefinitionFile = None,
 ) -> None:

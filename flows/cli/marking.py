@@ -22,42 +22,72 @@ def check_mark(path: Path) -> None:
         raise typer.BadParameter("the copy is a workbook: name it .xlsx", param_hint="--mark")
 
 
-def hand_back(
+def mark_problems(
     mark: Path, file: Path, campaign: Path | None, problems: "Sequence[Problem]"
 ) -> list[str]:
-    """Write the marked copy; answers what to tell, and what to type next.
+    """Write a copy with what is wrong marked; answers what to tell, and what to type next.
 
     Raises CannotWrite.
     """
+    from data.workbook_copy.fills import LIGHT_RED
+
+    named = _named(file, campaign)
+    told = _hand_back(mark, named, problems, LIGHT_RED) if named else []
+    if named is None or not told:
+        return [f"Nothing of this is in a cell of a table: {mark} was not written."]
+    return [*told, f"Mend it, then: {_again(mark, file, campaign, named)}"]
+
+
+def mark_warnings(
+    mark: Path, file: Path, campaign: Path | None, warnings: "Sequence[Problem]"
+) -> list[str]:
+    """Write a copy with what to look at marked, where there is any; answers what to tell.
+
+    Raises CannotWrite.
+    """
+    from data.workbook_copy.fills import LIGHT_YELLOW
+
+    named = _named(file, campaign)
+    told = _hand_back(mark, named, warnings, LIGHT_YELLOW) if named else []
+    return told or [f"Nothing to mark: {mark} was not written."]
+
+
+def _named(file: Path, campaign: Path | None) -> "Named | None":
     from config.errors import BadInput
     from config.own_tables import named_table
+
+    try:
+        return named_table(file, campaign)
+    except BadInput:
+        return None  # whatever cannot be read has been told already
+
+
+def _hand_back(mark: Path, named: "Named", problems: "Sequence[Problem]", colour: str) -> list[str]:
+    """Write the copy; answers what is in it, nothing where there is nothing to mark."""
+    from config.errors import BadInput
     from data.exports import write_whole
     from data.marking import COPIED, marked_copy
 
     try:
-        named = named_table(file, campaign)
-        made = marked_copy(named, problems) if named else None
+        made = marked_copy(named, problems, colour)
     except BadInput:
-        # Whatever cannot be read has been told already.
-        named = made = None
-    if named is None or made is None:
-        return [f"Nothing of this is in a cell of a table: {mark} was not written."]
+        return []
+    if made is None:
+        return []
     kept = named.path.suffix.lower()
-    if kept in COPIED and mark.suffix.lower() != kept:
+    wanted = kept if kept in COPIED else ".xlsx"
+    if mark.suffix.lower() != wanted:
         raise typer.BadParameter(
-            f"a copy of {named.path.name} must end in {kept}", param_hint="--mark"
+            f"a copy of {named.path.name} must end in {wanted}", param_hint="--mark"
         )
-    if kept not in COPIED and mark.suffix.lower() != ".xlsx":
-        raise typer.BadParameter("this copy must end in .xlsx", param_hint="--mark")
     write_whole(mark, made.content)
     each = "each" if made.notes == made.cells else f"the first {made.notes:,}"
-    cells = counted(made.cells, "cell")
-    lines = [f"{mark} has {cells} marked, {each} with a note on what is wrong."]
+    lines = [f"{mark} has {counted(made.cells, 'cell')} marked, {each} with a note that says why."]
     if kept not in COPIED:
         lines.append(f"It is made from what was read in {named.path.name}: its values, no formats.")
     if made.elsewhere:
-        lines.append(f"{counted(made.elsewhere, 'problem')} not in a cell of it: see above.")
-    return [*lines, f"Mend it, then: {_again(mark, file, campaign, named)}"]
+        lines.append(f"{made.elsewhere:,} more not in a cell of it: see above.")
+    return lines
 
 
 def _again(mark: Path, file: Path, campaign: Path | None, named: "Named") -> str:
