@@ -19,7 +19,8 @@ LIKELY_DAYS = range(36_526, 73_051)
 DAYS_TO_1904 = 1_462
 DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no timezone
 
-_WHOLE = re.compile(r"[+-]?\d+(?:\.0*)?", re.ASCII)
+# With three zeros it might be a thousand, as some countries write it.
+_WHOLE = re.compile(r"[+-]?\d+(?:[.,]0{0,2})?", re.ASCII)
 
 
 def is_blank(cell: Any) -> bool:
@@ -47,11 +48,11 @@ def as_text(cell: Any) -> Any:
 
 
 def as_whole_number(cell: Any) -> Any:
-    """Take 3, 3.0 and "3" for the number 3."""
+    """Take 3, 3.0, "3" and "3,0" for the number 3."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) <= LARGEST_EXACT:
         return int(cell)
     if isinstance(cell, str) and len(cell) < 32 and _WHOLE.fullmatch(cell.strip()):
-        return int(cell.strip().partition(".")[0])
+        return int(cell.strip().replace(",", ".").partition(".")[0])
     return cell
 
 

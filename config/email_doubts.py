@@ -73,6 +73,8 @@ def doubts(key: str) -> Iterator[Doubt]:
             "an address that several people may read",
             "several people may read this mailbox, and whoever logs in with it is the candidate",
         )
+    if "?" in local:
+        yield Doubt("a lost character", "a ? often stands where a program lost another character")
     if not local.isascii() or "xn--" in domain:
         yield from _look_alikes(local)
         yield from _look_alikes(_readable(domain))

@@ -30,6 +30,8 @@ OFFICE, TABLE = f"{{{SPACE}office:1.0}}", f"{{{SPACE}table:1.0}}"
 TEXT, STYLE = f"{{{SPACE}text:1.0}}", f"{{{SPACE}style:1.0}}"
 KIND_OF_CALC = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}value-type"
 HIDDEN = {"collapse", "filter"}
+# How LibreOffice keeps the truth values of other formats: a formula, and a number as its result.
+TRUTHS: dict[str | None, bool] = {"of:=TRUE()": True, "of:=FALSE()": False}
 # Programs other than LibreOffice store the error of a formula as the text that shows it.
 _ERROR_TEXT = re.compile(r"#(?:N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|Err:\d{3}")
 _CLOCK = re.compile(r"PT0*(\d+)H0*(\d+)M0*(\d+)(?:[.,]\d+)?S")
@@ -116,11 +118,15 @@ def _cells(row: Element, number: int, layout: Layout) -> list[Any]:
 
 def _value(cell: Element) -> Any:
     kind = cell.get(f"{OFFICE}value-type")
-    calculated = f"{TABLE}formula" in cell.keys()  # noqa: SIM118 - an element is no mapping
+    formula = cell.get(f"{TABLE}formula")
     if kind is None:
-        return (FORMULA, "") if calculated else None
+        # The empty text as a result has no type, only an empty line.
+        never_calculated = formula is not None and cell.find(f"{TEXT}p") is None
+        return (FORMULA, "") if never_calculated else None
+    if formula in TRUTHS:
+        return TRUTHS[formula]
     shown = "\n".join(_line(line) for line in cell if line.tag == f"{TEXT}p")
-    if cell.get(KIND_OF_CALC) == "error" or (calculated and _ERROR_TEXT.fullmatch(shown)):
+    if cell.get(KIND_OF_CALC) == "error" or (formula and _ERROR_TEXT.fullmatch(shown)):
         return (ERROR, shown or "an error")
     if kind == "boolean":
         return cell.get(f"{OFFICE}boolean-value") == "true"

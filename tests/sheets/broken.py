@@ -1,0 +1,116 @@
+"""Files that are no table at all, and what is said about each."""
+
+import io
+import struct
+import zipfile
+from collections.abc import Callable
+
+from tests.sheets.books import PLAIN
+from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
+
+OLD = bytes.fromhex("d0cf11e0a1b11ae1")
+
+
+def changed(workbook: bytes, change: Callable[[str, bytes], bytes | None]) -> bytes:
+    """Rewrite the parts of an archive; None leaves a part out."""
+    content = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(workbook)) as whole,
+        zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as parts,
+    ):
+        for name in whole.namelist():
+            data = change(name, whole.read(name))
+            if data is not None:
+                parts.writestr(name, data)
+    return content.getvalue()
+
+
+def replaced(old: bytes, new: bytes, part: str = "sheet") -> Callable[[], bytes]:
+    """A workbook with other text in one of its parts."""
+
+    def make() -> bytes:
+        seen = []
+
+        def change(name: str, data: bytes) -> bytes:
+            if part in name and old in data:
+                seen.append(name)
+                return data.replace(old, new)
+            return data
+
+        content = changed(by_xlsxwriter(PLAIN), change)
+        assert seen, f"{old!r} is in no part {part}"
+        return content
+
+    return make
+
+
+def without(part: str) -> Callable[[], bytes]:
+    return lambda: changed(by_openpyxl(PLAIN), lambda name, data: None if part in name else data)
+
+
+def zipped(**members: str) -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in members.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
+def protected_ods() -> bytes:
+    entry = b"<m:file-entry><m:encryption-data/></m:file-entry>"
+    manifest = b'<m:manifest xmlns:m="urn:m">' + entry + b"</m:manifest>"
+    return changed(by_hand(PLAIN), lambda name, data: manifest if "manifest" in name else data)
+
+
+def compound(stream: str) -> bytes:
+    """A compound file with nothing in it but the name of a stream."""
+    return OLD + bytes(1000) + stream.encode("utf-16-le") + bytes(1000)
+
+
+def circular() -> bytes:
+    """A compound file whose sectors follow one another for ever."""
+    header = bytearray(512)
+    header[:8] = OLD
+    struct.pack_into("<H", header, 30, 9)
+    struct.pack_into("<IIII", header, 44, 1, 0, 0, 4096)
+    struct.pack_into("<II", header, 68, 0xFFFFFFFE, 0)
+    struct.pack_into("<109I", header, 76, 0, *[0xFFFFFFFF] * 108)
+    return bytes(header) + struct.pack("<128I", *[0] * 128)
+
+
+ENTITIES = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><sst '
+
+BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
+    "empty.xlsx": (lambda: b"", "the file is empty"),
+    "blank.csv": (lambda: b"\n \n", "the file is empty"),
+    "text.xlsx": (lambda: b"first_name,last_name\n", "this is a text under the name of a workbook"),
+    "web.xls": (lambda: b"\xef\xbb\xbf<HTML><table>", "a web page or XML under the name"),
+    "xml.xls": (lambda: b'<?xml version="1.0"?><Workbook/>', "a web page or XML under the name"),
+    "picture.xlsx": (lambda: b"\x89PNG\r\n\0\0\0", "no workbook, or a damaged one"),
+    "cut.xlsx": (lambda: by_openpyxl(PLAIN)[:3000], "only a part of a workbook"),
+    "cut.ods": (lambda: by_hand(PLAIN)[:900], "only a part of a workbook"),
+    "letter.ods": (lambda: zipped(**{"word/document.xml": "<x/>"}), "no workbook is in it"),
+    "bare.xlsx": (lambda: zipped(**{"[Content_Types].xml": "<x/>"}), "this workbook is damaged"),
+    "no-main.xlsx": (without("workbook.xml"), "this workbook is damaged"),
+    "no-sheet.xlsx": (without("sheet2.xml"), "this workbook is damaged"),
+    "torn.xlsx": (replaced(b"</sheetData>", b"", "sheet2"), "this workbook is damaged"),
+    "no-string.xlsx": (replaced(b"<v>1</v>", b"<v>999</v>", "sheet1"), "this workbook is damaged"),
+    "row-0.xlsx": (replaced(b'<row r="2"', b'<row r="0"', "sheet2"), "this workbook is damaged"),
+    "column.xlsx": (replaced(b'r="A2"', b'r="ZZZZ2"', "sheet2"), "this workbook is damaged"),
+    "entities.xlsx": (replaced(b"<sst ", ENTITIES, "sharedStrings"), "declares XML entities"),
+    "protected.xlsx": (lambda: compound("EncryptedPackage"), "protected by a password"),
+    "protected.ods": (protected_ods, "protected by a password"),
+    "header-only.xls": (lambda: OLD + bytes(600), "this workbook is damaged"),
+    "circular.xls": (circular, "this workbook is damaged"),
+    "letter.xls": (lambda: compound("WordDocument"), "this workbook is damaged"),
+    "binary.csv": (lambda: b"PK\x03\x04\0\0\0", "this is a binary file"),
+    "half.csv": (lambda: b"\xff\xfeA\0B", "this is not text"),
+    "quote.csv": (
+        lambda: b'first name,last name,email\nA,B,"a@x.org\n',
+        "the rows cannot be told apart from here on",
+    ),
+    "wide.csv": (
+        lambda: b"first name,last name,email\nA,B,C,a@x.org\n",
+        "this row has 4 columns, the header has 3",
+    ),
+}

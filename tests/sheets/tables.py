@@ -1,0 +1,134 @@
+"""Text tables as systems export them; each is written in several encodings and delimiters."""
+
+from tests.sheets.shapes import Outcome, Table
+
+HEADER = ["First Name", "Last Name", "Email", "Source", "Notes", "Stage ID"]
+ADA = ["Ada", "Lovelace", "ada@example.com", "referral", "", "3"]
+ZOE = ["Zoë", "Müller", "zoe@example.com", "", "", "2.0"]
+BOB = ["Null", "NA", "bob@example.com", "", "", ""]
+
+
+def lines(*people: tuple[str, ...]) -> Outcome:
+    return Outcome({"a": list(people)})
+
+
+def wrong(*complaints: str) -> Outcome:
+    return Outcome(complaints=tuple(f"{{file}}:{complaint}" for complaint in complaints))
+
+
+TABLES = [
+    Table(
+        "plain",
+        [HEADER, ADA, BOB],
+        lines((*ADA[:5], "3", ":2"), (*BOB[:5], "1", ":3")),
+    ),
+    Table("accents", [HEADER, ZOE], lines((*ZOE[:5], "2", ":2"))),
+    Table(
+        "scripts",
+        [HEADER, ["Łukasz", "王", "l@example.com", "עברית", "😀", "1"]],
+        lines(("Łukasz", "王", "l@example.com", "עברית", "😀", "1", ":2")),
+        encodings=("utf-8", "utf-8-sig", "utf-16"),
+    ),
+    Table(
+        "quotes-and-breaks",
+        [
+            ["Applicants, December"],
+            [],
+            HEADER,
+            ["Ada", "Lovelace", "ada@example.com", 'one, two; "three"', "up\ndown\tleft", "3"],
+            ["", "", "", "", "", ""],
+            BOB,
+        ],
+        lines(
+            (*ADA[:3], 'one, two; "three"', "up\ndown\tleft", "3", ":4"),
+            (*BOB[:5], "1", ":7"),
+        ),
+        encodings=("utf-8",),
+    ),
+    Table(
+        "columns-named",
+        [["Who", "Last", "Mail", "Contact"], ["Ada", "L", "x", "ada@example.com"]],
+        Outcome(
+            {"a": [("Ada", "L", "ada@example.com", "", "", "1", ":2")]},
+            remarks=("{file}: columns not used, never sent: Mail",),
+        ),
+        options="columns: {first_name: who, last_name: LAST, email1: Contact}",
+        encodings=("utf-8",),
+    ),
+    Table(
+        "full-names",
+        [
+            ["Applicant", "E-mail"],
+            ["van Beethoven, Ludwig", "l@x.org"],
+            ["Ada King de L", "a@x.org"],
+        ],
+        Outcome(
+            {
+                "a": [
+                    ("Ludwig", "van Beethoven", "l@x.org", "", "", "1", ":2"),
+                    ("Ada King", "de L", "a@x.org", "", "", "1", ":3"),
+                ]
+            },
+            look_at=('{file}:3, first_name: "Ada King de L" was split into "Ada King" and "de L"',),
+        ),
+        options="split_name: true",
+        encodings=("utf-8",),
+    ),
+    Table(
+        "one-word-name",
+        [["Person", "E-mail"], ["Madonna", "m@x.org"]],
+        wrong('2, last_name: found "Madonna", wanted a last name'),
+        options="columns: {full_name: person}",
+        encodings=("utf-8",),
+    ),
+    Table(
+        "guarded",
+        [HEADER, ["Ada", "'=SUM(A1)", "ada@example.com", "'+49", "'@x", "1"]],
+        lines(("Ada", "=SUM(A1)", "ada@example.com", "+49", "@x", "1", ":2")),
+        encodings=("utf-8",),
+    ),
+    Table(
+        "bad-people",
+        [HEADER, ["A", "B", "a@", "", "", "x"], ["", "D", "d@x.org", "", "", ""], ADA, ADA],
+        wrong(
+            '2, email1: found "a@", wanted an email address '
+            "(there must be something after the @-sign)",
+            '2, stage_id: found "x", wanted a whole number',
+            "3, first_name: found nothing, wanted a first name",
+            '5, email1: found "ada@example.com", the same person as {file}:4',
+        ),
+    ),
+    Table(
+        "no-header",
+        [ADA, BOB],
+        wrong(
+            *(
+                f"1: no column for {field}; found Ada, Lovelace, ada@example.com, referral, 3"
+                for field in ("first_name", "last_name", "email1")
+            )
+        ),
+        encodings=("utf-8",),
+    ),
+    Table(
+        "header-only",
+        [HEADER],
+        Outcome(complaints=("{file}, candidates: found no candidates, wanted at least one",)),
+        encodings=("utf-8", "utf-16"),
+    ),
+    Table(
+        "zero-width",
+        [HEADER, ["A", "B", "a\u200bb@x.org", "", "", ""], ["A", "B", "a\u3164@x.org", "", "", ""]],
+        wrong(
+            '2, email1: found "a\\u200bb@x.org", wanted an email address '
+            "(the email address contains unsafe characters: ZERO WIDTH SPACE)",
+            '3, email1: found "a\u3164@x.org", wanted an email address '
+            "without the invisible HANGUL FILLER in it",
+        ),
+        encodings=("utf-8", "utf-16"),
+    ),
+    Table(
+        "nbsp",
+        [HEADER, ["\u00a0Ada ", " Lovelace", "\u00a0ada@example.com ", "", "", " 3 "]],
+        lines(("Ada", "Lovelace", "ada@example.com", "", "", "3", ":2")),
+    ),
+]
