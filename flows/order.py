@@ -50,7 +50,8 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
     left = await asyncio.to_thread(what_is_left, wanted, ledger)
-    receipts = Receipts(ledger, asked.definition or asked.file, wanted.key, desk.service.base_url)
+    beside = desk.receipt_of or asked.definition or asked.file
+    receipts = Receipts(ledger, beside, wanted.key, desk.service.base_url)
     if not left.nothing:
         await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
     desk.expects(left)

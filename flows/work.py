@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 from config.errors import CampaignError
@@ -38,7 +39,11 @@ async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What a run works with: the ledger, the settings, and who watches it."""
+    """What a run works with: the ledger, the settings, and who watches it.
+
+    `receipt_of` is the file beside which the receipt lies: None means the definition; a rehearsal
+    leaves nothing there.
+    """
 
     ledger: Ledger
     service: ServiceSettings
@@ -46,6 +51,7 @@ class Desk:
     perform: Perform = plainly
     expects: Callable[[Remaining], None] = lambda _: None
     hears: Callable[[Sent], None] = lambda _: None
+    receipt_of: Path | None = None
 
 
 @dataclass(slots=True)

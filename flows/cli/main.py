@@ -19,6 +19,7 @@ from flows.cli.speech import complain, tolerate_every_encoding
 # In the order of the help; each command is the function of its name in its module.
 COMMANDS = (
     ("demo", "flows.cli.demo"),
+    ("rehearse", "flows.cli.rehearse"),
     ("sandbox", "flows.cli.sandbox"),
     ("new", "flows.cli.new"),
     ("check", "flows.cli.check"),

@@ -121,7 +121,7 @@ class Bars:
 
     def __init__(self, bar: "Bar") -> None:
         self._bar = bar
-        self._start = bar.add_task("Starting Prefect …", total=None, count="")
+        self._start = bar.add_task("Starting Prefect …", total=None, count="", visible=False)
 
     def starting(self) -> None:
         self._bar.update(self._start, visible=True)

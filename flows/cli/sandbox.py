@@ -1,8 +1,6 @@
 """`campaign sandbox`: the assessment service on one's own desk, until stopped."""
 
 import shlex
-import signal
-import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +8,7 @@ import typer
 
 from config.errors import CampaignError
 from flows.cli.speech import command, say
-
-STOPS = (signal.SIGINT, signal.SIGTERM)
+from flows.cli.stopping import until_stopped
 
 
 class SandboxCannotStart(CampaignError):
@@ -40,11 +37,12 @@ def sandbox(
     from sandbox.journal import FolderInUse
     from sandbox.server import Sandbox
 
-    stopped = threading.Event()
-    before = {number: signal.signal(number, lambda *_: stopped.set()) for number in STOPS}
+    place = folder or load_local().output_dir / "sandbox"
     try:
-        place = folder or load_local().output_dir / "sandbox"
-        with Sandbox(place, host=host, port=port, latency=latency) as running:
+        with (
+            until_stopped() as stopped,
+            Sandbox(place, host=host, port=port, latency=latency) as running,
+        ):
             say(*_welcome(running.url, running.environment(), place))
             stopped.wait()
     except FolderInUse as error:
@@ -54,9 +52,6 @@ def sandbox(
             f"The sandbox cannot start at {host}:{port} with the folder {place} "
             f"({error.strerror or error}). Another port: {command('sandbox', '--port', 0)}"
         ) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     say("The sandbox has stopped. What it received is kept.")
 
 

@@ -1,0 +1,197 @@
+"""`campaign rehearse`: the real definition, at full size, against a service of its own."""
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.errors import CampaignError
+from flows.cli.arguments import DefinitionFile, File, OnlyKeys, as_typed
+from flows.cli.closing import summary
+from flows.cli.one_run import OneRun
+from flows.cli.speech import command, complain, counted, say, say_table
+
+if TYPE_CHECKING:
+    from flows.rehearsal import Stage, Truth
+
+# What each trouble shows, in the order of `flows.rehearsal.troubles`.
+TROUBLES = (
+    ("asked to slow down (429)", "waited as long as asked, then went on"),
+    ("email sent, its answer lost", "left for a person; asked first whether the service is well"),
+    ("nothing sent, connection lost", "the same: from outside the two look alike"),
+    ("outage (503)", "left for a person, and held back whatever had not left"),
+)
+
+
+class RehearsalFailed(CampaignError):
+    """The rehearsal showed something that must not happen for real."""
+
+
+def rehearse(
+    file: File,
+    campaign: DefinitionFile = None,
+    only: OnlyKeys = None,
+    faults: Annotated[
+        bool, typer.Option("--faults", help="With lost answers, throttling and an outage.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Leave the sandbox open in a browser until Ctrl-C.")
+    ] = False,
+) -> None:
+    """See a campaign through before it is real: every check, every invitation, every link.
+
+    Runs against a sandbox and a ledger of its own, both thrown away afterwards. Nothing real is
+    touched and no email leaves this machine; no credentials are needed.
+    """
+    from config.settings import load_local
+    from flows.rehearsal import stage
+
+    runs = _read(file, campaign, only or ())
+    local = load_local()
+    say(
+        "A rehearsal: nothing real is touched, no credentials are needed, "
+        "and no email leaves this machine.",
+        "",
+    )
+    with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
+        definitions = [one.definition for one in runs]
+        with stage(Path(folder), definitions, local) as set_up:
+            for one in runs:
+                _rehearse(one, set_up, with_troubles=faults)
+            _say_what_is_next(runs, local.invites_per_second)
+            if keep:
+                _leave_open(set_up)
+
+
+def _read(file: Path, campaign: Path | None, only: Sequence[str]) -> list[OneRun]:
+    """Read and check it all, as a run does. Raises BadInput."""
+    from flows.cli.complaints import lines_of
+    from flows.cli.only import check_only, picked
+    from flows.cli.reading import read_shown
+
+    reading = read_shown(file, campaign)
+    complain(*(f"Look at {line}" for line in lines_of(reading.warnings)))
+    check_only(only, {one.campaign: file for one in reading.definitions}, [file])
+    typed = as_typed(file, campaign, only)
+    return [OneRun(file, campaign, one, typed) for one in picked(reading.definitions, only)]
+
+
+def _rehearse(one: OneRun, set_up: "Stage", *, with_troubles: bool) -> None:
+    """One campaign: run it, with troubles run it again after them, and look at what came of it."""
+    from flows.rehearsal import kept_out, troubles, truth
+
+    began = time.monotonic()
+    before = set_up.service.api_requests()
+    with_troubles = with_troubles and one.definition.invites.send
+    if with_troubles:
+        set_up.service.faults.add(*troubles(len(one.definition.candidates)))
+        _run(one, set_up)
+        _say_troubles(set_up)
+        set_up.service.faults.clear()
+        say("", "The service is well again, and the same command once more:", "")
+    _run(one, set_up)
+    links = set_up.links(one.key)
+    say(f"{one.key}: following {counted(len(links), 'link')} into the arena …")
+    turned_away = kept_out(set_up.service, links)
+    found = truth(set_up.service, links)
+    requests = set_up.service.api_requests() - before
+    took = f"{counted(requests, 'request')}, {time.monotonic() - began:.1f} s"
+    say("", *_findings(one, found, len(links), len(turned_away)), f"  {took}")
+    _judge(one, found, turned_away)
+    if not with_troubles and one.end and one.end.ending != "completed":
+        raise RehearsalFailed(f"{one.key} did not come to its end; the lines above say why.")
+
+
+def _run(one: OneRun, set_up: "Stage") -> None:
+    """Run it as `campaign run` does, but for Prefect. Raises what stops a run."""
+    from flows.cli.progress import progress
+    from flows.interrupts import INTERRUPTED
+    from tasks.asked import Asked
+
+    with progress(as_json=False) as shown:
+        one.end = set_up.run(Asked(one.file, one.key, one.definition_file), shown.of(one))
+    say(f"{one.key}: {summary({'counts': one.end.counts})}")
+    if one.end.reason == INTERRUPTED:
+        raise RehearsalFailed("The rehearsal was interrupted. Nothing of it is kept.")
+    if one.end.reason:
+        say(f"  stopped: {one.end.reason}")
+
+
+def _say_troubles(set_up: "Stage") -> None:
+    applied = [one["applied"] for one in set_up.service.faults.as_json()]
+    rows = [
+        (what, times, did) for (what, did), times in zip(TROUBLES, applied, strict=False) if times
+    ]
+    say("", "What went wrong on purpose:", "")
+    say_table(["trouble", "requests", "what was done"], rows)
+
+
+def _findings(one: OneRun, found: "Truth", links: int, turned_away: int) -> list[str]:
+    """What a person wants to know of a rehearsal, in lines."""
+    opened = f"{links - turned_away:,} of {counted(links, 'link')} opened in the arena"
+    lines = [
+        f"{one.key}: {counted(found.invitations, 'email')} in the outbox, nobody twice, {opened}"
+    ]
+    if unsure := found.unsure_sent + found.unsure_not_sent:
+        lines += [
+            f"  {unsure:,} unsure: in truth {found.unsure_sent:,} had been sent and "
+            f"{found.unsure_not_sent:,} had not. Only a person can tell;",
+            f"  for real you would look, and type: {command('settle', one.key)}",
+        ]
+    return lines
+
+
+def _judge(one: OneRun, found: "Truth", turned_away: Sequence[str]) -> None:
+    """Raises RehearsalFailed for what must not happen for real."""
+    if not found.promise_kept:
+        raise RehearsalFailed(
+            f"{one.key}: {found.twice} people were invited twice and {found.missing} not at all. "
+            "Do not run this campaign; please report what you did."
+        )
+    if turned_away:
+        raise RehearsalFailed(
+            f"{one.key}: {counted(len(turned_away), 'candidate')} did not reach the arena. "
+            f"The first one: {turned_away[0]}."
+        )
+
+
+def _say_what_is_next(runs: Sequence[OneRun], per_second: float | None) -> None:
+    people = sum(len(one.definition.candidates) for one in runs if one.definition.invites.send)
+    lines = [
+        "",
+        "Not rehearsed: whether the real service has the problem, and takes your settings.",
+    ]
+    if per_second and people:
+        minutes = people / per_second / 60
+        lines.append(
+            f"At your limit of {per_second:g} invitations a second it takes {minutes:.1f} min."
+        )
+    say(*lines, f"For real: {command('run', *runs[0].typed)}")
+
+
+def _leave_open(set_up: "Stage") -> None:
+    """Keep the sandbox until a person stops it."""
+    from flows.cli.stopping import until_stopped
+
+    url = set_up.service.url
+    with until_stopped() as stopped:
+        say("", f"The sandbox stays open at {url} (its outbox: {url}/outbox). Ctrl-C ends it.")
+        _show(url)
+        stopped.wait()
+    say("The rehearsal is over, and what it wrote is deleted.")
+
+
+def _show(url: str) -> None:
+    """Open a browser where there is a screen; a text browser would take the terminal away."""
+    import os
+    import sys
+    import webbrowser
+
+    screen = sys.platform in ("darwin", "win32") or any(
+        os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")
+    )
+    if screen and sys.stdout.isatty():
+        webbrowser.open(url)

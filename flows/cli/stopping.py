@@ -1,0 +1,20 @@
+"""Waiting until a person stops a command, with Ctrl-C or SIGTERM."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def until_stopped() -> Iterator[threading.Event]:
+    """An event that a signal sets, while the block lasts; nothing is interrupted meanwhile."""
+    stopped = threading.Event()
+    before = {number: signal.signal(number, lambda *_: stopped.set()) for number in STOPS}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

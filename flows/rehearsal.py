@@ -1,0 +1,173 @@
+"""A rehearsal: real definitions against a sandbox, with a ledger that is thrown away afterwards.
+
+The order of the steps is run plainly, not through Prefect: it is the same order, it begins at
+once instead of after Prefect's start, and it leaves nothing in anybody's Prefect database.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from config.definition import Definition, ProblemById, ProblemByTitle
+from config.settings import LocalSettings, ServiceSettings
+from data.exports import Link
+from data.ledger import Ledger
+from data.states import Step
+from flows.ending import Finish
+from flows.order import conduct
+from flows.watching import Watcher
+from flows.work import Desk
+from sandbox.faults import Fault
+from sandbox.problems import Problem, problem
+from sandbox.server import Sandbox
+from sandbox.visitor import Visitor
+from tasks.asked import Asked
+from tasks.links import links_of
+
+FIRST_STAND_IN = 1001
+"""Ids of problems that a definition names by their titles, or not at all."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a rehearsal happens: a sandbox, a ledger and settings of its own, in one folder."""
+
+    folder: Path
+    service: Sandbox
+    local: LocalSettings
+
+    def run(self, asked: Asked, watching: Watcher) -> Finish:
+        """See one campaign through, as far as it can go. Raises what `conduct` raises."""
+        with Ledger.open(self.local.database_url) as ledger:
+            desk = Desk(
+                ledger,
+                settings_of(self.service),
+                self.local,
+                expects=watching.expects,
+                hears=watching.hears,
+                receipt_of=self.folder / "definition",
+            )
+            return asyncio.run(conduct(asked, desk))
+
+    def links(self, key: str) -> list[Link]:
+        """The links of a campaign that ran here."""
+        with Ledger.open(self.local.database_url) as ledger:
+            campaign = ledger.campaign(key)
+            return links_of(ledger, campaign) if campaign else []
+
+
+@contextmanager
+def stage(folder: Path, definitions: Sequence[Definition], local: LocalSettings) -> Iterator[Stage]:
+    """Set up a service that has what these definitions expect of it, for as long as the block.
+
+    `local` keeps its say on sizes and numbers in flight; a limit on speed is left out, as nobody
+    needs to be spared here.
+    """
+    own = {
+        "database_url": f"sqlite:///{folder / 'ledger.db'}",
+        "output_dir": folder / "out",
+        "invites_per_second": None,
+    }
+    problems = stand_ins(definitions)
+    with Sandbox(folder / "sandbox", problems=list(problems.values())) as service:
+        for definition in definitions:
+            project = definition.project
+            if project.id is None or service.record.project(project.id):
+                continue
+            has = () if definition.problem else (problems[definition.campaign]["id"],)
+            name = project.name or f"Project {project.id}"
+            service.create_interview(name, *has, project_id=project.id)
+        yield Stage(folder, service, local.model_copy(update=own))
+
+
+def stand_ins(definitions: Sequence[Definition]) -> dict[str, Problem]:
+    """A problem for each campaign, in place of the service's own, by campaign key."""
+    by_name: dict[int | str, Problem] = {}
+    found = {}
+    for number, definition in enumerate(definitions, FIRST_STAND_IN):
+        match definition.problem:
+            case ProblemById(id=name):
+                made = problem(name, f"Problem {name}")
+            case ProblemByTitle(title=name):
+                made = problem(number, name)
+            case None:
+                name = f"The problem of project {definition.project.id}"
+                made = problem(number, name)
+        made["description"] = "A rehearsal does not know the real text of this problem."
+        found[definition.campaign] = by_name.setdefault(name, made)
+    return found
+
+
+def settings_of(service: Sandbox) -> ServiceSettings:
+    """The settings that lead to a sandbox."""
+    return ServiceSettings(
+        auth_url=service.auth_url,
+        base_url=service.base_url,
+        app_url=service.app_url,
+        client_id=service.client_id,
+        client_secret=SecretStr(service.client_secret),
+        audience=service.audience,
+    )
+
+
+def troubles(people: int) -> list[Fault]:
+    """What goes wrong on purpose while so many people are invited.
+
+    A request to slow down, an answer lost after the work and one lost before it, and in the last
+    third an outage that lasts until the faults are cleared: by then the problem list was asked
+    for once at the start and once after each lost answer.
+    """
+    return [
+        Fault("status", "invite", skip=people // 8, status=429, retry_after=1),
+        Fault("lost", "invite", skip=people // 4, after_work=True),
+        Fault("lost", "invite", skip=people // 2, after_work=False),
+        Fault("status", "invite", count=None, skip=people * 2 // 3 + 3, status=503),
+        Fault("status", "list_problems", count=None, skip=3, status=503),
+    ]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the service itself has of one campaign, beside what the ledger says of it.
+
+    `unsure_sent` and `unsure_not_sent` count unsure invitations by whether the email went out.
+    """
+
+    invitations: int
+    twice: int
+    missing: int
+    unsure_sent: int
+    unsure_not_sent: int
+
+    @property
+    def promise_kept(self) -> bool:
+        """Nobody was invited twice, and whoever the ledger calls invited was."""
+        return not (self.twice or self.missing)
+
+
+def truth(service: Sandbox, links: Sequence[Link]) -> Truth:
+    """Hold the ledger's word against the service's own record."""
+    candidates = {link.candidate_id for link in links}
+    sent: Counter[int | None] = Counter(
+        one.candidate_id for one in service.record.invitations if one.candidate_id in candidates
+    )
+    unsure = [link for link in links if link.invite == Step.UNSURE]
+    return Truth(
+        invitations=sent.total(),
+        twice=sum(number > 1 for number in sent.values()),
+        missing=sum(link.invite == Step.DONE and not sent[link.candidate_id] for link in links),
+        unsure_sent=sum(sent[link.candidate_id] > 0 for link in unsure),
+        unsure_not_sent=sum(not sent[link.candidate_id] for link in unsure),
+    )
+
+
+def kept_out(service: Sandbox, links: Sequence[Link]) -> list[str]:
+    """Follow every link into the arena as its candidate; answers why, for each that failed."""
+    with Visitor(service.app_url) as visitor:
+        tried = (visitor.kept_out(link.embed_url, link.email1) for link in links if link.embed_url)
+        return [why for why in tried if why is not None]

@@ -1,0 +1,224 @@
+"""`campaign rehearse`: the real definition against a service of its own, and nothing real."""
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from config.reading import read_campaigns
+from config.settings import LocalSettings
+from data.exports import Link
+from flows.ending import Finish
+from flows.rehearsal import FIRST_STAND_IN, Stage, kept_out, stage, stand_ins, troubles, truth
+from flows.watching import Watcher
+from sandbox.server import Sandbox
+from sandbox.visitor import Visitor
+from tasks.asked import Asked
+from tasks.service.embed import embed_url
+from tests.campaigns import Office, people
+from tests.candidate import one_candidate
+from tests.prefect_home import CAMPAIGN
+
+NAMES = [f"person{n}" for n in range(40)]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> dict[str, str]:
+    """An environment without a single setting of the service."""
+    for name in ("home", "tmp"):
+        (tmp_path / name).mkdir()
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(tmp_path / "home"),
+        "TMPDIR": str(tmp_path / "tmp"),
+        "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path}/real.db",
+        "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+    }
+
+
+def definition(folder: Path, *names: str, problem: str = "42", project: str = "{name: Us}") -> Path:
+    table = folder / "people.csv"
+    table.write_text("first_name,last_name,email1\n" + people(*names))
+    path = folder / "hiring.yaml"
+    asked = f"problem: {problem}\n" if problem else ""
+    path.write_text(
+        f"campaign: hiring\nproject: {project}\n{asked}candidates: {{file: people.csv}}\n"
+    )
+    return path
+
+
+def rehearse(
+    path: Path, environment: dict[str, str], *words: str
+) -> subprocess.CompletedProcess[str]:
+    command = [CAMPAIGN, "rehearse", str(path), *words]
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, check=False, timeout=100
+    )
+
+
+def test_a_rehearsal_needs_nothing_and_leaves_nothing(tmp_path: Path, desk: dict[str, str]) -> None:
+    """Without credentials every step is seen; no ledger, receipt, link or folder stays behind."""
+    path = definition(tmp_path, *NAMES)
+    there = sorted(tmp_path.iterdir())
+    ended = rehearse(path, desk)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert "no credentials are needed" in ended.stdout
+    assert "40 emails in the outbox, nobody twice, 40 of 40 links opened" in ended.stdout
+    assert f"For real: campaign run {path}" in ended.stdout
+    assert sorted(tmp_path.iterdir()) == there
+    assert not any((tmp_path / "tmp").iterdir())
+    assert not any(one.is_file() for one in (tmp_path / "home").rglob("*"))
+
+
+def test_troubles_are_shown_and_the_promise_holds(tmp_path: Path, desk: dict[str, str]) -> None:
+    """Lost answers, throttling and an outage: what each did, who is unsure, and nobody twice."""
+    ended = rehearse(definition(tmp_path, *NAMES), desk, "--faults")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    for trouble in ("slow down (429)", "its answer lost", "connection lost", "outage (503)"):
+        assert trouble in ended.stdout
+    assert "stopped: " in ended.stdout and "once more" in ended.stdout
+    found = re.search(r"(\d+) unsure: in truth (\d+) had been sent and (\d+) had not", ended.stdout)
+    assert found
+    unsure, sent, not_sent = map(int, found.groups())
+    assert sent == 1 and unsure == sent + not_sent
+    assert f"{40 - not_sent} emails in the outbox, nobody twice" in ended.stdout
+
+
+def test_bad_input_is_told_before_anything_runs(tmp_path: Path, desk: dict[str, str]) -> None:
+    """Every check of a real run, with the same places and the same exit code."""
+    path = definition(tmp_path, "ada", "ada")
+    ended = rehearse(path, desk)
+    assert ended.returncode == 2
+    assert "people.csv" in ended.stderr and "Traceback" not in ended.stderr
+    assert "rehearsal" not in ended.stdout
+
+
+def test_a_campaign_that_ran_for_real_is_rehearsed_beside_its_receipt(
+    tmp_path: Path, desk: dict[str, str]
+) -> None:
+    """The receipt of the real ledger neither stops the rehearsal nor is it changed by it."""
+    with Sandbox() as real:
+        office = Office.at(tmp_path, real)
+        path = definition(tmp_path, *NAMES[:2])
+        office.run(path)
+    receipt = path.with_suffix(".receipt").read_bytes()
+    assert rehearse(path, desk).returncode == 0
+    assert path.with_suffix(".receipt").read_bytes() == receipt
+
+
+def test_what_is_kept_open_shows_the_outbox_until_it_is_stopped(
+    tmp_path: Path, desk: dict[str, str]
+) -> None:
+    """With --keep a person looks around at leisure; Ctrl-C ends it and deletes everything."""
+    path = definition(tmp_path, "ada")
+    command = [CAMPAIGN, "rehearse", str(path), "--keep"]
+    with subprocess.Popen(command, env=desk, stdout=subprocess.PIPE, text=True) as running:
+        assert running.stdout is not None
+        said = next(line for line in running.stdout if "stays open" in line)
+        address = re.search(r"http://127\.0\.0\.1:\d+", said)
+        assert address
+        assert "ada@example.com" in httpx.get(f"{address[0]}/outbox").text
+        running.send_signal(signal.SIGINT)
+        assert "deleted" in running.stdout.read()
+    assert running.returncode == 0
+    assert not any((tmp_path / "tmp").iterdir())
+
+
+# ---- the parts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("problem", "project", "stand_in"),
+    [
+        ("42", "{name: Us}", (42, "Problem 42")),
+        ("{title: Two sum}", "{name: Us}", (FIRST_STAND_IN, "Two sum")),
+        ("", "{id: 777}", (FIRST_STAND_IN, "The problem of project 777")),
+        ("42", "{id: 777}", (42, "Problem 42")),
+    ],
+)
+def test_the_sandbox_has_what_the_definition_expects(
+    tmp_path: Path, problem: str, project: str, stand_in: tuple[int, str]
+) -> None:
+    """A problem by id or title, a project made in the web application: all are stood in for."""
+    path = definition(tmp_path, "ada", problem=problem, project=project)
+    definitions = read_campaigns(path).definitions
+    [made] = stand_ins(definitions).values()
+    assert (made["id"], made["title"]) == stand_in
+    with on_stage(tmp_path, path) as set_up:
+        assert run(set_up, path).counts["invited"] == 1
+        [only] = set_up.service.projects
+        assert only.problem_ids == [stand_in[0]]
+        assert (only.id == 777) is ("777" in project)
+
+
+def on_stage(folder: Path, path: Path):
+    """A stage for this definition."""
+    own = folder / "stage"
+    own.mkdir()
+    return stage(own, read_campaigns(path).definitions, LocalSettings())
+
+
+def run(set_up: Stage, path: Path) -> Finish:
+    return set_up.run(Asked(path, "hiring"), Watcher())
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 8, 40])
+def test_troubles_leave_a_campaign_of_any_size_whole(tmp_path: Path, number: int) -> None:
+    """After them the same command goes on: each person has one email, or is unsure."""
+    path = definition(tmp_path, *NAMES[:number])
+    with on_stage(tmp_path, path) as set_up:
+        set_up.service.faults.add(*troubles(number))
+        run(set_up, path)
+        set_up.service.faults.clear()
+        counts = run(set_up, path).counts
+        assert counts["invited"] + counts["unsure"] == number
+        found = truth(set_up.service, set_up.links("hiring"))
+        assert found.promise_kept
+        assert found.unsure_sent + found.unsure_not_sent == counts["unsure"]
+
+
+@pytest.fixture
+def service() -> Iterator[Sandbox]:
+    with Sandbox() as service:
+        yield service
+
+
+def test_a_broken_promise_would_be_seen(service: Sandbox) -> None:
+    """Two emails to one person, or none to somebody called invited, is no rehearsal passed."""
+    ada = one_candidate(service)
+    link = Link("Ada", "Lovelace", ada.email1, ada.candidate_id, None, "done")
+    assert truth(service, [link]).missing == 1
+    service.record.invite(ada, "link", None)
+    assert truth(service, [link]).promise_kept
+    service.record.invite(ada, "link", None)
+    assert truth(service, [link]).twice == 1
+
+
+def test_who_does_not_reach_the_arena_is_told_where(service: Sandbox) -> None:
+    """Each door that stays shut is named: the welcome page, the login, the arena."""
+    ada = one_candidate(service)
+    bare = one_candidate(service, "bob@example.com", 42, 43)
+
+    def link(candidate_id: int, project_id: int, email: str) -> Link:
+        url = embed_url(service.app_url, project_id, candidate_id)
+        return Link("A", "B", email, candidate_id, url, "done")
+
+    links = [
+        link(ada.candidate_id, ada.project_id, ada.email1),
+        link(ada.candidate_id, ada.project_id, "eve@example.com"),
+        link(ada.candidate_id, bare.project_id, ada.email1),
+        link(bare.candidate_id, bare.project_id, bare.email1),
+    ]
+    assert kept_out(service, links) == [
+        "the login answers 403",
+        "the welcome page answers 404",
+        "the welcome page answers 409",
+    ]
+    with Visitor(service.app_url) as visitor:
+        elsewhere = visitor.kept_out("https://other.example/embedded/welcome?projectId=1", "a@b.c")
+        assert elsewhere == "the link does not lead to the application"
