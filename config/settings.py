@@ -71,6 +71,22 @@ def _database_url(typed: str) -> str:
     return f"{dialect}:///{home() / Path(path).expanduser()}{question}{query}"
 
 
+def _notify_url(typed: SecretStr) -> SecretStr:
+    """Accept where notices go: a webhook's address, or a mail server's as Apprise writes it."""
+    url = typed.get_secret_value().strip()
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ValueError("is not an address") from None
+    if parts.scheme == "http" and not _is_loopback(parts.hostname or ""):
+        raise ValueError("must begin with https:// (plain http is for this machine only)")
+    if parts.scheme not in {"http", "https", "mailto", "mailtos"} or not parts.hostname:
+        raise ValueError(
+            "must be a webhook (https://…) or a mailbox (mailtos://user:password@host?to=…)"
+        )
+    return SecretStr(url)
+
+
 def _under_home(typed: Path) -> Path:
     # Like the ledger: the same setting means the same folder wherever the command is typed.
     return home() / typed.expanduser()
@@ -124,6 +140,8 @@ class LocalSettings(BaseSettings):
     invites_in_flight: int = Field(default=8, ge=1)
     invites_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     request_deadline: float = Field(default=45.0, gt=GATEWAY_LIMIT, allow_inf_nan=False)
+    notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = None
+    credentials_block: Word | None = None
 
 
 Settings = TypeVar("Settings", bound=BaseSettings)
@@ -137,6 +155,24 @@ def load_service() -> ServiceSettings:
 def load_local() -> LocalSettings:
     """Read CAMPAIGN_*. Raises BadSettings naming every variable that is unusable."""
     return _load(LocalSettings)
+
+
+class Given(BaseSettings):
+    """Which of the service's six settings are there at all, whatever they say."""
+
+    model_config = ServiceSettings.model_config
+
+    auth_url: str | None = None
+    base_url: str | None = None
+    app_url: str | None = None
+    client_id: str | None = None
+    client_secret: SecretStr | None = None
+    audience: str | None = None
+
+
+def service_is_given() -> bool:
+    """Whether any of ASSESSMENT_* is set. Raises BadSettings when a .env cannot be read."""
+    return bool(_load(Given).model_fields_set)
 
 
 class Address(BaseSettings):

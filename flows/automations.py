@@ -1,0 +1,163 @@
+"""What Prefect does by itself, as code: find runs whose process is gone, and tell a person.
+
+Registered by name, as often as one likes. It only ever acts on runs of the flows in `FLOWS`;
+others may share the server. Whatever it starts again, the ledger decides what may be sent.
+"""
+
+from datetime import timedelta
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from prefect.automations import (
+    AutomationCore,
+    CallWebhook,
+    ChangeFlowRunState,
+    EventTrigger,
+    Posture,
+    ResourceSpecification,
+    RunDeployment,
+    SendNotification,
+)
+from prefect.blocks.core import Block
+from prefect.blocks.notifications import SlackWebhook
+from prefect.blocks.webhook import Webhook
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.objects import StateType
+from prefect.events.actions import ActionTypes
+from prefect.types import SecretDict
+from pydantic import SecretStr
+
+from flows.deployments import FLOWS
+
+# A run says every 30 seconds that it lives (flows/prefect_settings.py): three times is enough.
+SILENCE = timedelta(seconds=90)
+GONE = "CampaignRunGone"
+AGAIN = "CampaignRunAgain"
+NOTIFY = "CampaignNeedsAPerson"
+NOTIFY_BLOCK = "campaign-notify"
+
+# How a run ends that a person should hear of. A state's event carries the state's name.
+NEEDS_A_PERSON = ("NeedsAttention", "Stopped", "BadInput", "Failed", "Crashed", "TimedOut")
+
+# What a person is told, as an expression of the server's templates.
+_SENTENCE = (
+    'flow_run.name ~ ": " ~ flow_run.state.name ~ ". " ~ (flow_run.state.message or "")'
+    ' ~ " " ~ (flow_run|ui_url)'
+)
+
+
+def _ours() -> ResourceSpecification:
+    labels = {"prefect.resource.role": "flow", "prefect.resource.name": list(FLOWS)}
+    return ResourceSpecification.model_validate(labels)
+
+
+def _from_a_deployment() -> ResourceSpecification:
+    return ResourceSpecification.model_validate({"prefect.resource.role": "deployment"})
+
+
+def _silent(related: list[ResourceSpecification]) -> EventTrigger:
+    """A run that lived, and then neither said so again nor changed its state."""
+    return EventTrigger(
+        match=ResourceSpecification.model_validate({"prefect.resource.id": "prefect.flow-run.*"}),
+        match_related=related,
+        after={"prefect.flow-run.heartbeat"},
+        # Every event of the run: our final states have names of their own.
+        expect={"prefect.flow-run.*"},
+        for_each={"prefect.resource.id"},
+        posture=Posture.Proactive,
+        threshold=1,
+        within=SILENCE,
+    )
+
+
+def gone() -> AutomationCore:
+    """A run whose process is gone is marked as crashed, so that it does not look alive for ever."""
+    message = "Its process went away. What was on its way is unsure; nothing is repeated."
+    return AutomationCore(
+        name=GONE,
+        description="Marks a campaign's run as crashed when nothing was heard of it for 90 s.",
+        trigger=_silent([_ours()]),
+        actions=[ChangeFlowRunState(state=StateType.CRASHED, message=message)],
+    )
+
+
+def again() -> AutomationCore:
+    """And what it was doing is started again, with the same parameters; claims keep that safe."""
+    parameters = {
+        "__prefect_kind": "json",
+        "value": {"__prefect_kind": "jinja", "template": "{{ flow_run.parameters|tojson }}"},
+    }
+    return AutomationCore(
+        name=AGAIN,
+        description="Starts a campaign's deployment again after its run's process went away.",
+        trigger=_silent([_ours(), _from_a_deployment()]),
+        actions=[
+            RunDeployment(
+                source="inferred",
+                deployment_id=None,
+                parameters=parameters,
+                job_variables=None,
+                schedule_after=timedelta(seconds=10),
+            )
+        ],
+    )
+
+
+def notify(block: UUID, *, by_mail: bool) -> AutomationCore:
+    """A run that did not simply complete is told, in the words of its final state."""
+    action: ActionTypes
+    if by_mail:
+        subject = "{{ flow_run.name }}: {{ flow_run.state.name }}"
+        body = f"{{{{ {_SENTENCE} }}}}"
+        action = SendNotification(block_document_id=block, subject=subject, body=body)
+    else:
+        payload = f'{{"text": {{{{ ({_SENTENCE})|tojson }}}}}}'
+        action = CallWebhook(block_document_id=block, payload=payload)
+    return AutomationCore(
+        name=NOTIFY,
+        description="Tells where CAMPAIGN_NOTIFY_URL says that a campaign needs a person.",
+        trigger=EventTrigger(
+            match=ResourceSpecification.model_validate(
+                {"prefect.resource.id": "prefect.flow-run.*"}
+            ),
+            match_related=[_ours()],
+            expect={f"prefect.flow-run.{name}" for name in NEEDS_A_PERSON},
+            for_each={"prefect.resource.id"},
+            posture=Posture.Reactive,
+            threshold=1,
+        ),
+        actions=[action],
+    )
+
+
+async def register(client: PrefectClient, notify_url: SecretStr | None) -> None:
+    """Create or renew the automations. Without an address, notices stay as they were."""
+    wanted = [gone(), again()]
+    if notify_url is not None:
+        by_mail = urlsplit(notify_url.get_secret_value()).scheme in {"mailto", "mailtos"}
+        wanted.append(notify(await _kept(notify_url, by_mail=by_mail), by_mail=by_mail))
+    for automation in wanted:
+        await _renew(client, automation)
+
+
+async def _renew(client: PrefectClient, automation: AutomationCore) -> None:
+    """One automation of each name. Whoever switched it off in the UI finds it off again."""
+    found = await client.read_automations_by_name(automation.name)
+    if not found:
+        await client.create_automation(automation)
+        return
+    first, *more = found
+    same = automation.model_copy(update={"enabled": first.enabled})
+    await client.update_automation(first.id, same)
+    for other in more:
+        await client.delete_automation(other.id)
+
+
+async def _kept(url: SecretStr, *, by_mail: bool) -> UUID:
+    """Keep the address where the server can use it, encrypted, and nobody can read it."""
+    if by_mail:
+        # Prefect's plain Apprise block in all but its name: any address of Apprise does.
+        block: Block = SlackWebhook(url=url, notify_type="warning")
+    else:
+        block = Webhook(url=url, headers=SecretDict({"Content-Type": "application/json"}))
+    return await block.asave(f"{NOTIFY_BLOCK}-{'mail' if by_mail else 'webhook'}", overwrite=True)

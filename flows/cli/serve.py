@@ -1,0 +1,96 @@
+"""`campaign serve`: schedules on one machine, beside a Prefect server that runs already."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.errors import CampaignError
+from flows.cli.schedules import Cron, Every, Timezone
+from flows.cli.speech import counted, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from flows.deployments import Planned
+
+Places = Annotated[
+    list[Path], typer.Argument(metavar="FILE_OR_FOLDER...", help="Campaigns, or folders of them.")
+]
+
+
+class NoServer(CampaignError):
+    """There is no Prefect server to take schedules, or it does not answer."""
+
+
+def serve(
+    places: Places, cron: Cron = None, every: Every = None, timezone: Timezone = None
+) -> None:
+    """Run campaigns on their schedules, until stopped.
+
+    Needs a Prefect server (PREFECT_API_URL); campaign up brings one along. A campaign runs
+    on its own schedule, or on the one given here; without any it waits to be started in
+    Prefect.
+    """
+    from flows.prefect_settings import prepare
+
+    prepare(quiet=False)
+    from flows.cli.schedules import schedule_of
+    from flows.places import planned_of
+
+    serve_all(planned_of(places, schedule_of(cron, every, timezone)))
+
+
+def serve_all(planned: "Sequence[Planned]") -> None:
+    """Serve deployments until SIGINT or SIGTERM, with their automations."""
+    import asyncio
+
+    from config.settings import load_local
+
+    local = load_local()
+    server = _server()
+
+    async def serving() -> None:
+        from prefect.client.orchestration import get_client
+
+        from flows.automations import register
+        from flows.serving import serve as until_stopped
+
+        async with get_client() as client:
+            await register(client, local.notify_url)
+        await until_stopped(planned, patience=local.request_deadline + 15, ready=ready)
+
+    def ready() -> None:
+        say(f"{counted(len(planned), 'deployment')} at {server}. Ctrl-C stops it.")
+        say(*(f"  {one.flow.name}/{one.name}: {one.when}" for one in planned))
+
+    asyncio.run(serving())
+    say("Stopped. Schedules go on with the next start; what was missed is done once.")
+
+
+def _server() -> str:
+    """Where the server's pages are. Raises NoServer when none is named or it does not answer."""
+    from prefect.settings import get_current_settings
+
+    api = get_current_settings().api.url
+    if not api:
+        raise NoServer(
+            "No Prefect server is named. Set PREFECT_API_URL to one that runs, or start one "
+            "together with everything else: campaign up"
+        )
+    if not answers(api):
+        raise NoServer(f"The Prefect server at {api} does not answer (PREFECT_API_URL).")
+    return api.removesuffix("/api")
+
+
+def answers(api: str) -> bool:
+    """Whether a Prefect server answers at this address."""
+    import asyncio
+
+    from prefect.client.orchestration import PrefectClient
+
+    async def healthy() -> bool:
+        async with PrefectClient(api) as client:
+            return await client.api_healthcheck() is None
+
+    return asyncio.run(healthy())

@@ -1,0 +1,62 @@
+"""The service's credentials, kept by Prefect for machines whose environment does not hold them.
+
+Prefect encrypts what a block holds. Nothing of it becomes a parameter, a log line or a result.
+"""
+
+from typing import ClassVar, cast
+
+from prefect.blocks.core import Block
+from pydantic import Field, SecretStr, ValidationError
+
+from config.errors import BadSettings
+from config.settings import ServiceSettings, load_local, load_service, service_is_given
+
+
+class AssessmentCredentials(Block):
+    """The three addresses of the assessment service and what its operator issued (interface 5)."""
+
+    _block_type_name: ClassVar[str | None] = "Assessment Credentials"
+    _block_type_slug: ClassVar[str | None] = "assessment-credentials"
+    _description: ClassVar[str | None] = "Where the assessment service is, and how to enter it."
+
+    auth_url: str = Field(description="The address that issues tokens.")
+    base_url: str = Field(description="The address of the API.")
+    app_url: str = Field(description="The address of the web application.")
+    client_id: str = Field(description="Issued by the operator of the service.")
+    client_secret: SecretStr = Field(description="Issued by the operator of the service.")
+    audience: str = Field(description="The identifier of the API.")
+
+    @classmethod
+    def of(cls, service: ServiceSettings) -> "AssessmentCredentials":
+        """Keep these settings."""
+        return cls(**{name: getattr(service, name) for name in ServiceSettings.model_fields})
+
+    def settings(self) -> ServiceSettings:
+        """Give them back, checked as if they came from the environment. Raises BadSettings."""
+        try:
+            return ServiceSettings(
+                **{name: getattr(self, name) for name in ServiceSettings.model_fields}
+            )
+        except ValidationError as error:
+            fields = ", ".join(str(one["loc"][0]) for one in error.errors(include_input=False))
+            raise BadSettings(f"The credentials in Prefect cannot be used: {fields}.") from None
+
+
+async def service_settings() -> ServiceSettings:
+    """The service's settings: the environment's, else those of CAMPAIGN_CREDENTIALS_BLOCK.
+
+    Raises BadSettings. Never half of one and half of the other: that could lead one service's
+    secret to another service's address.
+    """
+    name = load_local().credentials_block
+    if name is None or service_is_given():
+        return load_service()
+    try:
+        kept = cast(AssessmentCredentials, await AssessmentCredentials.aload(name))
+    except ValueError:
+        raise BadSettings(
+            f"Prefect keeps no Assessment Credentials called {name}. Keep them with: "
+            f"campaign credentials {name}",
+            ["CAMPAIGN_CREDENTIALS_BLOCK"],
+        ) from None
+    return kept.settings()

@@ -1,0 +1,102 @@
+"""Serving deployments from this process until it is told to stop, and stopping gently.
+
+A run under way gets the signal first, lets what is in flight finish, and says itself how it ended.
+Schedules stay as they are: what came due meanwhile is settled by the next start, once.
+"""
+
+import asyncio
+import signal
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from uuid import UUID
+
+import psutil
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.filters import (
+    DeploymentFilter,
+    DeploymentFilterId,
+    FlowRunFilter,
+    FlowRunFilterExpectedStartTime,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import StateType
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.runner import Runner
+from prefect.states import Cancelled
+
+from flows.deployments import Planned, to_serve
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+MISSED = "Missed"
+
+
+async def serve(
+    planned: Sequence[Planned], *, patience: float, ready: Callable[[], None] = lambda: None
+) -> None:
+    """Register deployments and run what comes due, until SIGINT or SIGTERM.
+
+    `patience` is in seconds: how long runs under way may take to end by themselves. `ready` is
+    called once, when the first run could be taken.
+    """
+    stopped = asyncio.Event()
+    _stop_on_signals(stopped)
+    runner = Runner(name="campaign", pause_on_shutdown=False)
+    deployments = [await runner.aadd_deployment(await to_serve(one)) for one in planned]
+    async with get_client() as client:
+        for deployment in deployments:
+            await skip_missed(client, deployment)
+    serving = asyncio.create_task(runner.start())
+    # The runner begins with a signal handler of its own, which marks its runs as cancelled.
+    await asyncio.sleep(0)
+    _stop_on_signals(stopped)
+    ready()
+    stopping = asyncio.create_task(stopped.wait())
+    try:
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.to_thread(_end_runs, patience)
+    finally:
+        stopping.cancel()
+        if runner.started:
+            await runner.astop()
+        else:
+            serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+
+
+def _stop_on_signals(stopped: asyncio.Event) -> None:
+    for number in STOPS:
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+
+
+def _end_runs(patience: float) -> None:
+    """Ask every run to stop, and wait until each has said how it ended."""
+    runs = psutil.Process().children()
+    for run in runs:
+        with suppress(psutil.NoSuchProcess):
+            run.send_signal(signal.SIGTERM)
+    psutil.wait_procs(runs, timeout=patience)
+
+
+async def skip_missed(client: PrefectClient, deployment: UUID) -> int:
+    """Of the runs that came due while nobody served, leave the latest: it does all that is left.
+
+    Answers how many were skipped. They stay in the list, under a name that says why.
+    """
+    due = await client.read_flow_runs(
+        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
+        flow_run_filter=FlowRunFilter(
+            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
+            expected_start_time=FlowRunFilterExpectedStartTime(before_=datetime.now(UTC)),
+        ),
+        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
+        limit=200,
+    )
+    # A run that a person asked for is kept: its parameters may be others.
+    missed = [run for run in due if run.auto_scheduled][1:]
+    for run in missed:
+        message = "Nobody served this when it came due. One later run does all that is left."
+        await client.set_flow_run_state(run.id, Cancelled(name=MISSED, message=message), force=True)
+    return len(missed)
