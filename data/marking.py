@@ -5,15 +5,12 @@ from dataclasses import dataclass
 
 from config.own_tables import Named, OwnTable, header_in, own_tables
 from config.places import Problem
-from config.sources import suffix_of
 from data.plain_workbook import plain_workbook, usable_names
 from data.workbook_copy.cells import Cell, Spot, spot, styles_of, with_cells
 from data.workbook_copy.fills import LIGHT_RED, with_fill
 from data.workbook_copy.notes import add_notes
-from data.workbook_copy.package import Package
+from data.workbook_copy.package import Package, is_package
 
-# The kinds of workbook that can be copied part by part; the others are written anew, values only.
-COPIED = (".xlsx", ".xlsm")
 # Spreadsheet programs grow slow beyond some thousand boxes; cells beyond this are only coloured.
 MOST_NOTES = 5_000
 
@@ -23,13 +20,14 @@ Marks = dict[str, dict[Spot, list[str]]]
 @dataclass(frozen=True, slots=True)
 class Marked:
     """A marked copy: how many cells are marked, how many of those have a note, how many problems
-    belong to no cell of it.
+    belong to no cell of it; `anew` where it has the values of the table, and not its formats.
     """
 
     content: bytes
     cells: int
     notes: int
     elsewhere: int
+    anew: bool
 
 
 def marked_copy(
@@ -44,7 +42,8 @@ def marked_copy(
         return None
     data, tables = own_tables(named)
     marks = _marks(named, tables, here)
-    if suffix_of(named.path) in COPIED:
+    anew = not is_package(data)
+    if not anew:
         book = Package(data)
         names = {table.name: table.name for table in tables}
     else:
@@ -56,7 +55,7 @@ def marked_copy(
     for sheet, on_cells in marks.items():
         notes += _mark(book, names[sheet], on_cells, colour)
     told = sum(len(texts) for on_cells in marks.values() for texts in on_cells.values())
-    return Marked(book.file(), cells, notes, len(problems) - told)
+    return Marked(book.file(), cells, notes, len(problems) - told, anew)
 
 
 def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:

@@ -12,7 +12,7 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.own_tables import Named, named_table
+from config.own_tables import Named, named_table, own_tables
 from config.places import Place, Problem
 from config.reading import read_campaigns
 from data.marking import Marked, marked_copy
@@ -236,6 +236,19 @@ def test_what_to_look_at_has_another_colour(tmp_path: Path) -> None:
     assert copy is not None
     cell = opened(copy.content)["Candidates"]["C2"]
     assert cell.fill.fgColor.rgb == LIGHT_YELLOW and "gmail.com" in cell.comment.text
+
+
+def test_a_workbook_is_what_it_holds_whatever_it_is_called(tmp_path: Path) -> None:
+    """Programs export old workbooks under new names; they come back as what can be written."""
+    old = Path(__file__).parent / "sheets"
+    path = tmp_path / "people.xlsx"
+    path.write_bytes(next(old.rglob("*.xls")).read_bytes())
+    sheet = own_tables(Named(path))[1][0].name
+    copy = marked_copy(
+        Named(path), [Problem(Place(str(path), sheet=sheet, cell="B2"), message="!")]
+    )
+    assert copy is not None and copy.anew
+    assert list(marks(copy.content)) == [(sheet, "B2", True, "!")]
 
 
 def test_many_bad_cells_are_all_coloured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

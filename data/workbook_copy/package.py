@@ -15,6 +15,15 @@ EMPTY_RELATIONS = (
 WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 
+def is_package(file: bytes) -> bool:
+    """Say whether a file is of this kind, whatever its name says."""
+    try:
+        with zipfile.ZipFile(BytesIO(file)) as archive:
+            return TYPES in archive.namelist()
+    except zipfile.BadZipFile:
+        return False
+
+
 class Package:
     """A workbook file: its parts by name. What is not written again is carried over as it is.
 

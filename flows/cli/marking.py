@@ -66,7 +66,7 @@ def _hand_back(mark: Path, named: "Named", problems: "Sequence[Problem]", colour
     """Write the copy; answers what is in it, nothing where there is nothing to mark."""
     from config.errors import BadInput
     from data.exports import write_whole
-    from data.marking import COPIED, marked_copy
+    from data.marking import marked_copy
 
     try:
         made = marked_copy(named, problems, colour)
@@ -74,8 +74,8 @@ def _hand_back(mark: Path, named: "Named", problems: "Sequence[Problem]", colour
         return []
     if made is None:
         return []
-    kept = named.path.suffix.lower()
-    wanted = kept if kept in COPIED else ".xlsx"
+    with_macros = not made.anew and named.path.suffix.lower() == ".xlsm"
+    wanted = ".xlsm" if with_macros else ".xlsx"
     if mark.suffix.lower() != wanted:
         raise typer.BadParameter(
             f"a copy of {named.path.name} must end in {wanted}", param_hint="--mark"
@@ -83,7 +83,7 @@ def _hand_back(mark: Path, named: "Named", problems: "Sequence[Problem]", colour
     write_whole(mark, made.content)
     each = "each" if made.notes == made.cells else f"the first {made.notes:,}"
     lines = [f"{mark} has {counted(made.cells, 'cell')} marked, {each} with a note that says why."]
-    if kept not in COPIED:
+    if made.anew:
         lines.append(f"It is made from what was read in {named.path.name}: its values, no formats.")
     if made.elsewhere:
         lines.append(f"{made.elsewhere:,} more not in a cell of it: see above.")

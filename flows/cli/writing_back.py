@@ -51,13 +51,14 @@ def write_back(
     """
     from config.own_tables import own_tables, people_at
     from data.exports import write_whole
+    from data.workbook_copy.package import is_package
     from data.writing_back import absent, into_workbook, results_by_row, with_results
 
     named = _named(into, definition, campaign)
     data, tables = own_tables(named)
     people = people_at(named, tables)
     results = results_by_row(people, campaign.key, known)
-    if into.suffix.lower() in COPIED:
+    if into.suffix.lower() in COPIED and is_package(data):
         write_whole(output, into_workbook(data, people, results))
         more = []
     else:
