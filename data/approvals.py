@@ -9,9 +9,10 @@ The functions that take a connection work inside a transaction that their caller
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
+from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
@@ -37,7 +38,9 @@ class Answer(StrEnum):
 class Standing(StrEnum):
     """Where a plan stands that a run would carry out now."""
 
-    NOT_ASKED = "not asked"  # no such plan was shown, or what was shown is void by now
+    NEW = "new"  # it was never shown
+    CHANGED = "changed"  # another definition was shown
+    OVERTAKEN = "overtaken"  # since it was shown, something was sent or settled
     OPEN = "open"  # shown, and nobody has answered yet
     LATE = "late"  # shown, and nobody answered in time
     APPROVED = "approved"
@@ -48,20 +51,35 @@ class NotAnswered(CampaignError):
     """An answer to a plan cannot be taken, so none was; nothing was sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A plan that was shown. `definition` goes with a bare table of candidates.
+class Overtaken(CampaignError):
+    """The approval became void between the look at it and the begin of the run."""
 
-    `answer_by` None: it waits for as long as it is true.
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run would do, to be shown for approval.
+
+    `read` is the digest of the definition's bytes, `service` the base URL, `definition` the file
+    that goes with a bare table of candidates, `told` the plan in words without a name. `within`
+    is the time to answer; None: the plan waits for as long as it is true.
     """
 
-    id: int
     campaign: str
-    digest: str
+    read: str
     service: str
     file: str
     definition: str | None
     told: str
+    within: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A plan that was shown, and what a person answered."""
+
+    id: int
+    plan: Plan
+    digest: str
     asked_at: datetime
     answer_by: datetime | None = None
     answer: Answer | None = None
@@ -74,10 +92,17 @@ class Asked:
         return self.digest[:CODE]
 
 
-def standing(asked: Asked | None, digest: str, at: datetime) -> Standing:
-    """Say where the plan with this digest stands, given the plan that was last shown."""
-    if asked is None or asked.digest != digest:
-        return Standing.NOT_ASKED
+def standing(asked: Asked | None, read: str, digest: str, at: datetime) -> Standing:
+    """Say where the plan of a definition (`read`) stands that makes this digest now.
+
+    `asked` is the plan that was last shown.
+    """
+    if asked is None:
+        return Standing.NEW
+    if asked.plan.read != read:
+        return Standing.CHANGED
+    if asked.digest != digest:
+        return Standing.OVERTAKEN
     if asked.answer is not None:
         return Standing(asked.answer)
     if asked.answer_by is not None and at >= asked.answer_by:
@@ -85,12 +110,9 @@ def standing(asked: Asked | None, digest: str, at: datetime) -> Standing:
     return Standing.OPEN
 
 
-def digest_of(definition: str, service: str, reached: str) -> str:
-    """Stand for everything a plan rests on, in hex digits.
-
-    `definition` is the digest of its bytes, `service` the base URL, `reached` is `reached()`.
-    """
-    return sha256("\n".join((definition, service, reached)).encode()).hexdigest()
+def digest_of(read: str, service: str, reached: str) -> str:
+    """Stand for everything a plan rests on, in hex digits; `reached` is what `reached` answers."""
+    return sha256("\n".join((read, service, reached)).encode()).hexdigest()
 
 
 def reached(connection: Connection, key: str, under: int | None) -> str:
@@ -115,6 +137,22 @@ def reached(connection: Connection, key: str, under: int | None) -> str:
     return f"requests: {told}; verdicts: {verdicts}"
 
 
+def look(
+    connection: Connection, key: str, read: str | None, service: str | None, at: datetime
+) -> tuple[Asked | None, Standing]:
+    """Find the plan that was last shown, and where it stands beside what is true now.
+
+    `read` and `service` None: they are taken for unchanged.
+    """
+    asked = last(connection, key)
+    if asked is None:
+        return None, Standing.NEW
+    read = asked.plan.read if read is None else read
+    service = asked.plan.service if service is None else service
+    digest = digest_of(read, service, reached(connection, key, asked.id))
+    return asked, standing(asked, read, digest, at)
+
+
 def last(connection: Connection, key: str) -> Asked | None:
     """The plan of a campaign that was last shown, with its answer."""
     found = connection.execute(
@@ -126,49 +164,69 @@ def last(connection: Connection, key: str) -> Asked | None:
     return None if found is None else _asked(found)
 
 
-def ask(connection: Connection, plan: Asked) -> Asked:
-    """Write down that a plan was shown, in place of any earlier one; `plan.id` is not looked at."""
+def seek(connection: Connection, plan: Plan, at: datetime) -> tuple[Asked, Standing]:
+    """Find the answer to a plan; where it was not shown yet, or its time is over, ask.
+
+    Answers the plan as it stands now, and where it stood before.
+    """
+    asked, stood = look(connection, plan.campaign, plan.read, plan.service, at)
+    if asked is not None and stood in (Standing.OPEN, Standing.APPROVED, Standing.REJECTED):
+        return asked, stood
+    digest = digest_of(plan.read, plan.service, reached(connection, plan.campaign, None))
     number = connection.execute(
         insert(approvals)
         .values(
             campaign_key=plan.campaign,
-            digest=plan.digest,
+            digest=digest,
+            read=plan.read,
             service=plan.service,
             file=plan.file,
             definition=plan.definition,
             told=plan.told,
-            asked_at=plan.asked_at,
-            answer_by=plan.answer_by,
+            asked_at=at,
+            answer_by=at + plan.within if plan.within else None,
         )
         .returning(approvals.c.id)
     ).scalar_one()
-    found = connection.execute(select(approvals).where(approvals.c.id == number)).one()
-    return _asked(found)
+    return _asked(
+        connection.execute(select(approvals).where(approvals.c.id == number)).one()
+    ), stood
+
+
+def check(connection: Connection, key: str, number: int, at: datetime) -> None:
+    """See that a run may begin under this approval. Raises Overtaken."""
+    asked, stood = look(connection, key, None, None, at)
+    if asked is None or asked.id != number or stood is not Standing.APPROVED:
+        raise Overtaken(
+            f"The approval of {key} became void at this moment: something was sent or settled, or "
+            "another plan was shown. Nothing was sent; the same command shows the plan as it is "
+            "now."
+        )
 
 
 def answer(
-    connection: Connection, plan: Asked, given: Answer, who: str, why: str, at: datetime
+    connection: Connection, asked: Asked, given: Answer, who: str, why: str, at: datetime
 ) -> None:
-    """Write down a person's answer, and in the decisions as well. Raises NotAnswered.
+    """Write down a person's answer, and among the decisions as well. Raises NotAnswered.
 
     Only the plan that was last shown is answered: a person answers what they have seen.
     """
-    newest = last(connection, plan.campaign)
-    if newest is None or newest.id != plan.id:
+    key = asked.plan.campaign
+    newest = last(connection, key)
+    if newest is None or newest.id != asked.id:
         raise NotAnswered(
-            f"Another plan of {plan.campaign} was shown in the meantime, so nothing was decided."
+            f"Another plan of {key} was shown in the meantime, so nothing was decided."
         )
     connection.execute(
         update(approvals)
-        .where(approvals.c.id == plan.id)
+        .where(approvals.c.id == asked.id)
         .values(answer=given, who=who, why=why, answered_at=at)
     )
-    row = connection.scalar(select(campaign.c.id).where(campaign.c.key == plan.campaign))
     connection.execute(
         insert(decision).values(
-            campaign_id=row,
+            campaign_id=connection.scalar(select(campaign.c.id).where(campaign.c.key == key)),
             verdict=given,
-            value=plan.digest,
+            value=asked.digest,
             who=who,
             why=why,
             decided_at=at,
@@ -176,20 +234,22 @@ def answer(
     )
 
 
-def _asked(row: Row[tuple[object, ...]]) -> Asked:
-    found = row._mapping
-    given = found["answer"]
+def _asked(found: Row[Any]) -> Asked:
+    plan = Plan(
+        found.campaign_key,
+        found.read,
+        found.service,
+        found.file,
+        found.definition,
+        found.told,
+    )
     return Asked(
-        id=found["id"],
-        campaign=found["campaign_key"],
-        digest=found["digest"],
-        service=found["service"],
-        file=found["file"],
-        definition=found["definition"],
-        told=found["told"],
-        asked_at=found["asked_at"],
-        answer_by=found["answer_by"],
-        answer=None if given is None else Answer(given),
-        who=found["who"],
-        why=found["why"],
+        found.id,
+        plan,
+        found.digest,
+        found.asked_at,
+        found.answer_by,
+        None if found.answer is None else Answer(found.answer),
+        found.who,
+        found.why,
     )

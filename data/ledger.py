@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 
 from config.definition import Definition
 from data import approvals, claims, intake, pauses, receipt_doubts, recovery, resending, settling
-from data.approvals import Answer, Asked
+from data.approvals import Answer, Asked, Plan, Standing
 from data.claims import Claim, Claimed, Outcome
 from data.doubts import By, Decided, Doubts
 from data.opening import LedgerUnusable, open_engine, what_failed
@@ -244,10 +244,13 @@ class Ledger:
     ) -> Begun:
         """Take the definition over (None: it is unchanged) and open a run, in one commit.
 
-        `approval` is the approved plan that the run carries out, where one was needed.
+        `approval` is the approved plan that the run carries out, where one was needed; raises
+        Overtaken where it is void by now.
         """
         here = this_process()
         with self._writing() as connection:
+            if approval is not None:
+                approvals.check(connection, key, approval, now())
             if definition is not None and intent is not None:
                 row, changes = intake.take_over(connection, definition, intent, now())
             else:
@@ -338,25 +341,22 @@ class Ledger:
         with self._writing() as connection:
             return pauses.resume(connection, key, who, why, now())
 
-    def asked(self, key: str) -> Asked | None:
-        """The plan of a campaign that was last shown for approval, with its answer."""
+    def asked(
+        self, key: str, read: str | None = None, service: str | None = None
+    ) -> tuple[Asked | None, Standing]:
+        """The plan of a campaign that was last shown for approval, and where it stands now."""
         with self._reading() as connection:
-            return approvals.last(connection, key)
+            return approvals.look(connection, key, read, service, now())
 
-    def reached(self, key: str, under: int | None) -> str:
-        """How far a campaign has got, but for what runs `under` an approval sent."""
-        with self._reading() as connection:
-            return approvals.reached(connection, key, under)
-
-    def ask(self, plan: Asked) -> Asked:
-        """Write down a plan that is shown for approval; answers it with its number."""
+    def seek(self, plan: Plan) -> tuple[Asked, Standing]:
+        """Find the answer to a plan, or write down that it is shown and waits for one."""
         with self._writing() as connection:
-            return approvals.ask(connection, plan)
+            return approvals.seek(connection, plan, now())
 
-    def answer(self, plan: Asked, given: Answer, who: str, why: str) -> None:
+    def answer(self, asked: Asked, given: Answer, who: str, why: str) -> None:
         """Take a person's answer to the plan that was last shown. Raises NotAnswered."""
         with self._writing() as connection:
-            approvals.answer(connection, plan, given, who, why, now())
+            approvals.answer(connection, asked, given, who, why, now())
 
     # -- the journal ---------------------------------------------------------------------
 

@@ -130,8 +130,9 @@ class Candidate(SQLModel, table=True):
 class Approval(SQLModel, table=True):
     """A plan that was shown before anything was sent, and what a person answered to it.
 
-    The newest one of a campaign counts. `digest` stands for everything that the plan rests on
-    (data/approvals.py); `told` is the plan as it was shown, names masked.
+    The newest one of a campaign counts. `read` is the digest of the definition's bytes, `digest`
+    stands for everything that the plan rests on (data/approvals.py), `told` is the plan as it was
+    shown, names masked.
     """
 
     __tablename__ = "approval"
@@ -139,6 +140,7 @@ class Approval(SQLModel, table=True):
     id: int = Field(default=None, primary_key=True)
     campaign_key: str = Field(index=True)
     digest: str
+    read: str
     service: str
     file: str
     definition: str | None = None  # the definition of a bare table of candidates

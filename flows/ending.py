@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from data.approvals import Asked
 from data.ledger import Ledger
 from data.states import Ending, Step
 from tasks.standing import tally
@@ -13,7 +14,8 @@ class Finish:
 
     `changed` and `removed` count people whom the definition now words otherwise, or no longer
     lists, and who are left as they are (interface 4: no update, no delete). `receipt` says where
-    the receipt is, and why, when it could not be written beside the definition.
+    the receipt is, and why, when it could not be written beside the definition. `plan` is what
+    waits for approval.
     """
 
     campaign: str
@@ -23,6 +25,7 @@ class Finish:
     changed: int = 0
     removed: int = 0
     receipt: str | None = None
+    plan: Asked | None = None
 
 
 def finish(ledger: Ledger, key: str, stopped: str | None) -> Finish:

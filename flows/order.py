@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from config.errors import CampaignError
+from data.approvals import Asked as Shown
+from data.intake import Intent
 from data.ledger import Ledger, ToInvite
-from data.remaining import Changes
-from data.states import Step
+from data.remaining import Changes, Remaining
+from data.states import Ending, Step
 from data.tables import Campaign
 from flows.ending import Finish, finish
-from flows.work import Desk, Work, keep_receipt, working
+from flows.work import Desk, Work, heed, keep_receipt, paused_by, working
+from tasks.approval import held_back, plan_of
 from tasks.asked import Asked, Wanted, intent_of, look_up, what_is_left
 from tasks.candidates import add
 from tasks.invitations import invite
@@ -49,6 +52,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     wanted = await perform(
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
+    desk.begins(wanted.key)
     left = await asyncio.to_thread(what_is_left, wanted, ledger)
     beside = desk.receipt_of or asked.definition or asked.file
     receipts = Receipts(ledger, beside, wanted.key, desk.service.base_url)
@@ -57,6 +61,8 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     desk.expects(left)
     if left.nothing:
         return await _nothing_to_send(wanted, asked, desk)
+    if (paused := await asyncio.to_thread(ledger.paused, wanted.key)) is not None:
+        return _not_begun(wanted, Ending.STOPPED, paused_by(wanted.key, paused), ledger)
     async with Service(
         desk.service,
         in_flight=desk.local.invites_in_flight,
@@ -66,10 +72,30 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             "check the service and the problem", partial(preflight, service, wanted, left)
         )
         intent = intent_of(wanted, asked, desk.service, problem) if wanted.definition else None
-        async with working(wanted, intent, desk, service, receipts) as work:
+        plan, held = await asyncio.to_thread(_approval, wanted, asked, left, intent, ledger)
+        if held is not None:
+            return replace(_not_begun(wanted, *held, ledger), plan=plan)
+        number = plan.id if plan else None
+        async with working(wanted, intent, desk, service, receipts, number) as work:
             await _send_what_is_left(work)
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.begun.changes)
     return replace(end, receipt=receipts.elsewhere)
+
+
+def _approval(
+    wanted: Wanted, asked: Asked, left: Remaining, intent: Intent | None, ledger: Ledger
+) -> tuple[Shown | None, tuple[Ending, str] | None]:
+    """Find the approved plan that this run carries out, and why it may not begin, if so."""
+    terms = intent or wanted.known
+    if terms is None or not terms.ask_first:
+        return None, None
+    shown, stood = ledger.seek(plan_of(wanted, asked, left, terms, ledger))
+    return shown, held_back(shown, stood)
+
+
+def _not_begun(wanted: Wanted, ending: Ending, reason: str, ledger: Ledger) -> Finish:
+    """Say why no run was begun: a person has to do something first."""
+    return replace(finish(ledger, wanted.key, reason), ending=ending)
 
 
 async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk) -> Finish:
@@ -108,6 +134,7 @@ async def _single(work: Work, what: str, name: str, order: Callable[[Campaign], 
     """Make one of the two single calls unless it was made; True once it is done."""
     current = work.campaign()
     if Step(getattr(current, f"{what}_state")) in (Step.WAITING, Step.REFUSED):
+        await heed(work)
         await work.desk.perform(name, partial(_send_one, work, order(current)))
     patience = work.desk.local.request_deadline
     # Another run may be at it: its answer is waited for, never made twice.
@@ -131,6 +158,7 @@ async def _add_people(work: Work) -> None:
 
     async def some(part: Sequence[int]) -> None:
         for start in range(0, len(part), size):
+            await heed(work)
             if project is None or work.gate.stopped:
                 return
             batch = part[start : start + size]
@@ -168,6 +196,7 @@ async def _in_parts(
 ) -> None:
     for start in range(0, len(whole), size):
         await keep_receipt(work)
+        await heed(work)
         if work.gate.stopped:
             return
         part = whole[start : start + size]

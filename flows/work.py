@@ -12,6 +12,7 @@ from config.settings import LocalSettings, ServiceSettings
 from data.intake import Intent
 from data.journal import Journal
 from data.ledger import Begun, Ledger
+from data.pauses import Paused
 from data.processes import HEARTBEAT_EVERY
 from data.remaining import Remaining
 from data.tables import Campaign
@@ -24,6 +25,11 @@ from tasks.sending import Sender, Sent
 from tasks.service.client import Service
 
 T = TypeVar("T")
+
+
+async def nobody_stops() -> str | None:
+    """Why nothing may be sent any more, as somebody outside the ledger says: nobody does."""
+    return None
 
 
 class Perform(Protocol):
@@ -39,8 +45,10 @@ async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What a run works with: the ledger, the settings, and who watches it.
+    """What a run works with: the ledger, the settings, and who watches or stops it.
 
+    `begins` hears the campaign's key once it is known; `stopped` says why somebody outside the
+    ledger wants no more sending (a cancel where runs are watched), and is asked before each wave.
     `receipt_of` is the file beside which the receipt lies: None means the definition; a rehearsal
     leaves nothing there.
     """
@@ -51,6 +59,8 @@ class Desk:
     perform: Perform = plainly
     expects: Callable[[Remaining], None] = lambda _: None
     hears: Callable[[Sent], None] = lambda _: None
+    begins: Callable[[str], None] = lambda _: None
+    stopped: Callable[[], Awaitable[str | None]] = nobody_stops
     receipt_of: Path | None = None
 
 
@@ -76,15 +86,21 @@ class Work:
 
 @asynccontextmanager
 async def working(
-    wanted: Wanted, intent: Intent | None, desk: Desk, service: Service, receipts: Receipts
+    wanted: Wanted,
+    intent: Intent | None,
+    desk: Desk,
+    service: Service,
+    receipts: Receipts,
+    approval: int | None = None,
 ) -> AsyncIterator[Work]:
     """Open a run in the ledger, and close it whatever happens.
 
-    `intent` is what a changed definition asks for; None when it is unchanged.
+    `intent` is what a changed definition asks for; None when it is unchanged. `approval` is the
+    approved plan that the run carries out, where one was needed.
     """
     ledger = desk.ledger
     await asyncio.to_thread(receipts.keep)
-    begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent)
+    begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent, approval)
     gate = Gate(service.problems, per_second=desk.local.invites_per_second)
     journal = Journal(ledger)
     sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
@@ -119,6 +135,25 @@ async def _end(work: Work) -> None:
     ledger = work.desk.ledger
     ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped)
     await asyncio.to_thread(ledger.end, work.begun.run, ended.ending, ended.reason)
+
+
+async def heed(work: Work) -> None:
+    """Before each wave and each bulk add: stop where a person said so meanwhile."""
+    paused = await asyncio.to_thread(work.desk.ledger.paused, work.key)
+    if paused is not None:
+        work.gate.stop(paused_by(work.key, paused))
+    elif (why := await work.desk.stopped()) is not None:
+        work.gate.stop(why)
+
+
+def paused_by(key: str, paused: Paused) -> str:
+    """Say who paused a campaign, and what lets it go on."""
+    why = f": {paused.why}" if paused.why else ""
+    since = f"{paused.since:%Y-%m-%d %H:%M} UTC"
+    return (
+        f"It was paused by {paused.who} on {since}{why}. To go on: campaign resume {key}, "
+        "then the same run again."
+    )
 
 
 async def keep_receipt(work: Work) -> None:

@@ -1,7 +1,7 @@
 """The command `campaign`: its table of commands, and how every ending becomes an exit code.
 
 0 all done; 1 stopped; 2 bad input or usage, before any request; 3 finished, but a person must
-look; 130 interrupted.
+look, or nothing sent before a person approves; 130 interrupted.
 """
 
 import os
@@ -27,9 +27,16 @@ COMMANDS = (
     ("run", "flows.cli.running"),
     ("status", "flows.cli.status"),
     ("links", "flows.cli.links"),
+    ("approve", "flows.cli.approve"),
+    ("pause", "flows.cli.pause"),
+    ("resume", "flows.cli.pause"),
     ("settle", "flows.cli.settle"),
     ("resend", "flows.cli.resend"),
     ("problems", "flows.cli.problems"),
+    ("up", "flows.cli.up"),
+    ("serve", "flows.cli.serve"),
+    ("deploy", "flows.cli.deploy"),
+    ("credentials", "flows.cli.credentials"),
 )
 
 app = typer.Typer(

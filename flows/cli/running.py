@@ -155,6 +155,7 @@ def _worst(codes: Sequence[int]) -> int:
 def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     from config.errors import CampaignError
     from data.states import Ending
+    from flows.cli.approve import lines_of
 
     say(f"{one.key}: {summary(status)}", as_json=as_json)
     if isinstance(one.error, CampaignError):
@@ -163,6 +164,10 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     if one.end is None:
         complain(_unforeseen(one.error))
         return 1
+    if one.end.ending is Ending.AWAITS_APPROVAL and one.end.plan:
+        say(*lines_of(one.end.plan), as_json=as_json)
+        complain(f"  {one.end.reason}")
+        return 3
     if one.end.reason:
         complain(f"  stopped: {one.end.reason}")
     if one.end.receipt:

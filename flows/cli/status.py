@@ -97,6 +97,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     if campaign.why:
         say(f"  why       {campaign.why}")
     say(f"  last run  {_last_run(ledger, campaign)}")
+    say(*_held(ledger, campaign.key))
     waiting_for_a_person = list(needing_a_person(stand["candidates"]))
     if waiting_for_a_person:
         say("")
@@ -106,6 +107,18 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
         say(f"and {more}, listed by: {command('status', campaign.key, '--json')}")
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
     say(*(f"  {step}" for step in next_steps(stand, campaign.definition)))
+
+
+def _held(ledger: "Ledger", key: str) -> Iterable[str]:
+    """Tell what keeps every run from sending, and what to type about it."""
+    from data.approvals import Standing
+
+    if (paused := ledger.paused(key)) is not None:
+        since = f"{paused.since.astimezone():%Y-%m-%d %H:%M}"
+        yield f"  paused    by {paused.who} since {since}; go on: {command('resume', key)}"
+    asked, stands = ledger.asked(key)
+    if asked is not None and stands is Standing.OPEN:
+        yield f"  approval  plan {asked.code} waits for it: {command('approve', key)}"
 
 
 def needing_a_person(

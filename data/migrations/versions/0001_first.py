@@ -44,6 +44,7 @@ def upgrade() -> None:
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('campaign_key', sa.String(), nullable=False),
     sa.Column('digest', sa.String(), nullable=False),
+    sa.Column('read', sa.String(), nullable=False),
     sa.Column('service', sa.String(), nullable=False),
     sa.Column('file', sa.String(), nullable=False),
     sa.Column('definition', sa.String(), nullable=True),

@@ -1,0 +1,66 @@
+"""`campaign pause` and `campaign resume`: a person stops a campaign, and lets it go on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.cli.arguments import Key
+from flows.cli.complaints import UnknownCampaign
+from flows.cli.settle import Who, login_name
+from flows.cli.speech import command, say
+
+if TYPE_CHECKING:
+    from data.ledger import Ledger
+
+Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]
+
+
+def pause(key: Key, why: Why = "", who: Who = None) -> None:
+    """Stop sending a campaign, until somebody lets it go on.
+
+    A run at work ends within one wave, and no other run sends anything.
+    """
+    with ledger_with(key) as ledger:
+        stands = ledger.pause(key, who or login_name(), why)
+    say(
+        f"{key}: paused by {stands.who} since {stands.since.astimezone():%Y-%m-%d %H:%M}",
+        f"  go on: {command('resume', key)}",
+    )
+
+
+def resume(key: Key, why: Why = "", who: Who = None) -> None:
+    """Let a paused campaign go on. By itself it sends nothing: the next run does.
+
+    Nobody gets a second email by it; that is what `campaign resend` is for.
+    """
+    with ledger_with(key) as ledger:
+        stood = ledger.resume(key, who or login_name(), why)
+        campaign = ledger.campaign(key)
+    if stood is None:
+        say(f"{key}: is not paused")
+        return
+    say(f"{key}: no longer paused")
+    if campaign is not None:
+        say(f"  go on: {command('run', campaign.definition)}")
+
+
+@contextmanager
+def ledger_with(key: str) -> "Iterator[Ledger]":
+    """Open the ledger that knows a campaign, or the plan of one that is not begun yet.
+
+    Raises UnknownCampaign, LedgerUnusable, BadSettings.
+    """
+    from config.settings import load_local
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+
+    try:
+        ledger = Ledger.open(load_local().database_url, create=False)
+    except NoLedger:
+        raise UnknownCampaign(key, []) from None
+    with ledger:
+        if ledger.campaign(key) is None and ledger.asked(key)[0] is None:
+            raise UnknownCampaign(key, [campaign.key for campaign in ledger.campaigns()])
+        yield ledger

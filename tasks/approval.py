@@ -1,0 +1,157 @@
+"""Before anything is sent, a person may have to approve the plan: what it says, where it stands."""
+
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+
+from config.errors import BadInput
+from config.reading import digest_of
+from data.approvals import Answer, Asked, NotAnswered, Plan, Standing
+from data.intake import Intent
+from data.ledger import Ledger
+from data.remaining import Known, Remaining, fields_of
+from data.states import Ending, Step
+from data.tables import Campaign
+from tasks.asked import Asked as AskedFor
+from tasks.asked import Wanted
+from tasks.masking import masked_email, masked_name
+
+NAMED = 10  # of the people in a plan
+
+
+def plan_of(
+    wanted: Wanted, asked: AskedFor, left: Remaining, terms: Intent | Campaign, ledger: Ledger
+) -> Plan:
+    """Put what a run would do into words for the person who approves it."""
+    known = ledger.known(wanted.known.id) if wanted.known else {}
+    people = list(_people(wanted, known, send=terms.send_invites))
+    return Plan(
+        campaign=wanted.key,
+        read=wanted.digest,
+        service=terms.service,
+        file=str(asked.file),
+        definition=str(asked.definition) if asked.definition else None,
+        told="\n".join(f"{word}: {said}" for word, said in _told(terms, left, people)),
+        within=timedelta(seconds=terms.answer_within) if terms.answer_within else None,
+    )
+
+
+Person = tuple[str, str, str]  # first_name, last_name, email1
+
+
+def _people(wanted: Wanted, known: Mapping[str, Known], *, send: bool) -> Iterator[Person]:
+    """Everyone whom the run would add or invite, in the definition's order."""
+    if wanted.definition is None:
+        for person in known.values():
+            if person.listed and _moves(person.add, person.invite, send=send):
+                yield person.fields[0], person.fields[1], person.fields[2]
+        return
+    for candidate in wanted.definition.candidates:
+        before = known.get(candidate.key)
+        worded_anew = (
+            before is not None
+            and before.add is Step.REFUSED
+            and before.fields != fields_of(candidate)
+        )
+        if before is None or worded_anew or _moves(before.add, before.invite, send=send):
+            yield candidate.first_name, candidate.last_name, candidate.email1
+
+
+def _moves(add: Step, invite: Step, *, send: bool) -> bool:
+    return add is Step.WAITING or (send and add is Step.DONE and invite is Step.WAITING)
+
+
+def _told(
+    terms: Intent | Campaign, left: Remaining, people: list[Person]
+) -> Iterator[tuple[str, str]]:
+    yield "project", f'create "{terms.name}"' if left.create else f"{terms.project_id}, as it is"
+    if left.attach:
+        yield "problem", f"add {terms.problem_id or terms.problem_title}"
+    else:
+        yield "problem", "nothing to do"
+    yield "add", f"{left.add:,} to the project" if left.add else "nobody"
+    yield "invite", f"{left.invite:,} by email" if left.invite else "nobody"
+    if people:
+        yield "people", _named(people)
+    if terms.starttime or terms.endtime:
+        yield "open", f"{terms.starttime or 'at once'} to {terms.endtime or 'no end'}"
+    yield "when", "with the first run after the approval"
+
+
+def _named(people: list[Person]) -> str:
+    some = [f"{masked_name(*names)} ({masked_email(email)})" for *names, email in people[:NAMED]]
+    more = f", and {len(people) - NAMED:,} more" if len(people) > NAMED else ""
+    return ", ".join(some) + more
+
+
+def held_back(asked: Asked, stood: Standing) -> tuple[Ending, str] | None:
+    """Say how a run ends whose plan is not approved, and why; None when it may go on.
+
+    `stood` is where the plan stood before this run asked for an answer.
+    """
+    key = asked.plan.campaign
+    if stood is Standing.APPROVED:
+        return None
+    if stood is Standing.REJECTED:
+        why = f": {asked.why}" if asked.why else ""
+        return Ending.STOPPED, (
+            f"{asked.who} rejected this plan ({asked.code}){why}. Nothing was sent. Change the "
+            f"definition, or decide otherwise: campaign approve {key} --plan {asked.code}"
+        )
+    by = f" until {asked.answer_by:%Y-%m-%d %H:%M} UTC" if asked.answer_by else ""
+    return Ending.AWAITS_APPROVAL, (
+        f"{_BEFORE.get(stood, '')}The plan {asked.code} waits for approval{by}; nothing was sent. "
+        f"Look and decide: campaign approve {key}"
+    )
+
+
+_BEFORE = {
+    Standing.LATE: "The plan shown before was not answered in time. ",
+    Standing.CHANGED: "The definition has changed, so the plan shown before is void. ",
+    Standing.OVERTAKEN: "Since the plan shown before, something was sent or settled: it is void. ",
+}
+
+
+def decide(ledger: Ledger, key: str, given: Answer, code: str | None, who: str, why: str) -> Asked:
+    """Take a person's answer to the plan that a run has shown; answers that plan.
+
+    `code` is the plan that the person saw; None: the one that is shown now. Raises NotAnswered.
+    """
+    asked, _ = ledger.asked(key)
+    if asked is None:
+        raise NotAnswered(
+            f"No plan of {key} was shown for approval. A run shows it, and sends nothing before "
+            "the answer."
+        )
+    if code is not None and code != asked.code:
+        raise NotAnswered(
+            f"The plan {code} of {key} is void; the one shown last is {asked.code}. Nothing was "
+            f"decided. Look again: campaign approve {key}"
+        )
+    if given is Answer.APPROVED:
+        _, stands = ledger.asked(key, _read_now(asked.plan))
+        if (void := VOID.get(stands)) is not None:
+            raise NotAnswered(
+                f"The plan {asked.code} of {key} is void: {void}. Nothing was decided, and "
+                "nothing was sent. The next run shows the plan as it is now."
+            )
+    ledger.answer(asked, given, who, why)
+    return asked
+
+
+def _read_now(plan: Plan) -> str | None:
+    """The digest of the definition as it is now; None where it lies on another machine."""
+    file, definition = Path(plan.file), Path(plan.definition) if plan.definition else None
+    if not file.exists():
+        return None
+    try:
+        return digest_of(file, definition)
+    except BadInput:
+        return ""  # whatever it says now is not what was shown
+
+
+VOID = {
+    Standing.CHANGED: "the definition has changed since it was shown",
+    Standing.OVERTAKEN: "something of the campaign was sent or settled since it was shown",
+    Standing.LATE: "nobody answered in time",
+}
