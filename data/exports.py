@@ -123,7 +123,8 @@ def _exact(cell: object) -> object:
 
 STYLE = """
   :root { color-scheme: light dark; }
-  body { font: 1rem/1.5 system-ui, sans-serif; margin: 1.5rem; }
+  body { font: 1rem/1.5 system-ui, sans-serif; margin: 1.5rem; color: light-dark(#1b2230, #e7eaf0);
+    background: light-dark(#fff, #12161d); }
   .wide { overflow-x: auto; }
   table { border-collapse: collapse; }
   th, td { text-align: left; vertical-align: top; padding: .4rem 1rem .4rem 0; }
