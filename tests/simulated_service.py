@@ -118,7 +118,9 @@ class Assessment:
         right = None
         if trip.fault is None or trip.fault.works:
             right = self._api.answer(Received(call, "application/json", body, entry))
-        said = altered(trip.fault, right) if trip.fault else right
+        # The service never says yes to what it refused.
+        honest = trip.fault is None or (trip.fault.kind == Kind.ACCEPTED and right and not right.ok)
+        said = right if honest or trip.fault is None else altered(trip.fault, right)
         if said is None or not trip.answered:
             self.record.finished(entry, None)
             seen = Exchange(Phase.SENT, failure=trip.failure)

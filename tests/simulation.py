@@ -343,6 +343,12 @@ class World:
                 await self.by_person(self.resend)
         await self.calm()
 
+    async def end(self) -> None:
+        """Leave nobody at work, also where a history broke off."""
+        for program in self.programs.values():
+            program.die()
+            await program.clear_away()
+
     async def several(self, number: int) -> None:
         """Run some programs at the same time; send one a signal, move the clock, now and then."""
         dice = self.dice
@@ -444,6 +450,7 @@ def play(workshop: Workshop, seed: int) -> World:
     try:
         loop.run_until_complete(world.history())
     finally:
+        loop.run_until_complete(world.end())
         asyncio.set_event_loop(None)
         loop.close()
     return world

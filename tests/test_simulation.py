@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -64,18 +65,13 @@ def test_histories_hold_everything_they_are_meant_to_hold() -> None:
     }
 
 
-def test_a_lost_claim_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A recovery that takes doubt for nothing would send twice: the histories find it."""
-    monkeypatch.setattr("data.recovery.Step", _Careless)
+@pytest.mark.parametrize("guess", [Step.WAITING, Step.DONE, Step.REFUSED])
+def test_a_recovery_that_guesses_is_caught(monkeypatch: pytest.MonkeyPatch, guess: Step) -> None:
+    """Whatever it takes doubt for, somebody is sent to twice, or not at all: histories show it."""
+    monkeypatch.setattr("data.recovery.Step", SimpleNamespace(UNSURE=guess))
     with pytest.raises(BrokenPromise), workshop() as place:
         for seed in range(200):
             play(place, seed)
-
-
-class _Careless:
-    UNSURE = Step.WAITING
-    DONE = Step.DONE
-    SENDING = Step.SENDING
 
 
 def test_a_seed_that_breaks_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
