@@ -7,8 +7,8 @@ from config.own_tables import Named, OwnTable, header_in, own_tables
 from config.places import Problem
 from data.plain_workbook import plain_workbook, usable_names
 from data.workbook_copy.cells import Cell, Spot, spot, styles_of, with_cells
-from data.workbook_copy.fills import LIGHT_RED, with_fill
-from data.workbook_copy.notes import add_notes
+from data.workbook_copy.fills import LIGHT_RED, LIGHT_YELLOW, with_fill, without_fill
+from data.workbook_copy.notes import add_notes, take_notes_away
 from data.workbook_copy.package import Package, is_package
 
 # Spreadsheet programs grow slow beyond some thousand boxes; cells beyond this are only coloured.
@@ -50,6 +50,8 @@ def marked_copy(
         old = [table.name for table in tables]
         names = dict(zip(old, usable_names(old), strict=True))
         book = Package(plain_workbook([(table.name, _placed(table)) for table in tables]))
+    for name in names.values():
+        _clear(book, book.sheet(name))
     cells = sum(map(len, marks.values()))
     notes = 0
     for sheet, on_cells in marks.items():
@@ -89,6 +91,18 @@ def _marks(named: Named, tables: Sequence[OwnTable], problems: Sequence[Problem]
 
 def _top_or(cell: str | None) -> Spot:
     return spot(cell) if cell else (1, 0)
+
+
+def _clear(book: Package, part: str) -> None:
+    """Take the marks of an earlier copy out of one sheet: what was mended must not look bad."""
+    marked = take_notes_away(book, part)
+    styles = book.part_of_kind("styles")
+    if marked and styles is not None:
+        formats = styles_of(book[part], marked)
+        colours = (LIGHT_RED, LIGHT_YELLOW)
+        book[styles], plain = without_fill(book[styles], set(formats.values()), colours)
+        changes = {at: Cell(style=plain[old]) for at, old in formats.items() if old in plain}
+        book[part] = with_cells(book[part], changes)
 
 
 def _mark(book: Package, sheet: str, marks: Mapping[Spot, Sequence[str]], colour: str) -> int:

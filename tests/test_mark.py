@@ -19,6 +19,7 @@ from data.marking import Marked, marked_copy
 from data.workbook_copy.fills import LIGHT_RED, LIGHT_YELLOW
 
 HEADER = ("First name", "Last name", "E-mail")
+BEGINS = "campaign check:\n"
 BAD_EMAIL = 'email1: found "bob@", wanted an email address'
 PEOPLE = (("Ada", "Lovelace", "ada@example.com"), ("Bob", "Byte", "bob@"), ("", "C", "c@x.org"))
 
@@ -87,8 +88,10 @@ def marks(content: bytes) -> Iterator[tuple[str, str, bool, str | None]]:
 
 
 def starting(content: bytes) -> list[tuple[str, str, bool, str]]:
-    """The marks, each note cut after its first clause."""
-    return [(*mark, (note or "").split(" (")[0]) for *mark, note in marks(content)]  # type: ignore[misc]
+    """The marks, each note without who wrote it and cut after its first clause."""
+    return [
+        (*mark, (note or "").removeprefix(BEGINS).split(" (")[0]) for *mark, note in marks(content)
+    ]  # type: ignore[misc]
 
 
 EXPECTED = [
@@ -160,11 +163,33 @@ def test_notes_join_those_that_are_there(tmp_path: Path) -> None:
     found = {cell: note for _, cell, _, note in marks(copy.content)}
     assert found["A2"] == "knows Grace"
     assert found["C3"] is not None
-    assert found["C3"].startswith(f"told me on the phone\n\n{BAD_EMAIL}")
+    assert found["C3"].startswith(f"told me on the phone\n\n{BEGINS}{BAD_EMAIL}")
     with zipfile.ZipFile(BytesIO(copy.content)) as book:
         drawing = book.read("xl/drawings/vmlDrawing1.vml")
         boxes = [int(part.split(b"<")[0]) for part in drawing.split(b"<x:Row>")[1:]]
         assert sorted(boxes) == [1, 2, 3]  # one box for each cell with a note
+
+
+def test_marks_of_an_earlier_copy_go(tmp_path: Path) -> None:
+    """What was mended in the copy looks good in the next one; a person's own notes stay."""
+
+    def notes(book: Any, sheet: Any) -> None:
+        sheet.write_comment("A2", "knows Grace")
+        sheet.insert_textbox("H2", "mind the gap")
+
+    path = write_book(tmp_path / "people.xlsx", more=notes)
+    path.write_bytes(marked(path).content)
+    problem = Problem(Place(str(path), sheet="Candidates", cell="B2"), message="what a name")
+    copy = marked_copy(Named(path), [problem])
+    assert copy is not None
+    assert list(marks(copy.content)) == [
+        ("Candidates", "A2", False, "knows Grace"),
+        ("Candidates", "B2", True, f"{BEGINS}what a name"),
+    ]
+    sheet = opened(copy.content)["Candidates"]
+    assert sheet["C3"].fill.fill_type is None and sheet["C3"].font.i
+    with zipfile.ZipFile(BytesIO(copy.content)) as book:
+        assert book.read("xl/drawings/vmlDrawing1.vml").count(b"<x:Row>") == 2
 
 
 def test_what_a_note_says_is_text(tmp_path: Path) -> None:
@@ -186,7 +211,9 @@ def test_what_has_no_cell_is_told_on_the_sheet_or_not_at_all(tmp_path: Path) -> 
     ]
     copy = marked_copy(Named(path), problems)
     assert copy is not None and copy.elsewhere == 2
-    assert list(marks(copy.content)) == [("Candidates", "A1", True, "candidates: nobody here")]
+    assert list(marks(copy.content)) == [
+        ("Candidates", "A1", True, f"{BEGINS}candidates: nobody here")
+    ]
     assert marked_copy(Named(path), problems[1:]) is None
 
 
@@ -248,7 +275,7 @@ def test_a_workbook_is_what_it_holds_whatever_it_is_called(tmp_path: Path) -> No
         Named(path), [Problem(Place(str(path), sheet=sheet, cell="B2"), message="!")]
     )
     assert copy is not None and copy.anew
-    assert list(marks(copy.content)) == [(sheet, "B2", True, "!")]
+    assert list(marks(copy.content)) == [(sheet, "B2", True, f"{BEGINS}!")]
 
 
 def test_many_bad_cells_are_all_coloured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -284,5 +311,5 @@ def test_other_writers_books_are_marked_as_well(tmp_path: Path) -> None:
     problem = Problem(Place(str(path), sheet="Candidates", cell="C3"), message="here")
     copy = marked_copy(Named(path), [problem])
     assert copy is not None
-    assert list(marks(copy.content)) == [("Candidates", "C3", True, "here")]
+    assert list(marks(copy.content)) == [("Candidates", "C3", True, f"{BEGINS}here")]
     assert opened(copy.content)["Candidates"]["C3"].value == "bob@"

@@ -7,11 +7,13 @@ that spreadsheet programs still read it from.
 import re
 from collections.abc import Mapping
 
-from data.workbook_copy.cells import Spot, name_of
+from data.workbook_copy.cells import Spot, name_of, spot
 from data.workbook_copy.package import Package
 from data.workbook_copy.splicing import Element, Splice, content, elements
 
 AUTHOR = "campaign check"
+# In the text as well: not every program keeps the authors of notes.
+BEGINS = f"{AUTHOR}:"
 COMMENTS_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.comments+xml"
 DRAWING_TYPE = "application/vnd.openxmlformats-officedocument.vmlDrawing"
 STRICT = "http://purl.oclc.org/ooxml"
@@ -29,6 +31,10 @@ AFTER_DRAWING = (
     "extLst",
 )
 LETTERS_A_LINE = 30
+TAGS = re.compile(rb"<[^>]*>")
+BOX = re.compile(rb"<v:shape\b.*?</v:shape>", re.DOTALL)
+BOX_ROW = re.compile(rb"<x:Row>\s*(\d+)\s*</x:Row>")
+BOX_COLUMN = re.compile(rb"<x:Column>\s*(\d+)\s*</x:Column>")
 FIRST_SHAPE = 1025
 
 DRAWING = (
@@ -69,6 +75,28 @@ def add_notes(book: Package, sheet: str, notes: Mapping[Spot, str]) -> None:
     _draw_boxes(book, sheet, {at: notes[at] for at in fresh})
 
 
+def take_notes_away(book: Package, sheet: str) -> list[Spot]:
+    """Take away what `add_notes` put on cells without a note; answers those cells."""
+    taken: list[Spot] = []
+    for part in book.related(sheet, "comments").values():
+        xml = book[part]
+        splice = Splice(xml)
+        for note in elements(xml, "comment"):
+            text = TAGS.sub(b"", xml[note.opened : note.closed])
+            if text.strip().startswith(BEGINS.encode()):
+                splice.replace(note.start, note.end, b"")
+                taken.append(spot(note.attributes["ref"]))
+        book[part] = splice.done()
+    for part in book.related(sheet, "vmlDrawing").values() if taken else ():
+        book[part] = BOX.sub(lambda box: b"" if _spot_of(box[0]) in taken else box[0], book[part])
+    return taken
+
+
+def _spot_of(box: bytes) -> Spot | None:
+    row, column = BOX_ROW.search(box), BOX_COLUMN.search(box)
+    return (int(row[1]) + 1, int(column[1])) if row and column else None
+
+
 def _write_texts(book: Package, sheet: str, notes: Mapping[Spot, str]) -> list[Spot]:
     """Write the texts; answers the cells that had no note yet."""
     part = _comments(book, sheet)
@@ -92,10 +120,10 @@ def _write_texts(book: Package, sheet: str, notes: Mapping[Spot, str]) -> list[S
     for at, text in sorted(notes.items()):
         name = name_of(at)
         if name in there:
-            there[name].append(splice, xml, _run(f"\n\n{text}", p).encode())
+            there[name].append(splice, xml, _run(f"\n\n{BEGINS}\n{text}", p).encode())
         else:
             fresh.append(at)
-            run = _run(text, p)
+            run = _run(f"{BEGINS}\n{text}", p)
             new.append(
                 f'<{p}comment ref="{name}" authorId="{author}"><{p}text>{run}</{p}text>'
                 f"</{p}comment>"
