@@ -146,9 +146,10 @@ PAGE = """<!doctype html>
 <body>
 <main>
 <h1>{{ title }}</h1>
-<p>{{ "{:,}".format(rows | length) }} candidates. A snippet embeds that candidate's assessment in a
-page.{% if pages %} A page of their own does that already; only the folder “pages” may be put on a
-web server, as this list names everybody.{% endif %}</p>
+<p>{{ "{:,}".format(rows | length) }} candidate{{ "" if rows | length == 1 else "s" }}.
+{%- if pages %} Each one's page embeds the assessment, and a snippet does so in a page of yours. Put
+only the folder “pages” on a web server: this list names everybody.
+{%- else %} A snippet embeds that candidate's assessment in a page.{% endif %}</p>
 <div class="wide" tabindex="0" role="group" aria-label="Candidates">
 <table>
 <thead><tr><th scope="col">Candidate</th><th scope="col">Email</th><th scope="col">Invitation</th>

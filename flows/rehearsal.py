@@ -15,9 +15,10 @@ from pydantic import SecretStr
 
 from config.definition import Definition, ProblemById, ProblemByTitle
 from config.settings import LocalSettings, ServiceSettings
+from data.approvals import Answer
 from data.exports import Link
 from data.ledger import Ledger
-from data.states import Step
+from data.states import Ending, Step
 from flows.ending import Finish
 from flows.order import conduct
 from flows.watching import Watcher
@@ -26,6 +27,7 @@ from sandbox.faults import Fault
 from sandbox.problems import Problem, problem
 from sandbox.server import Sandbox
 from sandbox.visitor import Visitor
+from tasks.approval import decide
 from tasks.asked import Asked
 from tasks.links import links_of
 
@@ -42,7 +44,10 @@ class Stage:
     local: LocalSettings
 
     def run(self, asked: Asked, watching: Watcher) -> Finish:
-        """See one campaign through, as far as it can go. Raises what `conduct` raises."""
+        """See one campaign through, as far as it can go. Raises what `conduct` raises.
+
+        A plan that a person must approve is approved at once: this ledger is nobody's.
+        """
         with Ledger.open(self.local.database_url) as ledger:
             desk = Desk(
                 ledger,
@@ -52,7 +57,11 @@ class Stage:
                 hears=watching.hears,
                 receipt_of=self.folder / "definition",
             )
-            return asyncio.run(conduct(asked, desk))
+            end = asyncio.run(conduct(asked, desk))
+            if end.ending is Ending.AWAITS_APPROVAL:
+                decide(ledger, end.campaign, Answer.APPROVED, None, "rehearsal", "a rehearsal")
+                end = asyncio.run(conduct(asked, desk))
+            return end
 
     def links(self, key: str) -> list[Link]:
         """The links of a campaign that ran here."""

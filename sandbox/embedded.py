@@ -205,7 +205,16 @@ class Embedded:
 def _login_form(given: Mapping[str, str], project: Project, *, refused: bool = False) -> Response:
     kept = {name: given.get(name, "") for name in ("projectId", "candidateId", "state")}
     status = 403 if refused else 200
-    return page("login.html", status, allow=FORMS, project=project, kept=kept, refused=refused)
+    typed = given.get("email", "")
+    return page(
+        "login.html",
+        status,
+        allow=FORMS,
+        project=project,
+        kept=kept,
+        typed=typed,
+        refused=refused,
+    )
 
 
 def _query(request: Request) -> Mapping[str, str]:

@@ -156,6 +156,14 @@ def test_the_sandbox_has_what_the_definition_expects(
         assert (only.id == 777) is ("777" in project)
 
 
+def test_a_plan_that_needs_approval_is_seen_through(tmp_path: Path) -> None:
+    """What a person must approve for real is approved here, where there is nothing to lose."""
+    path = definition(tmp_path, "ada")
+    path.write_text(path.read_text() + "invites: {approval: required}\n")
+    with on_stage(tmp_path, path) as set_up:
+        assert run(set_up, path).counts["invited"] == 1
+
+
 def on_stage(folder: Path, path: Path):
     """A stage for this definition."""
     own = folder / "stage"
