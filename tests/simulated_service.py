@@ -151,7 +151,7 @@ class Client:
         deadline: float,
         **_: Any,
     ) -> None:
-        """`leaving` hears of each changing request before it leaves, and says which attempt it is."""
+        """`leaving` hears of each changing request before it leaves; says which attempt it is."""
         self._assessment = assessment
         self._leaving = leaving
         self._deadline = deadline
