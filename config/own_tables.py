@@ -7,6 +7,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,10 @@ from config.cells import as_text, is_blank
 from config.csv_file import ENCODINGS, delimiter_of, unguarded
 from config.errors import BadInput
 from config.file_bytes import decoded, file_bytes
-from config.headers import find_columns
+from config.headers import Wishes, find_columns, wishes_of
 from config.places import Place, Problem, shown
 from config.sources import TEXT_TABLES, WORKBOOKS, YAML, sources_of, suffix_of
-from config.table import TableRow
+from config.table import ABOVE_AT_MOST, TableRow, header_among
 from config.yaml_file import read_yaml
 
 ONE_TABLE = "candidates"
@@ -38,12 +39,16 @@ class OwnTable:
 
 @dataclass(frozen=True, slots=True)
 class PeopleAt:
-    """Where people are: the number of the header's row, and the column (from 0) of each field."""
+    """Where people are: the number of the header's row, and the column (from 0) of each field.
+
+    `doubts` say what keeps people from being told apart, such as two columns of email addresses.
+    """
 
     file: str
     table: OwnTable
     header: int
     columns: Mapping[str, int]
+    doubts: tuple[str, ...] = ()
 
     def people(self) -> Iterator[tuple[int, Mapping[str, str]]]:
         """Each row below the header with something in a known column, as texts."""
@@ -66,14 +71,11 @@ class PeopleAt:
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A file of candidates, and what its definition says about reading it.
-
-    `columns` names the header of a field; `sheet` is None where the definition names none.
-    """
+    """A file of candidates, and what its definition says about reading it, such as its sheet."""
 
     path: Path
     sheet: str | None = None
-    columns: Mapping[str, str] = field(default_factory=dict)
+    wishes: Wishes = field(default_factory=lambda: Wishes({}))
 
 
 def named_table(file: Path, campaign: Path | None) -> Named | None:
@@ -89,13 +91,8 @@ def named_table(file: Path, campaign: Path | None) -> Named | None:
     document = sources.document or read_yaml(sources.data, str(sources.definition))
     options = document.fields.get("candidates")
     options = options if isinstance(options, Mapping) else {}
-    columns, sheet = options.get("columns"), options.get("sheet")
-    chosen = columns if isinstance(columns, Mapping) else {}
-    return Named(
-        sources.people.path,
-        sheet if isinstance(sheet, str) else None,
-        {name: header for name, header in chosen.items() if isinstance(header, str)},
-    )
+    sheet = options.get("sheet")
+    return Named(sources.people.path, sheet if isinstance(sheet, str) else None, wishes_of(options))
 
 
 def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
@@ -108,7 +105,7 @@ def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
     data = file_bytes(path)
     if suffix in TEXT_TABLES:
         text = decoded(data, str(path), ENCODINGS)
-        delimiter, start = delimiter_of(text, named.columns)
+        delimiter, start = delimiter_of(text, named.wishes.named, named.wishes.split_name)
         rows = tuple(_text_rows(text, delimiter, start, str(path)))
         return data, (OwnTable(ONE_TABLE, rows, delimiter),)
     # Imported here: a text needs nothing of workbooks.
@@ -129,7 +126,11 @@ def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     if not meant and named.sheet is None:
         meant = list(found.values())
     if len(meant) == 1:
-        return meant[0]
+        (at,) = meant
+        if at.doubts:
+            place = Place(str(named.path), sheet=None if at.table.delimiter else at.table.name)
+            raise BadInput(Problem(place, message=doubt) for doubt in at.doubts)
+        return at
     if meant:
         message = f"the sheets {', '.join(found)} all have emails; call one of them candidates"
     else:
@@ -141,13 +142,19 @@ def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
 
 
 def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
-    """Find the header of a table: the first row that names a column of email addresses."""
-    for number, cells in table.rows:
-        header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
-        columns = find_columns(header, named.columns, ("email1",)).by_field
-        if "email1" in columns:
-            return PeopleAt(str(named.path), table, number, columns)
-    return None
+    """Find the header of a table as reading it does; None where it names no email address."""
+    rows = (row for row in table.rows if not all(map(is_blank, row[1])))
+    top = list(islice(rows, ABOVE_AT_MOST))
+    at = header_among(top, named.wishes)
+    if at is None:
+        return None
+    number, cells = top[at]
+    header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
+    found = find_columns(header, named.wishes.named, ("email1",))
+    if "email1" not in found.by_field:
+        return None
+    doubts = tuple(complaint for complaint in found.complaints if "columns for email1" in complaint)
+    return PeopleAt(str(named.path), table, number, found.by_field, doubts)
 
 
 def _rows(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow]:

@@ -13,6 +13,7 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
+from config.headers import Wishes
 from config.own_tables import Named, OwnTable, PeopleAt, own_tables, people_at
 from data.exports import RESULT_COLUMNS, Result
 from data.writing_back import (
@@ -198,7 +199,7 @@ def test_a_guarded_text_is_read_as_it_was(tmp_path: Path) -> None:
 
 def test_only_the_rows_to_mend_are_kept(tmp_path: Path) -> None:
     """Who is done is left out; what stands above the people stays."""
-    rows = [("Our people",), (), *ROWS]
+    rows = [("Our people",), ("E-mail", "of our people"), *ROWS]
     path = write_book(tmp_path / "people.xlsx", {"Candidates": rows})
     _, _, people = read(path)
     results = results_by_row(people, "backend", KNOWN)
@@ -207,6 +208,7 @@ def test_only_the_rows_to_mend_are_kept(tmp_path: Path) -> None:
     sheet = opened(as_workbook([kept]))["Candidates"]
     emails = [row[1].value for row in sheet.iter_rows()]
     assert [email for email in emails if email] == [
+        "of our people",
         "E-Mail",
         "CY@Example.com ",
         "ann@",
@@ -228,6 +230,7 @@ def test_one_campaign_of_a_batch_is_kept() -> None:
     [
         ({"a": [["name"]]}, "no column for email1"),
         ({"a": [["email"]], "b": [["email"]]}, "the sheets a, b all have emails"),
+        ({"a": [["email", "E-Mail"]]}, "2 columns for email1: email, E-Mail"),
     ],
 )
 def test_a_table_without_its_people_is_a_complaint(
@@ -246,7 +249,7 @@ def test_the_definition_says_which_column(tmp_path: Path) -> None:
         "now": [("email", "Work"), ("x@example.com", "ada@example.com")],
     }
     path = write_book(tmp_path / "people.xlsx", sheets)
-    _, _, people = read(path, Named(path, "Now", {"email1": "work"}))
+    _, _, people = read(path, Named(path, "Now", Wishes({"email1": "work"})))
     assert results_by_row(people, "backend", KNOWN) == {2: KNOWN["ada@example.com"]}
 
 
