@@ -1,7 +1,6 @@
 """People in a text file: comma, semicolon or tab between the columns."""
 
 import csv
-import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,9 @@ DELIMITERS = (",", ";", "\t")
 # What is tried in turn: Excel in the West writes the second.
 ENCODINGS = ("utf-8", "cp1252")
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
+MOST_COLUMNS = 1_000
+# One line with its end, whichever that is.
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 WORD = re.compile(r"\w+")
 LONGEST_WORD = 40
 # An apostrophe in front tells a spreadsheet that this is text and nothing to calculate; programs
@@ -116,15 +118,20 @@ def _rows(
     text: str, delimiter: str, start: int, file: str, *, strict: bool = True
 ) -> Iterator[TableRow | Problem]:
     """Go through the rows, each with the line it begins on; what is no row is a problem."""
-    lines = io.StringIO(text, newline="")
-    for _ in range(start):
-        lines.readline()
-    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    lines = (line[0] for line in LINE.finditer(text) if line[0])
+    reader = csv.reader(islice(lines, start, None), delimiter=delimiter, strict=strict)
     begins = start + 1
     try:
         for row in reader:
-            yield begins, unguarded(row)
+            if len(row) > MOST_COLUMNS:
+                message = f"this row has {len(row):,} columns, which no table of people needs"
+                yield Problem(Place(file, begins), message=message)
+            else:
+                yield begins, unguarded(row)
             begins = start + reader.line_num + 1
     except csv.Error as error:
         message = f"the rows cannot be told apart from here on, often for a stray quote ({error})"
+        if "field limit" in str(error):
+            limit = csv.field_size_limit()
+            message = f"a cell has more than {limit:,} characters, often for a stray quote"
         yield Problem(Place(file, begins), message=message)

@@ -10,9 +10,17 @@ from config.places import Place, Problem, Unusable
 from config.table import TableRow
 from config.workbooks import frames
 from config.workbooks.process import Received, ReceivedBook, received
-from config.workbooks.shapes import CLOCK, ERROR, FORMULA, MOMENT, TOO_LONG, Merged, Unfit
+from config.workbooks.shapes import (
+    CLOCK,
+    ERROR,
+    FORMULA,
+    MOMENT,
+    TOO_LONG,
+    Merged,
+    Unfit,
+    column_letters,
+)
 
-LETTERS = 26
 NAMED_ROWS = 10
 
 
@@ -109,16 +117,6 @@ def _opened(cell: Any) -> Any:
     )
 
 
-def column_letters(column: int) -> str:
-    """Name a column, counted from 0, as spreadsheets do: A, B, … Z, AA."""
-    letters = ""
-    column += 1
-    while column:
-        column, letter = divmod(column - 1, LETTERS)
-        letters = chr(ord("A") + letter) + letters
-    return letters
-
-
 @dataclass(frozen=True, slots=True)
 class Book:
     """The sheets that were wanted, by their name in lower case, and the names of all there are."""
@@ -135,13 +133,15 @@ def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
     try:
         book = received(data, wanted)
     except Unfit as error:
-        raise _unreadable(file, str(error)) from None
+        place = Place(file, sheet=error.sheet, cell=error.cell)
+        raise BadInput([Problem(place, message=str(error))]) from None
     sheets: dict[str, Sheet] = {}
     for position, content in book.sheets.items():
         sheet = _sheet(file, book, position, content)
         known = sheets.setdefault(sheet.name.strip().casefold(), sheet)
         if known is not sheet and wanted:
-            raise _unreadable(file, f"two sheets have the name {known.name}; rename one of them")
+            message = f"two sheets have the name {known.name}; rename one of them"
+            raise BadInput([Problem(Place(file), message=message)])
     return Book(sheets, tuple(name for name, _ in book.names))
 
 
@@ -161,7 +161,3 @@ def _sheet(file: str, book: ReceivedBook, position: int, content: Received) -> S
         book.from_1904,
         concealed,
     )
-
-
-def _unreadable(file: str, message: str) -> BadInput:
-    return BadInput([Problem(Place(file), message=message)])

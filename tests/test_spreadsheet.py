@@ -14,7 +14,7 @@ import yaml_definition as sample
 from config.definition import ProblemById
 from config.errors import BadInput
 from config.reading import Reading, read_campaigns
-from config.workbook import column_letters
+from config.workbooks.shapes import column_letters
 
 Rows = Sequence[Sequence[Any]]
 CAMPAIGN: Rows = [["field", "value"], ["campaign", "a "], ["name", "A"], ["problem", 42.0]]

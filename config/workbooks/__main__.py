@@ -11,12 +11,21 @@ from typing import IO, Any
 from xml.etree.ElementTree import ParseError
 
 from config.workbooks import frames
-from config.workbooks.shapes import DAMAGED, Book, Layout, RowOfCells, Unfit
+from config.workbooks.shapes import (
+    DAMAGED,
+    TABLE_COLUMNS,
+    Book,
+    Layout,
+    RowOfCells,
+    Unfit,
+    column_letters,
+)
 
 MEMORY = 384 * 2**20
 SECONDS = 15  # of this process's own work; a workbook of 100,000 people takes three
 CELLS_IN_A_PIECE = 10_000
 MOST_CELLS = 20_000_000
+FAR_AWAY = "this cell lies far outside any table; delete what is in it"
 TOO_LARGE = "this workbook holds more than any campaign needs; copy its candidates to a new one"
 
 # What the readers meet in files that are damaged, beyond what they say themselves.
@@ -47,7 +56,7 @@ def main(wanted: Sequence[str], source: IO[bytes], answer: IO[bytes]) -> None:
         except (*BROKEN, *BROKEN_ARCHIVE):
             raise Unfit(DAMAGED) from None
     except Unfit as error:
-        frames.write(answer, frames.UNFIT, str(error))
+        frames.write(answer, frames.UNFIT, str(error), error.sheet, error.cell)
     else:
         frames.write(answer, frames.END)
     answer.flush()
@@ -83,14 +92,14 @@ def send(book: Book, wanted: Sequence[str], answer: IO[bytes]) -> None:
     for position in positions or ([0] if len(names) == 1 else []):
         frames.write(answer, frames.SHEET, position)
         layout = Layout()
-        for piece in _pieces(book.rows(position, layout)):
+        for piece in _pieces(book.rows(position, layout), book.names[position][0]):
             frames.write(answer, frames.ROWS, piece)
         if sum(end - top for top, end, _ in layout.merged) > MOST_CELLS:
             raise Unfit(TOO_LARGE)
         frames.write(answer, frames.LAYOUT, layout.hidden, layout.merged)
 
 
-def _pieces(rows: Iterator[RowOfCells]) -> Iterator[list[tuple[int, tuple[Any, ...]]]]:
+def _pieces(rows: Iterator[RowOfCells], sheet: str) -> Iterator[list[tuple[int, tuple[Any, ...]]]]:
     piece: list[tuple[int, tuple[Any, ...]]] = []
     cells_in_it, cells_in_all = 0, 0
     for number, cells in rows:
@@ -98,6 +107,8 @@ def _pieces(rows: Iterator[RowOfCells]) -> Iterator[list[tuple[int, tuple[Any, .
             cells.pop()
         if not cells:
             continue
+        if len(cells) > TABLE_COLUMNS:
+            raise Unfit(FAR_AWAY, sheet, f"{column_letters(len(cells) - 1)}{number}")
         piece.append((number, tuple(cells)))
         cells_in_it += len(cells)
         cells_in_all += len(cells)

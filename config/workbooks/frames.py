@@ -2,7 +2,7 @@
 
 The pieces, in order: ("book", from_1904, [(name, hidden), …]); for each sheet that is read
 ("sheet", position), ("rows", [(number, cells), …]) …, ("layout", hidden rows, merged areas); and
-last ("end",), or instead of the rest ("unfit", sentence).
+last ("end",), or instead of the rest ("unfit", sentence, sheet, cell).
 """
 
 import marshal

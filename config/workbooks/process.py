@@ -93,7 +93,7 @@ def _exchange(child: "subprocess.Popen[bytes]", data: bytes) -> ReceivedBook | N
         elif kind == frames.BOOK:
             book.from_1904, book.names = content
         elif kind == frames.UNFIT:
-            raise Unfit(content[0])
+            raise Unfit(*content)
         else:
             child.wait()
             return book

@@ -19,6 +19,9 @@ TOO_LONG = "too long"  # with the number of characters
 ROWS = 1_048_576
 COLUMNS = 16_384
 CHARACTERS = 32_767
+# What a table of people needs at most; a cell further out was typed there by accident.
+TABLE_COLUMNS = 1_000
+LETTERS = 26
 
 # The number (from 1) of a row and its cells from column A on; a merged area as first row, last row
 # (from 1), and column (from 0).
@@ -27,7 +30,15 @@ Merged = tuple[int, int, int]
 
 
 class Unfit(Exception):
-    """This is no workbook that can be read; the text is the sentence that a person gets."""
+    """This is no workbook that can be read; the text is the sentence that a person gets.
+
+    `sheet` and `cell` say where, if it is about one cell.
+    """
+
+    def __init__(self, message: str, sheet: str | None = None, cell: str | None = None) -> None:
+        self.sheet = sheet
+        self.cell = cell
+        super().__init__(message)
 
 
 DAMAGED = "this workbook is damaged; open it in a spreadsheet program and save it again"
@@ -60,3 +71,13 @@ def text(value: str) -> Any:
 def moment(value: datetime | time) -> Any:
     """Answer a date and time, or a time of day, as a cell."""
     return (MOMENT if isinstance(value, datetime) else CLOCK, value.isoformat())
+
+
+def column_letters(column: int) -> str:
+    """Name a column, counted from 0, as spreadsheets do: A, B, … Z, AA."""
+    letters = ""
+    column += 1
+    while column:
+        column, letter = divmod(column - 1, LETTERS)
+        letters = chr(ord("A") + letter) + letters
+    return letters
