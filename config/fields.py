@@ -6,17 +6,20 @@ The description of each field is what a complaint says was wanted there.
 import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from sys import intern
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 from pydantic import field_validator as validates
 from pydantic_core import PydanticCustomError
 
-from config import email_address, moments, spans
+from config import cron, email_address, moments, spans
 
 LONGEST_TEXT = 10_000
 LARGEST_ID = 2**63 - 1
 ID_WANTED = "a whole number above 0"
+TIMEZONE_WANTED = "a timezone such as Europe/Paris"
+SCHEDULE_WANTED = 'a mapping, as in schedule: {cron: "0 9 * * 1-5"} or schedule: {every: 1 hour}'
 APPROVAL_WANTED = "required, or the time to answer, as in approval: {within: 2 days}"
 
 
@@ -58,7 +61,8 @@ def _email(typed: str) -> str:
     try:
         return email_address.email_address(typed)
     except email_address.NotAnEmail as error:
-        raise wanted(str(error)) from None
+        # The same few reasons in every row: kept once.
+        raise wanted(intern(str(error))) from None
 
 
 def _moment(typed: Any) -> datetime | None:
@@ -80,6 +84,13 @@ def _timezone(typed: str) -> str:
     near = moments.nearest_timezone(name)
     hint = f"; did you mean {near}?" if near else ""
     raise wanted(f"a timezone such as Europe/Paris{hint}")
+
+
+def _cron(typed: str) -> str:
+    try:
+        return cron.cron(typed)
+    except cron.NotACron as error:
+        raise wanted(str(error)) from None
 
 
 def _span(typed: Any) -> timedelta:
@@ -108,6 +119,7 @@ def _approval(typed: Any) -> Any:
 Text = Annotated[str, AfterValidator(_note)]
 Name = Annotated[str, AfterValidator(_name)]
 Moment = Annotated[datetime | None, BeforeValidator(_moment)]
+Timezone = Annotated[str, AfterValidator(_timezone)]
 Span = Annotated[timedelta, BeforeValidator(_span)]
 Id = Annotated[int, Field(gt=0, le=LARGEST_ID)]
 StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
@@ -126,9 +138,7 @@ class ProjectFields(Fields):
     """
 
     id: Id | None = Field(None, description=ID_WANTED)
-    timezone: Annotated[str, AfterValidator(_timezone)] | None = Field(
-        None, description="a timezone such as Europe/Paris"
-    )
+    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
     name: Name | None = Field(
         None,
         description="the project's name",
@@ -199,13 +209,74 @@ class ApprovalFields(Fields):
     within: Span | None = Field(None, description=spans.WANTED)
 
 
+def zone_of(own: ValidationInfo) -> str | None:
+    """The zone in which times are read: their own, else the project's; "" where that one is bad.
+
+    The project's is handed in as the context of the validation, by the name `timezone`.
+    """
+    if "timezone" not in own.data:
+        return ""
+    given = own.data["timezone"] or (own.context or {}).get("timezone")
+    return None if given is None else str(given)
+
+
 class InvitesFields(Fields):
-    """Whether invitations are sent, and who is asked first."""
+    """Whether invitations are sent, who is asked first, and when they may go out."""
 
     send: bool = Field(True, description="true or false")
     approval: Annotated[ApprovalFields | None, BeforeValidator(_approval)] = Field(
         None, description=APPROVAL_WANTED
     )
+    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
+    not_before: Moment = Field(None, description=moments.WANTED)
+    not_after: Moment = Field(None, description=moments.WANTED)
+
+    @validates("not_before", "not_after")
+    @classmethod
+    def _one_moment(cls, wall: datetime | None, info: ValidationInfo) -> datetime | None:
+        """Whether it is time is decided here, not by the service: every time needs its place."""
+        zone = zone_of(info)
+        if wall and zone is None:
+            raise sentence(
+                f"{info.field_name} needs a timezone: that of the project, or  timezone: "
+                "Europe/Paris  beside it"
+            )
+        if wall and zone and (why_not := moments.clock_change(wall, zone)):
+            raise wanted(why_not)
+        return wall
+
+    @validates("not_after")
+    @classmethod
+    def _after_the_begin(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
+        begin = info.data.get("not_before")
+        if begin and end and end <= begin:
+            raise wanted(f"a time after not_before, which is {begin:%Y-%m-%d %H:%M}")
+        return end
+
+
+class ScheduleFields(Fields):
+    """When a campaign is run by itself: by a cron line, or every so often."""
+
+    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
+    cron: Annotated[str, AfterValidator(_cron)] | None = Field(None, description=cron.WANTED)
+    every: Span | None = Field(None, description=spans.WANTED, validate_default=True)
+
+    @validates("cron")
+    @classmethod
+    def _read_in_a_place(cls, line: str | None, info: ValidationInfo) -> str | None:
+        if line and zone_of(info) is None:
+            raise sentence(
+                "a cron line needs a timezone: that of the project, or  timezone: Europe/Paris  "
+                "beside it"
+            )
+        return line
+
+    @validates("every")
+    @classmethod
+    def _one_of_both(cls, every: timedelta | None, info: ValidationInfo) -> timedelta | None:
+        if "cron" in info.data and (info.data["cron"] is None) == (every is None):
+            raise sentence('a schedule has either  cron: "0 9 * * 1-5"  or  every: 1 hour')
+        return every
 
 
 class ColumnsFields(Fields):
@@ -254,6 +325,7 @@ class DefinitionFields(Fields):
     invites: InvitesFields = Field(
         default_factory=InvitesFields, description="a mapping, as in invites: {send: true}"
     )
+    schedule: ScheduleFields | None = Field(None, description=SCHEDULE_WANTED)
 
 
 class CandidateFields(Fields):
