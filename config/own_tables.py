@@ -17,7 +17,7 @@ from config.errors import BadInput
 from config.file_bytes import decoded, file_bytes
 from config.headers import Wishes, find_columns, wishes_of
 from config.places import Place, Problem, shown
-from config.sources import TEXT_TABLES, WORKBOOKS, YAML, sources_of, suffix_of
+from config.sources import TEXT_TABLES, WORKBOOKS, sources_of, suffix_of
 from config.table import ABOVE_AT_MOST, TableRow, header_among
 from config.yaml_file import read_yaml
 
@@ -83,9 +83,9 @@ def named_table(file: Path, campaign: Path | None) -> Named | None:
 
     Raises BadInput where a definition cannot be read.
     """
+    if campaign is None and suffix_of(file) in WORKBOOKS:
+        return Named(file, wishes=_own_wishes(file))
     sources = sources_of(file, campaign)
-    if suffix_of(sources.definition) not in YAML:
-        return Named(file)
     if sources.people is None:
         return None
     document = sources.document or read_yaml(sources.data, str(sources.definition))
@@ -93,6 +93,20 @@ def named_table(file: Path, campaign: Path | None) -> Named | None:
     options = options if isinstance(options, Mapping) else {}
     sheet = options.get("sheet")
     return Named(sources.people.path, sheet if isinstance(sheet, str) else None, wishes_of(options))
+
+
+def _own_wishes(file: Path) -> Wishes:
+    """What a workbook's own sheet of campaigns says about the columns of its people."""
+    # Imported here: a definition in YAML needs nothing of workbooks.
+    from config.campaign_sheets import SHEETS, campaigns_in  # noqa: PLC0415
+    from config.workbook import read_book  # noqa: PLC0415
+
+    try:
+        campaigns = campaigns_in(read_book(file_bytes(file), str(file), SHEETS), str(file))
+    except BadInput:
+        return Wishes({})  # a table of people only
+    options = (written.fields.get("candidates") for written in campaigns)
+    return wishes_of(next((one for one in options if isinstance(one, Mapping)), {}))
 
 
 def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:

@@ -14,7 +14,7 @@ import xlsxwriter
 
 from config.errors import BadInput
 from config.headers import Wishes
-from config.own_tables import Named, OwnTable, PeopleAt, own_tables, people_at
+from config.own_tables import Named, OwnTable, PeopleAt, named_table, own_tables, people_at
 from data.exports import RESULT_COLUMNS, Result
 from data.writing_back import (
     absent,
@@ -251,6 +251,15 @@ def test_the_definition_says_which_column(tmp_path: Path) -> None:
     path = write_book(tmp_path / "people.xlsx", sheets)
     _, _, people = read(path, Named(path, "Now", Wishes({"email1": "work"})))
     assert results_by_row(people, "backend", KNOWN) == {2: KNOWN["ada@example.com"]}
+
+
+def test_a_workbook_says_itself_which_column(tmp_path: Path) -> None:
+    """Its own sheet of the campaign names the column, as it does for reading."""
+    fields = [("campaign", "backend"), ("columns.email1", "Work")]
+    people = [("email", "Work"), ("x@example.com", "ada@example.com")]
+    path = write_book(tmp_path / "people.xlsx", {"campaign": fields, "candidates": people})
+    _, _, found = read(path, named_table(path, None))
+    assert list(found.people()) == [(2, {"email1": "ada@example.com"})]
 
 
 def test_a_mended_sheet_is_sent_again_and_invites_nobody_twice(tmp_path: Path) -> None:

@@ -104,7 +104,9 @@ def _named(into: Path, definition: Path | None, campaign: "Campaign") -> "Named"
     from config.own_tables import Named, named_table
 
     definition = definition or _last_definition(campaign)
-    return (named_table(into, definition) if definition else None) or Named(into)
+    if definition is None and into.suffix.lower() in TEXTS:
+        return Named(into)
+    return named_table(into, definition) or Named(into)
 
 
 def _last_definition(campaign: "Campaign") -> Path | None:
