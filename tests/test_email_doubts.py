@@ -1,0 +1,82 @@
+"""Warnings about addresses: where a candidate might be locked out, or invited twice."""
+
+import pytest
+
+from config.email_doubts import PROVIDERS, doubts, likely_slip, mailbox
+
+
+@pytest.mark.parametrize(
+    ("domain", "meant"),
+    [
+        ("gmial.com", "gmail.com"),
+        ("gmai.com", "gmail.com"),
+        ("gmaill.com", "gmail.com"),
+        ("gnail.com", "gmail.com"),
+        ("gmail.con", "gmail.com"),
+        ("gmial.con", "gmail.com"),
+        ("hotmial.com", "hotmail.com"),
+        ("outlok.com", "outlook.com"),
+        ("example.con", "example.com"),
+        ("example.nett", "example.net"),
+    ],
+)
+def test_a_slip_of_the_fingers(domain: str, meant: str) -> None:
+    """One letter too many, too few, another, or two swapped; an ending that does not exist."""
+    assert likely_slip(domain) == meant
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        *PROVIDERS,
+        "mail.com",
+        "ymail.com",
+        "email.com",
+        "gmx.de",
+        "example.com",
+        "gmeil.org",
+        "me.com",
+    ],
+)
+def test_a_proper_domain_is_no_slip(domain: str) -> None:
+    """A provider of its own is not taken for another one."""
+    assert likely_slip(domain) is None
+
+
+@pytest.mark.parametrize(
+    ("key", "kinds"),
+    [
+        ("ada@example.com", []),
+        ("jobs@example.com", ["an address that several people may read"]),
+        ("jobs+ada@example.com", ["an address that several people may read"]),
+        ("jobsearcher@example.com", []),
+        ("ad?@example.com", ["a lost character"]),
+        ("\u0430da@example.com", ["letters that look like others"]),
+        ("ada@xn--exmple-4nf.com", ["letters that look like others"]),
+        ("адам@example.com", []),
+        ("сосо@example.com", ["letters that look like others"]),
+        ("josé@example.com", []),
+        ("ada@xn--bcher-kva.example", []),
+        ("info@gmial.com", ["a likely slip", "an address that several people may read"]),
+    ],
+)
+def test_what_is_doubtful(key: str, kinds: list[str]) -> None:
+    """Nothing is said about an address that is as it should be."""
+    assert [doubt.kind for doubt in doubts(key)] == kinds
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("a.d.a@gmail.com", "ada@googlemail.com", True),
+        ("ada+jobs@example.com", "ada@example.com", True),
+        ("a_d.a@proton.me", "ada@protonmail.com", True),
+        ("ada@me.com", "ada@icloud.com", True),
+        ("a.da@example.com", "ada@example.com", False),
+        ("ada@example.com", "ada@example.org", False),
+        ("+ada@example.com", "+bob@example.com", False),
+    ],
+)
+def test_addresses_of_one_mailbox(one: str, other: str, same: bool) -> None:
+    """What providers are known to ignore, and the label behind a +."""
+    assert (mailbox(one) == mailbox(other)) is same

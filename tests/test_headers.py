@@ -1,0 +1,123 @@
+"""Headers by their meaning: in several languages, with a mapping that wins, never by guessing."""
+
+import pytest
+
+from config.full_name import split_name
+from config.headers import FULL_NAME, NEEDED, find_columns, wishes_of
+
+SPLIT = (FULL_NAME, "email1")
+
+
+@pytest.mark.parametrize(
+    ("header", "field"),
+    [
+        ("First Name", "first_name"),
+        ("given-name", "first_name"),
+        ("PRÉNOM", "first_name"),
+        ("Imię", "first_name"),
+        ("Voornaam (roepnaam)", "first_name"),
+        ("Surname", "last_name"),
+        ("Família name", None),
+        ("Apellidos", "last_name"),
+        ("E-Mail*", "email1"),
+        ("Email\naddress", "email1"),
+        ("Correo electrónico", "email1"),
+        ("E-Mail-Adresse [privat]", "email1"),
+        ("Email 2", None),
+        ("Recruiter email", None),
+        ("Stage", "stage_id"),
+        ("Quelle", "source"),
+        ("Remarks", "notes"),
+        ("Name", None),
+        ("", None),
+    ],
+)
+def test_what_a_header_means(header: str, field: str | None) -> None:
+    """Case, spaces, punctuation, accents and explanations in brackets do not matter."""
+    found = find_columns([header], {}).by_field
+    assert found == ({field: 0} if field else {})
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        (["Vorname", "Name", "E-Mail"], {"first_name": 0, "last_name": 1, "email1": 2}),
+        (["Nom", "Prénom", "Courriel"], {"last_name": 0, "first_name": 1, "email1": 2}),
+        (["First name", "Name", "Email"], {"first_name": 0, "email1": 2}),
+        (["Nom", "Email"], {"email1": 1}),
+    ],
+)
+def test_a_family_name_is_known_by_the_word_beside_it(
+    header: list[str], found: dict[str, int]
+) -> None:
+    """Beside Vorname, Name is the family name; beside anything else it might be the whole one."""
+    assert find_columns(header, {}).by_field == found
+
+
+def test_a_mapping_wins_over_the_known_names() -> None:
+    """The column it names, and no other; one that is not there is told by the name it was given."""
+    header = ["First name", "Last name", "E-mail", "Work e-mail", "Login"]
+    columns = find_columns(header, {"email1": "work E-MAIL"})
+    assert columns.by_field == {"first_name": 0, "last_name": 1, "email1": 3}
+    assert columns.unused == ("E-mail", "Login")
+    (complaint,) = find_columns(header, {"email1": "Mail"}).complaints
+    assert complaint == f'no column for email1 under the header "Mail"; found {", ".join(header)}'
+
+
+def test_two_columns_for_one_field_are_listed() -> None:
+    """Nobody guesses which address a candidate logs in with."""
+    header = ["First name", "Last name", "E-mail", "Personal email"]
+    (complaint,) = find_columns(header, {}).complaints
+    assert complaint == (
+        '2 columns for email1: E-mail, Personal email; say which, as in columns: {email1: "E-mail"}'
+    )
+
+
+def test_a_full_name_is_split_only_when_told_to() -> None:
+    """Untold, the column is a hint; told, it is one of the columns that are needed."""
+    header = ["Candidate Name", "Email"]
+    hint = find_columns(header, {}).complaints[-1]
+    assert hint == (
+        'to split "Candidate Name" into first and last name, say so with split_name: true'
+    )
+    assert find_columns(header, {}, SPLIT).by_field == {FULL_NAME: 0, "email1": 1}
+    assert find_columns(header, {}, SPLIT).complaints == ()
+    both = find_columns(["Name", "First name", "Email"], {}, SPLIT).complaints
+    assert "there is a column for first_name as well" in both[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "split", "needed"),
+    [
+        ({}, False, NEEDED),
+        ({"split_name": True}, True, SPLIT),
+        ({"split_name": "yes"}, False, NEEDED),
+        ({"columns": {FULL_NAME: "Who"}}, True, SPLIT),
+        ({"columns": ["email1"]}, False, NEEDED),
+    ],
+)
+def test_what_a_definition_wishes(
+    options: dict[str, object], split: bool, needed: tuple[str, ...]
+) -> None:
+    """Whoever names the column of full names has told; a wish of a wrong kind is told elsewhere."""
+    wishes = wishes_of(options)
+    assert (wishes.split_name, wishes.needed) == (split, needed)
+
+
+@pytest.mark.parametrize(
+    ("full", "parts"),
+    [
+        ("Ada Lovelace", ("Ada", "Lovelace", False)),
+        ("  Ada   Lovelace ", ("Ada", "Lovelace", False)),
+        ("Lovelace, Ada", ("Ada", "Lovelace", False)),
+        ("Ludwig van Beethoven", ("Ludwig", "van Beethoven", True)),
+        ("Ada King Lovelace", ("Ada King", "Lovelace", True)),
+        ("van Gogh", ("van", "Gogh", False)),
+        ("Lovelace, Ada, Countess", ("Ada, Countess", "Lovelace", True)),
+        ("Madonna", ("Madonna", "", False)),
+        ("Lovelace,", ("", "Lovelace", False)),
+    ],
+)
+def test_a_full_name_is_split(full: str, parts: tuple[str, str, bool]) -> None:
+    """At the comma, else before the last word and its particles; a choice is said to be one."""
+    assert split_name(full) == parts
