@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from sandbox.catalogue import Catalogue
+from sandbox.forms import NOT_OURS, NotOurs, filled_in
 from sandbox.logins import Logins, Seat
 from sandbox.origins import from_own_page
 from sandbox.problems import Problem
@@ -23,8 +24,6 @@ from sandbox.record import Candidate, Project, Record
 from sandbox.same_email import same_email
 from sandbox.showing import FORMS, FRAMED, SCRIPTS, page, sorry
 from sandbox.solutions import ENVIRONMENTS, LANGUAGES, Solution, wrong_solution
-
-NOT_OURS = "This form was not sent from one of the sandbox's own pages."
 
 
 class Refused(Exception):
@@ -79,11 +78,11 @@ class Embedded:
 
     async def log_in(self, request: Request) -> Response:
         """Let in the one email address with which the candidate was added."""
-        given = await _form(request)
-        if not from_own_page(request.headers):
-            return sorry(403, NOT_OURS)
         try:
+            given = await filled_in(request)
             candidate, project, _ = self._assessment(given)
+        except NotOurs:
+            return sorry(403, NOT_OURS)
         except Refused as refused:
             return sorry(refused.status, refused.reason)
         if not same_email(given.get("email", ""), candidate.email1):
@@ -99,11 +98,11 @@ class Embedded:
 
     async def arena(self, request: Request) -> Response:
         """Turn a one-time code into the arena, once."""
-        given = await _form(request)
-        if not from_own_page(request.headers):
-            return sorry(403, NOT_OURS, framed=True)
         try:
+            given = await filled_in(request)
             candidate, project, problem = self._assessment(given)
+        except NotOurs:
+            return sorry(403, NOT_OURS, framed=True)
         except Refused as refused:
             return sorry(refused.status, refused.reason, framed=True)
         seat = Seat(project.id, candidate.candidate_id)
@@ -221,11 +220,6 @@ def _query(request: Request) -> Mapping[str, str]:
     """The parameters of the address; one that was given twice counts as not given."""
     every = request.query_params
     return {name: value for name, value in every.items() if len(every.getlist(name)) == 1}
-
-
-async def _form(request: Request) -> Mapping[str, str]:
-    async with request.form() as form:
-        return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
 def _id(given: Mapping[str, Any], name: str) -> int | None:

@@ -28,6 +28,12 @@ class _Code:
     until: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Session:
+    seat: Seat
+    until: float
+
+
 class Logins:
     """Knows which codes and sessions are good now, in memory only: a restart ends them all.
 
@@ -38,12 +44,12 @@ class Logins:
         self._code_lifetime = code_lifetime
         self._clock = clock
         self._codes: dict[str, _Code] = {}
-        self._sessions: dict[str, tuple[Seat, float]] = {}
+        self._sessions: dict[str, _Session] = {}
 
     def code_for(self, seat: Seat, state: str) -> str:
         """Make a code that opens this seat once, soon, to the page that was given `state`."""
         now = self._clock()
-        self._codes = {code: one for code, one in self._codes.items() if one.until > now}
+        _forget(self._codes, now)
         code = secrets.token_urlsafe(24)
         self._codes[code] = _Code(seat, state, now + self._code_lifetime)
         return code
@@ -58,11 +64,17 @@ class Logins:
         if known is None or now >= known.until or (known.seat, known.state) != (seat, state):
             return None
         session = secrets.token_urlsafe(24)
-        self._sessions = {one: kept for one, kept in self._sessions.items() if kept[1] > now}
-        self._sessions[session] = (seat, now + SESSION_LIFETIME)
+        _forget(self._sessions, now)
+        self._sessions[session] = _Session(seat, now + SESSION_LIFETIME)
         return session
 
     def seat(self, session: str) -> Seat | None:
         """Whose session this is; None when there is no such session, or no longer."""
-        seat, until = self._sessions.get(session, (None, 0.0))
-        return seat if self._clock() < until else None
+        known = self._sessions.get(session)
+        return known.seat if known and self._clock() < known.until else None
+
+
+def _forget(known: "dict[str, _Code] | dict[str, _Session]", now: float) -> None:
+    """Let go of what has ended; the oldest comes first, as all of one kind last equally long."""
+    while known and known[oldest := next(iter(known))].until <= now:
+        del known[oldest]

@@ -5,7 +5,7 @@ in the list of problems, and a campaign can use it by its title.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from sandbox.catalogue import Catalogue
-from sandbox.origins import from_own_page
+from sandbox.forms import NOT_OURS, NotOurs, filled_in
 from sandbox.record import Candidate, Record
 from sandbox.shapes import unwritable
 from sandbox.showing import FORMS, page, sorry
@@ -23,7 +23,6 @@ SHOWN = 200
 PROBLEM_FIELDS = ("title", "description", "difficulty", "skills", "time_limit")
 INTERVIEW_FIELDS = ("name", "description", "problem", "starttime", "endtime")
 DIFFICULTIES = ("easy", "medium", "hard")
-_NOT_OURS = "This form was not sent from one of the sandbox's own pages."
 
 
 class WebApplication:
@@ -46,9 +45,10 @@ class WebApplication:
         return self._problems()
 
     async def create_problem(self, request: Request) -> Response:
-        given = await _form(request)
-        if not from_own_page(request.headers):
-            return sorry(403, _NOT_OURS)
+        try:
+            given = await filled_in(request)
+        except NotOurs:
+            return sorry(403, NOT_OURS)
         if wrong := wrong_problem(given):
             return self._problems(given, wrong)
         self._catalogue.create(
@@ -64,9 +64,10 @@ class WebApplication:
         return self._interviews()
 
     async def create_interview(self, request: Request) -> Response:
-        given = await _form(request)
-        if not from_own_page(request.headers):
-            return sorry(403, _NOT_OURS)
+        try:
+            given = await filled_in(request)
+        except NotOurs:
+            return sorry(403, NOT_OURS)
         known = {str(each["id"]) for each in self._catalogue.all()}
         if wrong := wrong_interview(given, known):
             return self._interviews(given, wrong)
@@ -94,24 +95,26 @@ class WebApplication:
             "interview.html",
             project=project,
             problems=[self._catalogue.get(one) for one in project.problem_ids],
-            people=[self._progress(one) for one in people[-SHOWN:][::-1]],
+            people=self._rows(people[-SHOWN:][::-1]),
             many=len(people),
             shown=SHOWN,
         )
 
-    def _progress(self, candidate: Candidate) -> dict[str, Any]:
-        """One candidate's row: the messages sent, and how many solutions came back."""
-        invitations = [
-            one.number
-            for one in self._record.invitations
-            if one.candidate_id == candidate.candidate_id
-        ]
+    def _rows(self, people: Sequence[Candidate]) -> list[dict[str, Any]]:
+        """Each candidate with the numbers of their messages, and how much they handed in."""
+        messages: dict[int, list[int]] = {one.candidate_id: [] for one in people}
+        for invitation in self._record.invitations:
+            if invitation.candidate_id in messages:
+                messages[invitation.candidate_id].append(invitation.number)
         handed_in = Counter(one.candidate_id for one in self._record.submissions)
-        return {
-            "candidate": candidate,
-            "invitations": invitations,
-            "handed_in": handed_in[candidate.candidate_id],
-        }
+        return [
+            {
+                "candidate": one,
+                "invitations": messages[one.candidate_id],
+                "handed_in": handed_in[one.candidate_id],
+            }
+            for one in people
+        ]
 
     def _problems(
         self, given: Mapping[str, str] | None = None, wrong: str | None = None
@@ -192,8 +195,3 @@ def service_time(typed: str) -> str:
     month = "JanFebMarAprMayJunJulAugSepOctNovDec"[3 * at.month - 3 : 3 * at.month]
     hour, half = at.hour % 12 or 12, "am" if at.hour < 12 else "pm"
     return f"{month} {at.day}, {at.year} {hour}:{at.minute:02} {half}"
-
-
-async def _form(request: Request) -> dict[str, str]:
-    async with request.form() as form:
-        return {name: value for name, value in form.items() if isinstance(value, str)}

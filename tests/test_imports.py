@@ -61,6 +61,7 @@ def imported(folder: Path, *words: str) -> set[str]:
         (("status",), HEAVY | {"httpx", "sandbox"}),
         (("links", "backend-2026"), HEAVY | {"httpx", "sandbox", "xlsxwriter", "jinja2"}),
         (("plan", "hiring.yaml"), HEAVY | {"sandbox"}),
+        (("rehearse", "hiring.yaml"), HEAVY),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
