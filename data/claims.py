@@ -19,6 +19,51 @@ campaign = Campaign.__table__  # type: ignore[attr-defined]
 attempt = Attempt.__table__  # type: ignore[attr-defined]
 
 
+# Built once: composing a statement costs more than running it, and these run for every person.
+_FREE_TO_INVITE = select(candidate.c.id, candidate.c.generation).where(
+    candidate.c.id.in_(bindparam("rows", expanding=True)),
+    candidate.c.invite_state == Step.WAITING,
+    candidate.c.add_state == Step.DONE,
+    candidate.c.candidate_id.is_not(None),
+    candidate.c.listed,
+)
+_WRITE_ENTRIES = insert(attempt).returning(attempt.c.id, sort_by_parameter_order=True)
+_TAKE_INVITE = (
+    update(candidate)
+    .where(candidate.c.id == bindparam("row"))
+    .values(invite_state=Step.SENDING, invite_attempt=bindparam("number"), why=None)
+)
+_INVITES_STANDING = (
+    select(attempt.c.id, candidate.c.invite_attempt, candidate.c.invite_state)
+    .join(candidate, candidate.c.id == attempt.c.candidate_row)
+    .where(
+        attempt.c.id.in_(bindparam("numbers", expanding=True)),
+        # A deliberate resend is another invitation: what came of this one says nothing of it.
+        attempt.c.generation == candidate.c.generation,
+    )
+)
+_MOVE_INVITE = (
+    update(candidate)
+    .where(candidate.c.id == bindparam("row"))
+    .values(
+        invite_state=bindparam("step"),
+        invite_attempt=bindparam("number"),
+        why=bindparam("reason"),
+    )
+)
+_WRITE_EVIDENCE = (
+    update(attempt)
+    .where(attempt.c.id == bindparam("number"))
+    .values(
+        ended_at=bindparam("at"),
+        phase=bindparam("phase_reached"),
+        status=bindparam("status_seen"),
+        evidence=bindparam("seen"),
+    )
+)
+_WRITE_OUTCOME = _WRITE_EVIDENCE.values(state=bindparam("new_state"))
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A wish to send one request. `rows` are ledger rows of candidates (add, invite)."""
@@ -81,15 +126,7 @@ def grant(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | Non
 def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | None]:
     if not claims:
         return []
-    free = connection.execute(
-        select(candidate.c.id, candidate.c.generation).where(
-            candidate.c.id.in_([claim.rows[0] for claim in claims]),
-            candidate.c.invite_state == Step.WAITING,
-            candidate.c.add_state == Step.DONE,
-            candidate.c.candidate_id.is_not(None),
-            candidate.c.listed,
-        )
-    )
+    free = connection.execute(_FREE_TO_INVITE, {"rows": [claim.rows[0] for claim in claims]})
     generation: dict[int, int] = {row.id: row.generation for row in free}
     # Of two wishes for one person in a batch, the first one is granted.
     first = {claim.rows[0]: claim for claim in reversed(claims) if claim.rows[0] in generation}
@@ -102,9 +139,7 @@ def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Clai
     ]
     numbers = _write_entries(connection, journal)
     connection.execute(
-        update(candidate)
-        .where(candidate.c.id == bindparam("row"))
-        .values(invite_state=Step.SENDING, invite_attempt=bindparam("number"), why=None),
+        _TAKE_INVITE,
         [
             {"row": claim.rows[0], "number": number}
             for claim, number in zip(granted, numbers, strict=True)
@@ -177,8 +212,7 @@ def _entry(
 
 def _write_entries(connection: Connection, entries: list[dict[str, Any]]) -> list[int]:
     """Insert journal rows; returns their numbers in the order given."""
-    statement = insert(attempt).returning(attempt.c.id, sort_by_parameter_order=True)
-    return list(connection.execute(statement, entries).scalars())
+    return list(connection.execute(_WRITE_ENTRIES, entries).scalars())
 
 
 def land(connection: Connection, outcomes: Sequence[Outcome]) -> None:
@@ -215,13 +249,7 @@ def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
     if not outcomes:
         return
     standing = connection.execute(
-        select(attempt.c.id, candidate.c.invite_attempt, candidate.c.invite_state)
-        .join(candidate, candidate.c.id == attempt.c.candidate_row)
-        .where(
-            attempt.c.id.in_([outcome.attempt for outcome in outcomes]),
-            # A deliberate resend is another invitation: what came of this one says nothing of it.
-            attempt.c.generation == candidate.c.generation,
-        )
+        _INVITES_STANDING, {"numbers": [outcome.attempt for outcome in outcomes]}
     )
     stands = {row.id: (Step(row.invite_state), row.invite_attempt == row.id) for row in standing}
     moving = []
@@ -232,13 +260,7 @@ def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
     _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
     if moving:
         connection.execute(
-            update(candidate)
-            .where(candidate.c.id == bindparam("row"))
-            .values(
-                invite_state=bindparam("step"),
-                invite_attempt=bindparam("number"),
-                why=bindparam("reason"),
-            ),
+            _MOVE_INVITE,
             [
                 {"row": o.rows[0], "number": o.attempt, "step": o.step, "reason": o.why}
                 for o in moving
@@ -252,27 +274,17 @@ def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: 
         rows = [
             {
                 "number": outcome.attempt,
-                "new_state": outcome.state,
                 "at": outcome.at,
                 "phase_reached": outcome.phase,
                 "status_seen": outcome.status,
                 "seen": outcome.evidence,
             }
+            | ({"new_state": outcome.state} if state_too else {})
             for outcome in outcomes
             if (outcome.attempt in moved) is state_too
         ]
         if rows:
-            values: dict[str, Any] = {
-                "ended_at": bindparam("at"),
-                "phase": bindparam("phase_reached"),
-                "status": bindparam("status_seen"),
-                "evidence": bindparam("seen"),
-            }
-            if state_too:
-                values["state"] = bindparam("new_state")
-            connection.execute(
-                update(attempt).where(attempt.c.id == bindparam("number")).values(values), rows
-            )
+            connection.execute(_WRITE_OUTCOME if state_too else _WRITE_EVIDENCE, rows)
 
 
 def _move_single(connection: Connection, outcome: Outcome) -> bool:
