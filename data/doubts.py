@@ -33,6 +33,8 @@ WORDS: Mapping[Operation, tuple[Word, ...]] = {
     Operation.ADD: (Word.ID, Word.AGAIN, Word.WITHDRAW),
     Operation.INVITE: (Word.SENT, Word.AGAIN, Word.WITHDRAW),
 }
+# More may be sent, or less, than the service has ever answered for: recorded with a reason.
+NEED_A_REASON = (Word.AGAIN, Word.WITHDRAW)
 # Where a word puts the step, and what it makes of the request.
 MOVES: Mapping[Word, tuple[Step, AttemptState]] = {
     Word.ID: (Step.DONE, AttemptState.DONE),

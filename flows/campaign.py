@@ -3,20 +3,22 @@
 Prefect runs, schedules and shows; it never guards. The ledger decides what may be sent.
 """
 
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Completed, Failed
+from prefect.states import Cancelled, Completed, Failed
 
-from config.settings import load_local, load_service
+from config.settings import load_local
 from data.ledger import Ledger
 from data.states import Ending
+from flows.credentials import service_settings
 from flows.ending import Finish
 from flows.order import Desk, conduct
+from flows.seen import CANCELLED, name_of, seen
 from flows.watching import watcher
 from tasks.asked import Asked
 from tasks.shell import as_task, in_words
@@ -25,14 +27,15 @@ from tasks.shell import as_task, in_words
 # are Failed, so that automations fire on them.
 COMPLETED = "Completed"
 NEEDS_ATTENTION = "NeedsAttention"
+WAITING_FOR_APPROVAL = "WaitingForApproval"
 STOPPED = "Stopped"
 BAD_INPUT = "BadInput"
+NOT_YET = "NotYet"  # nothing is wrong and nobody is needed: invitations wait for their time
 
 
 def _name() -> str:
     asked = flow_run.parameters
-    key = asked.get("campaign") or Path(asked["file"]).stem
-    return f"{key} {datetime.now(UTC):%Y-%m-%d %H:%M}"
+    return name_of(asked.get("campaign") or Path(asked["file"]).stem)
 
 
 @flow(name="campaign", flow_run_name=_name, persist_result=False, retries=0)
@@ -47,10 +50,24 @@ async def run_campaign(
     asked = Asked(Path(file), campaign, Path(definition) if definition else None)
     watching = watcher.get()
     try:
-        service, local = load_service(), load_local()
+        service, local = await service_settings(), load_local()
         with Ledger.open(local.database_url) as ledger:
-            desk = Desk(ledger, service, local, as_task, watching.expects, watching.hears)
-            end = await conduct(asked, desk)
+            async with seen(ledger, local, service.base_url) as pages:
+                desk = Desk(
+                    ledger,
+                    service,
+                    local,
+                    as_task,
+                    expects=watching.expects,
+                    hears=watching.hears,
+                    begins=pages.begins,
+                    stopped=pages.stopped,
+                )
+                end = await conduct(asked, desk)
+                if end.ending is Ending.STOPPED and await pages.stopped():
+                    # A worker's cancel comes as a signal, which only says that it was interrupted.
+                    end = replace(end, reason=CANCELLED)
+                await pages.ended(end)
         watching.ended(end)
         return state_of(end)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
@@ -65,10 +82,16 @@ def state_of(end: Finish) -> State[Any]:
     invited = f"{counts.get('invited', 0):,} of {counts.get('candidates', 0):,} invited"
     if end.ending is Ending.COMPLETED:
         return Completed(name=COMPLETED, message=invited)
+    if end.ending is Ending.NOT_YET:
+        return Completed(name=NOT_YET, message=f"{invited}. {end.reason}")
     if end.ending is Ending.NEEDS_ATTENTION:
         words = f"{invited}, {counts['refused']:,} refused, {counts['unsure']:,} unsure."
         return Failed(
             name=NEEDS_ATTENTION,
             message=f"{words} See who: campaign status {end.campaign}",
         )
+    if end.ending is Ending.AWAITS_APPROVAL:
+        return Failed(name=WAITING_FOR_APPROVAL, message=end.reason)
+    if end.reason == CANCELLED:
+        return Cancelled(message=f"{invited}. {end.reason} What was recorded stands.")
     return Failed(name=STOPPED, message=f"{invited}. {end.reason}")

@@ -12,7 +12,7 @@ import typer
 
 from config.errors import BadInput
 from config.places import Place, Problem
-from data.doubts import Decided, NotDecided, Word, objections
+from data.doubts import NEED_A_REASON, Decided, NotDecided, objections
 from flows.cli import one_by_one, verdicts_file
 from flows.cli.accepting import accept_ledger
 from flows.cli.arguments import AsJson, Key
@@ -201,7 +201,7 @@ def _from_options(
 
 
 def _reason_given(decided: Sequence[Decided], why: str | None) -> None:
-    heavy = {one.word for one in decided} & {Word.AGAIN, Word.WITHDRAW}
+    heavy = {one.word for one in decided} & set(NEED_A_REASON)
     if heavy and not (why and why.strip()):
         raise typer.BadParameter(
             f"{' and '.join(sorted(heavy))} is recorded with a reason: --why TEXT"

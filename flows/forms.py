@@ -1,0 +1,169 @@
+"""Decisions of a person as forms in Prefect's UI: approving a plan, settling what is unsure.
+
+They call what the command line calls. A form's fields are kept by Prefect, so people are named by
+the numbers that the campaign's page shows, never by address.
+"""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+from prefect import flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
+from pydantic import Field
+
+from config.errors import CampaignError
+from config.settings import load_local
+from data.approvals import CODE, Answer, Asked
+from data.doubts import NEED_A_REASON, Decided, NotDecided, Word
+from data.ledger import Ledger
+from data.states import Operation
+from flows.campaign import run_campaign
+from flows.cli.doubts import STEPS
+from flows.ending import finish
+from flows.seen import name_of, show
+from tasks.approval import decide
+from tasks.shell import in_words
+
+NOT_DECIDED = "NotDecided"  # the final state of a form whose answer cannot be taken
+
+# Prefect shows a field's limits in its form, and the words of the docstring beside it.
+Key = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,99}$")]
+Who = Annotated[str, Field(min_length=1, max_length=100)]
+Why = Annotated[str, Field(max_length=500)]
+Code = Annotated[str, Field(pattern=rf"^[0-9a-f]{{{CODE}}}$")]
+Number = Annotated[int, Field(gt=0)]
+
+
+class What(StrEnum):
+    """The steps that may be unsure, by the names that the campaign's page gives them."""
+
+    PROJECT = STEPS[Operation.CREATE]
+    PROBLEM = STEPS[Operation.ATTACH]
+    ADD = STEPS[Operation.ADD]
+    INVITE = STEPS[Operation.INVITE]
+
+
+class Verdict(StrEnum):
+    """What a person may have found out about an unsure step."""
+
+    ID = Word.ID
+    ATTACHED = Word.ATTACHED
+    SENT = Word.SENT
+    AGAIN = Word.AGAIN
+    WITHDRAW = Word.WITHDRAW
+
+
+class Nothing(CampaignError):
+    """A form is about a campaign, or a step, that has nothing to decide."""
+
+
+def _name() -> str:
+    return f"{flow_run.flow_name}: {name_of(flow_run.parameters['campaign'])}"
+
+
+@flow(name="approve campaign", flow_run_name=_name, persist_result=False, retries=0)
+async def approve_campaign(
+    campaign: Key, plan: Code, answer: Answer, who: Who, why: Why = ""
+) -> State[Any]:
+    """Approve the plan of a campaign, and run it; or reject it, with a reason.
+
+    The campaign's page, among the artifacts, shows the plan and its code. An approval is void once
+    the definition or the ledger has changed.
+
+    Args:
+        campaign: The campaign's key, such as backend-2026.
+        plan: The code of the plan, as the campaign's page shows it.
+        answer: Approved plans are sent at once.
+        who: Who decides this.
+        why: Kept with the decision. A rejection needs it. Name no candidate here.
+    """
+    try:
+        asked = _answer(campaign, plan, answer, who, why)
+    except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
+        return Failed(name=NOT_DECIDED, message=in_words(error))
+    if answer is Answer.REJECTED:
+        return Completed(message=f"{who} rejected the plan {plan}; nothing was sent.")
+    file, definition = asked.plan.file, asked.plan.definition
+    ran = await run_campaign(file, campaign, definition, return_state=True)
+    # As a state of its own: Prefect would sum up the one of a run below into words of its own.
+    return State(type=ran.type, name=ran.name, message=ran.message)
+
+
+def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> Asked:
+    if answer is Answer.REJECTED and not why.strip():
+        raise Nothing("A rejection is recorded with a reason: fill in why. Nothing was decided.")
+    with Ledger.open(load_local().database_url, create=False) as ledger:
+        return decide(ledger, campaign, answer, plan, who, why)
+
+
+@flow(name="settle campaign", flow_run_name=_name, persist_result=False, retries=0)
+async def settle_campaign(
+    campaign: Key,
+    what: What,
+    verdict: Verdict,
+    who: Who,
+    why: Why = "",
+    value: Number | None = None,
+    person: Number | None = None,
+) -> State[Any]:
+    """Settle what is unsure in a campaign, after a look in the web application.
+
+    The campaign's page lists it, with the verdicts that fit. Nothing is sent: the next run goes on
+    from the verdicts.
+
+    Args:
+        campaign: The campaign's key, such as backend-2026.
+        what: The kind of step that is unsure, as the campaign's page names it.
+        verdict: What you have found out, or again, or withdraw.
+        who: Who decides this.
+        why: Kept with the decision. The verdicts again and withdraw need it. Name no candidate.
+        value: With the verdict id, the id that the web application shows.
+        person: Only this person, by the number on the campaign's page; everyone without it.
+    """
+    local = load_local()
+    try:
+        with Ledger.open(local.database_url, create=False) as ledger:
+            number = _settle(ledger, campaign, what, Word(verdict), who, why, value, person)
+            end = finish(ledger, campaign, None)
+            async with get_client() as client:
+                await show(client, ledger, local, end)
+    except NotDecided as error:
+        return Failed(name=NOT_DECIDED, message="; ".join(dict.fromkeys(error.objections.values())))
+    except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
+        return Failed(name=NOT_DECIDED, message=in_words(error))
+    left = end.counts["unsure"]
+    return Completed(
+        message=f"{number:,} settled as {verdict}, {left:,} still unsure. The next run goes on."
+    )
+
+
+def _settle(
+    ledger: Ledger,
+    key: str,
+    what: What,
+    word: Word,
+    who: str,
+    why: str,
+    value: int | None,
+    person: int | None,
+) -> int:
+    """Take one verdict on everything of a kind, or on one person; answers how many steps."""
+    campaign = ledger.campaign(key)
+    if campaign is None:
+        raise Nothing(f"There is no campaign {key} in the ledger.")
+    if word in NEED_A_REASON and not why.strip():
+        raise Nothing(f"{word} is recorded with a reason: fill in why. Nothing was decided.")
+    ledger.recover(campaign.id)
+    decided = [
+        Decided(doubt.attempt, doubt.row, word, value)
+        for doubt in ledger.doubts(campaign.id).steps
+        if STEPS[doubt.operation] == what and person in (None, doubt.row)
+    ]
+    if not decided:
+        about = f"{what} of person {person}" if person else what
+        raise Nothing(f"In {key} no {about} is unsure. Nothing was decided.")
+    ledger.settle(campaign.id, decided, who, why, soon=False)
+    return len(decided)

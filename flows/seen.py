@@ -1,0 +1,158 @@
+"""One run as Prefect shows it: its name, its tags, how far it is, and where it stands in the end.
+
+Prefect is asked here as well whether somebody has cancelled the run. Where Prefect does not
+answer, the run goes on unseen: it guards nothing.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from prefect.artifacts import MarkdownArtifact, ProgressArtifact
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.actions import ArtifactUpdate
+from prefect.logging import get_run_logger
+from prefect.runtime import flow_run
+
+from config.settings import LocalSettings
+from data.ledger import Ledger
+from flows import showing
+from flows.ending import Finish
+from tasks.standing import tally
+
+EVERY = 3.0  # seconds between two looks at how far it is
+CANCELLED = "It was cancelled in Prefect."
+
+
+class Seen:
+    """Keeps Prefect's pages of one run up to date. `host` is the service's."""
+
+    def __init__(self, client: PrefectClient, ledger: Ledger, local: LocalSettings, host: str):
+        self._client = client
+        self._ledger = ledger
+        self._local = local
+        self._host = host
+        self._run = UUID(str(flow_run.id))
+        self._key = asyncio.get_running_loop().create_future()
+        self._introduced = False
+        self._progress: UUID | None = None
+        self._said = ""
+
+    def begins(self, key: str) -> None:
+        """Learn which campaign it is."""
+        if not self._key.done():
+            self._key.set_result(key)
+
+    async def stopped(self) -> str | None:
+        """Say whether somebody has cancelled the run where it is shown."""
+        state = None
+        try:
+            state = (await self._client.read_flow_run(self._run)).state
+        except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+            _unseen(error)
+        if state is not None and (state.is_cancelling() or state.is_cancelled()):
+            return CANCELLED
+        return None
+
+    async def ended(self, end: Finish) -> None:
+        """Show where the campaign stands once the run is over."""
+        await _tolerantly(self._end(end))
+
+    async def keep(self) -> None:
+        """Show how far the run is, again and again, until this is cancelled."""
+        key = await self._key
+        await _tolerantly(self._introduce(key))
+        while True:
+            await _tolerantly(self._advance(key))
+            await asyncio.sleep(EVERY)
+
+    async def _introduce(self, key: str) -> None:
+        tags = {*flow_run.tags, f"campaign:{key}", self._host}
+        # The file's name stood for the key as long as only the file was known.
+        name = None if flow_run.parameters.get("campaign") else name_of(key)
+        await self._client.update_flow_run(self._run, name=name, tags=sorted(tags))
+        self._introduced = True
+
+    async def _advance(self, key: str) -> None:
+        campaign = await asyncio.to_thread(self._ledger.campaign, key)
+        if campaign is None:
+            return
+        people = await asyncio.to_thread(self._ledger.counts, campaign.id)
+        counts = tally(people, send=campaign.send_invites)
+        said = showing.how_far(counts, send=campaign.send_invites)
+        if said == self._said:
+            return
+        percent = showing.percent(counts, send=campaign.send_invites)
+        if self._progress is None:
+            shown = ProgressArtifact(
+                key=showing.artifact_key("progress", key), description=said, progress=percent
+            )
+            self._progress = (await shown.acreate(self._client)).id
+        else:
+            update = ArtifactUpdate(data=percent, description=said)
+            await self._client.update_artifact(self._progress, update)
+        self._said = said
+
+    async def _end(self, end: Finish) -> None:
+        if not self._introduced:  # it was over at once
+            await self._introduce(end.campaign)
+        await self._advance(end.campaign)
+        await show(self._client, self._ledger, self._local, end)
+
+
+async def show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
+    """Write the campaign's page as it stands: a new version of its one artifact."""
+    page = await asyncio.to_thread(_page, ledger, local, end)
+    if page is not None:
+        key = showing.artifact_key("campaign", end.campaign)
+        await MarkdownArtifact(key=key, markdown=page).acreate(client)
+
+
+def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
+    if end.plan is not None:
+        return showing.plan(end.plan)
+    campaign = ledger.campaign(end.campaign)
+    if campaign is None:
+        return None
+    written = local.output_dir / campaign.key
+    return showing.summary(
+        campaign,
+        end.counts,
+        ledger.candidates(campaign.id),
+        ledger.doubts(campaign.id).steps,
+        reason=end.reason,
+        written=written if written.is_dir() else None,
+    )
+
+
+@asynccontextmanager
+async def seen(ledger: Ledger, local: LocalSettings, base_url: str) -> AsyncIterator[Seen]:
+    """Keep Prefect's pages of the run that is under way."""
+    async with get_client() as client:
+        pages = Seen(client, ledger, local, urlsplit(base_url).netloc)
+        keeping = asyncio.create_task(pages.keep())
+        try:
+            yield pages
+        finally:
+            keeping.cancel()
+            await asyncio.wait({keeping})
+
+
+def name_of(key: str) -> str:
+    """The name of a run: the campaign's key, and when it began (UTC)."""
+    return f"{key} {datetime.now(UTC):%Y-%m-%d %H:%M}"
+
+
+async def _tolerantly(showing_it: Awaitable[None]) -> None:
+    try:
+        await showing_it
+    except Exception as error:  # noqa: BLE001 - a page that is not shown stops no campaign
+        _unseen(error)
+
+
+def _unseen(error: Exception) -> None:
+    # Its class alone: what an error says may name people.
+    get_run_logger().warning("Prefect's pages are not up to date (%s).", type(error).__name__)

@@ -1,0 +1,206 @@
+"""What Prefect's UI tells of a campaign, as Markdown: how far, who needs a person, what to do.
+
+Pure. Prefect keeps what it shows, so people are masked here, and bounded in number.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from data.approvals import Asked
+from data.doubts import WORDS, Doubt
+from data.states import Operation, Step
+from data.tables import Campaign
+from flows.cli.doubts import STEPS, look, meaning, reached
+from flows.funnel import as_markdown_image, funnel
+from tasks.masking import masked_email, masked_name
+from tasks.standing import furthest
+
+SHOWN = 50  # people, and doubts, in one table
+TOLD = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn")
+NEEDS_A_PERSON = (Step.UNSURE, Step.REFUSED)
+
+
+def artifact_key(prefix: str, campaign: str) -> str:
+    """The key of a campaign's artifact: each run makes a new version of the same one.
+
+    Prefect takes lower-case letters, digits and dashes; what is lost of a key is told apart by
+    digits of its own.
+    """
+    plain = re.sub(r"[^a-z0-9-]", "-", campaign)
+    if plain != campaign:
+        plain += "-" + sha256(campaign.encode()).hexdigest()[:6]
+    return f"{prefix}-{plain}"
+
+
+def percent(counts: Mapping[str, int], *, send: bool) -> float:
+    """How much of a campaign is done, in percent; who was withdrawn is nothing left to do."""
+    steps = 2 if send else 1
+    whole = (counts["candidates"] - counts["withdrawn"]) * steps
+    done = counts["added"] + (counts["invited"] if send else 0)
+    return min(100.0, round(100 * done / whole, 1)) if whole > 0 else 100.0
+
+
+def how_far(counts: Mapping[str, int], *, send: bool) -> str:
+    """Say it in a line: `120 of 120 added, 30 of 120 invited`."""
+    whole = counts["candidates"]
+    said = f"{counts['added']:,} of {whole:,} added"
+    if send:
+        said += f", {counts['invited']:,} of {whole:,} invited"
+    return said + "".join(
+        f", {counts[name]:,} {name}" for name in ("unsure", "refused") if counts[name]
+    )
+
+
+def summary(
+    campaign: Campaign,
+    counts: Mapping[str, int],
+    people: Sequence[Any],
+    doubts: Sequence[Doubt],
+    *,
+    reason: str | None,
+    written: Path | None,
+) -> str:
+    """Tell where a campaign stands: the page a person opens in the morning.
+
+    `counts` are those of the status object, `people` the ledger's rows, `reason` is why the run
+    stopped, `written` the folder with the links.
+    """
+    send = campaign.send_invites
+    parts = [
+        f"# {campaign.key}: {how_far(counts, send=send)}",
+        f"**Stopped.** {_text(reason)}" if reason else "",
+        as_markdown_image(funnel(counts, send=send), how_far(counts, send=send)),
+        _counts(campaign, counts),
+        *_doubtful(campaign, doubts),
+        *_refused(campaign, people),
+        *_people(campaign, people),
+        f"## Files\n\nThe links are in `{written}`." if written else "",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def plan(asked: Asked) -> str:
+    """Tell what waits for approval, and how to answer."""
+    key = asked.plan.campaign
+    rows = [line.partition(": ")[::2] for line in asked.plan.told.splitlines()]
+    if asked.answer_by is not None:
+        rows.append(("answer by", f"{asked.answer_by:%Y-%m-%d %H:%M} UTC"))
+    return "\n\n".join(
+        (
+            f"# {key}: plan {asked.code} waits for approval",
+            _table(("", "what a run would do"), rows),
+            "Nothing was sent. To answer, run the form **approve campaign** with the plan "
+            f"`{asked.code}`, or type:",
+            f"```\ncampaign approve {key} --plan {asked.code}\n"
+            f"campaign approve {key} --plan {asked.code} --reject --why TEXT\n```",
+            "Once the definition or the ledger has changed, this plan is void, and the next run "
+            "shows another one.\n",
+        )
+    )
+
+
+def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
+    rows: list[tuple[object, ...]] = [
+        ("service", campaign.service),
+        ("project", _call(campaign.project_state, campaign.project_id)),
+        ("problem", _call(campaign.problem_state, campaign.problem_id)),
+    ]
+    rows += [(name, f"{counts[name]:,}") for name in TOLD if counts[name] or name == "invited"]
+    return _table(("", "now"), rows)
+
+
+def _call(state: str, number: int | None) -> str:
+    if state == Step.DONE:
+        return "the project's own" if number is None else str(number)
+    return state if number is None else f"{number}, {state}"
+
+
+def _doubtful(campaign: Campaign, doubts: Sequence[Doubt]) -> Iterable[str]:
+    """Tell what is unsure, where to look, and the command or form that settles it."""
+    if not doubts:
+        return
+    calls = len({doubt.attempt for doubt in doubts})
+    yield (
+        f"## Unsure: {calls:,} {'call' if calls == 1 else 'calls'}\n\n"
+        "It may have happened, and is never sent again by itself. Look, then settle it: with the "
+        f"form **settle campaign**, or type `campaign settle {campaign.key}`."
+    )
+    for operation in Operation:
+        some = [doubt for doubt in doubts if doubt.operation is operation]
+        if some:
+            yield look(operation, campaign)
+            yield _table(
+                ("what", "person", "who", "sent (UTC)", "how far", "what was seen", "verdicts"),
+                [_doubt(doubt) for doubt in some[:SHOWN]],
+            )
+            yield _more(len(some))
+
+
+def _doubt(doubt: Doubt) -> tuple[object, ...]:
+    who = masked_email(doubt.email1) if doubt.row is not None else ""
+    return (
+        STEPS[doubt.operation],
+        doubt.row or "",
+        who,
+        f"{doubt.sent_at:%Y-%m-%d %H:%M:%S}",
+        reached(doubt),
+        meaning(doubt),
+        ", ".join(WORDS[doubt.operation]),
+    )
+
+
+def _refused(campaign: Campaign, people: Sequence[Any]) -> Iterable[str]:
+    refused = [one for one in people if Step.REFUSED in (one.add_state, one.invite_state)]
+    if refused:
+        yield (
+            f"## Refused: {len(refused):,}\n\nThe service said no, and nothing happened. "
+            f"See who and why: `campaign status {campaign.key}`. Mend the row in "
+            f"`{Path(campaign.definition).name}`, then run again; an invitation that was refused "
+            f"is sent once more with `campaign resend {campaign.key}`."
+        )
+
+
+def _people(campaign: Campaign, people: Sequence[Any]) -> Iterable[str]:
+    """A bounded table of masked people; whoever needs a person comes first."""
+    if not people:
+        return
+    first = sorted(people, key=lambda one: _step(campaign, one) not in NEEDS_A_PERSON)
+    yield "## Candidates\n\nNames are masked here; `campaign status` and the files have them."
+    yield _table(
+        ("person", "name", "email", "candidate id", "added", "invited"),
+        [
+            (
+                one.id,
+                masked_name(one.first_name, one.last_name),
+                masked_email(one.email1),
+                one.candidate_id or "",
+                one.add_state,
+                one.invite_state if campaign.send_invites else "",
+            )
+            for one in first[:SHOWN]
+        ],
+    )
+    yield _more(len(people))
+
+
+def _step(campaign: Campaign, person: Any) -> Step:
+    add, invite = Step(person.add_state), Step(person.invite_state)
+    return furthest(add, invite, send=campaign.send_invites)
+
+
+def _more(number: int) -> str:
+    return f"and {number - SHOWN:,} more" if number > SHOWN else ""
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(_text(str(cell)) for cell in line) + " |" for line in lines)
+
+
+def _text(said: str) -> str:
+    """Take the power out of text that others wrote: no tag, no link, no further cell."""
+    said = re.sub(r"\s+", " ", said).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*~\[\]|])", r"\\\1", said)

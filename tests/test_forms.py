@@ -1,0 +1,235 @@
+"""What Prefect shows of a campaign, and what a person decides there: real server, real runs."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from data.ledger import Ledger
+from sandbox.faults import Fault
+from sandbox.server import Sandbox
+from tests.prefect_home import Answer, Desk, PrefectServer, answer, prefect_server
+
+pytestmark = pytest.mark.xdist_group("prefect")
+
+# Runs a form as its deployment does: the flow, with parameters that came as JSON.
+FORM = """\
+import asyncio, json, sys
+from flows import forms
+asyncio.run(getattr(forms, sys.argv[1])(**json.loads(sys.argv[2]), return_state=True))
+"""
+
+
+@pytest.fixture(scope="module")
+def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
+    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
+        yield server
+
+
+@pytest.fixture
+def desk(tmp_path: Path, prefect: PrefectServer) -> Iterator[Desk]:
+    with Sandbox() as service:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(prefect.home),
+            "PREFECT_HOME": str(prefect.home / ".prefect"),
+            "PREFECT_API_URL": prefect.api,
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+        }
+        yield Desk(tmp_path, service, environment)
+
+
+def emails_of(desk: Desk) -> Counter[str]:
+    return Counter(invitation.email for invitation in desk.service.record.invitations)
+
+
+def to_approve(desk: Desk, key: str, people: int) -> Path:
+    """A campaign whose plan needs approval."""
+    path = desk.campaign(key, people)
+    path.write_text(path.read_text() + "invites: {approval: {within: 2 days}}\n")
+    return path
+
+
+def fill_in(desk: Desk, form: str, **fields: object) -> Answer:
+    """Send a form and wait for its run."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORM, form, json.dumps(fields)],
+        env=desk.environment,
+        cwd=desk.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    return answer(process)
+
+
+def last_run(prefect: PrefectServer, name: str) -> dict[str, Any]:
+    """The newest run whose name begins so."""
+    runs = prefect.ask("flow_runs", flow_runs={"name": {"like_": name}}, sort="START_TIME_DESC")
+    return runs[0]
+
+
+def page_of(prefect: PrefectServer, key: str) -> str:
+    """The newest version of an artifact."""
+    response = httpx.get(f"{prefect.api}/artifacts/{key}/latest")
+    response.raise_for_status()
+    return str(response.json()["data"])
+
+
+def code_of(desk: Desk, key: str) -> str:
+    with Ledger.open(desk.environment["CAMPAIGN_DATABASE_URL"], create=False) as ledger:
+        asked, _ = ledger.asked(key)
+    assert asked is not None
+    return asked.code
+
+
+def test_a_run_has_tags_a_progress_and_a_page(desk: Desk, prefect: PrefectServer) -> None:
+    """Found by campaign and by service; how far, who needs a person, and where the files are."""
+    desk.service.faults.add(Fault("lost", "invite", email="person1@example.com"))
+    assert desk.type("run", desk.campaign("paged", 7)).code == 3
+    run = last_run(prefect, "paged ")
+    host = desk.service.base_url.partition("//")[2]
+    assert {"campaign:paged", host} <= set(run["tags"])
+    assert page_of(prefect, "progress-paged") == "92.9"
+    page = page_of(prefect, "campaign-paged")
+    assert page.startswith("# paged: 7 of 7 added, 6 of 7 invited, 1 unsure")
+    assert "data:image/svg+xml;base64," in page
+    assert "campaign settle paged" in page
+    assert r"p\*\*\*@e\*\*\*.com" in page
+    assert "person1" not in page
+    assert str(desk.folder / "out" / "paged") in page
+    versions = prefect.ask("artifacts", artifacts={"key": {"any_": ["campaign-paged"]}})
+    assert len(versions) == 1
+    desk.type("run", desk.folder / "paged.yaml")
+    versions = prefect.ask("artifacts", artifacts={"key": {"any_": ["campaign-paged"]}})
+    assert len(versions) == 2
+
+
+def test_approving_through_the_form_sends_what_was_shown(
+    desk: Desk, prefect: PrefectServer
+) -> None:
+    """The run waits in a state of its own, the page shows the plan, the form sends it."""
+    end = desk.type("run", to_approve(desk, "formed", 3))
+    assert (end.code, "campaign approve formed" in end.err) == (3, True)
+    assert "3 by email" in end.out
+    run = last_run(prefect, "formed ")
+    assert (run["state_type"], run["state_name"]) == ("FAILED", "WaitingForApproval")
+    code = code_of(desk, "formed")
+    page = page_of(prefect, "campaign-formed")
+    assert f"plan {code} waits for approval" in page
+    assert f"campaign approve formed --plan {code}" in page
+    assert "First0" not in page
+    assert not emails_of(desk)
+
+    fill_in(desk, "approve_campaign", campaign="formed", plan=code, answer="approved", who="Grace")
+    assert set(emails_of(desk).values()) == {1}
+    assert len(emails_of(desk)) == 3
+    form = last_run(prefect, "approve campaign: formed ")
+    assert (form["state_type"], form["state"]["message"]) == ("COMPLETED", "3 of 3 invited")
+    assert page_of(prefect, "campaign-formed").startswith("# formed: 3 of 3 added")
+
+
+def test_a_form_cannot_approve_what_has_changed(desk: Desk, prefect: PrefectServer) -> None:
+    """Void after a change of the sheet; rejected with a reason; neither sends anything."""
+    file = to_approve(desk, "voided", 3)
+    desk.type("run", file)
+    code = code_of(desk, "voided")
+    desk.people(4)
+    fields = {"campaign": "voided", "plan": code, "who": "Grace"}
+    fill_in(desk, "approve_campaign", **fields, answer="approved")
+    form = last_run(prefect, "approve campaign: voided ")
+    assert (form["state_type"], form["state_name"]) == ("FAILED", "NotDecided")
+    assert "the definition has changed" in form["state"]["message"]
+    desk.type("run", file)
+    fields["plan"] = code_of(desk, "voided")
+    fill_in(desk, "approve_campaign", **fields, answer="rejected", why="not this month")
+    assert last_run(prefect, "approve campaign: voided ")["state_type"] == "COMPLETED"
+    end = desk.type("run", file)
+    assert (end.code, "not this month" in end.err) == (1, True)
+    assert not emails_of(desk)
+
+
+def test_settling_through_the_form(desk: Desk, prefect: PrefectServer) -> None:
+    """A verdict on one person or on all; what cannot be taken says why and changes nothing."""
+    desk.service.faults.add(
+        Fault("lost", "invite", email="person1@example.com"),
+        Fault("lost", "invite", email="person2@example.com"),
+    )
+    desk.type("run", desk.campaign("formal", 4))
+    first, second = (
+        row["email1"]
+        for row in json.loads(desk.type("status", "formal", "--json").out)["candidates"]
+        if row["invite"] == "unsure"
+    )
+    with Ledger.open(desk.environment["CAMPAIGN_DATABASE_URL"]) as ledger:
+        campaign = ledger.campaign("formal")
+        assert campaign is not None
+        number = {row.email1: row.id for row in ledger.candidates(campaign.id)}[first]
+    fields = {"campaign": "formal", "what": "invite", "who": "Grace"}
+
+    def told() -> tuple[str, str]:
+        run = last_run(prefect, "settle campaign: formal ")
+        return run["state_name"], run["state"]["message"]
+
+    fill_in(desk, "settle_campaign", **fields, verdict="again")
+    assert told() == (
+        "NotDecided",
+        "again is recorded with a reason: fill in why. Nothing was decided.",
+    )
+    fill_in(desk, "settle_campaign", **fields, verdict="again", why="no email came")
+    assert (told()[0], "may still be at work" in told()[1]) == ("NotDecided", True)
+    fill_in(desk, "settle_campaign", **fields, verdict="id", value=5)
+    assert (told()[0], "does not fit here" in told()[1]) == ("NotDecided", True)
+    fill_in(desk, "settle_campaign", **fields, verdict="sent", person=number)
+    assert told() == (
+        "Completed",
+        "1 settled as sent, 1 still unsure. The next run goes on.",
+    )
+    assert "1 unsure" in page_of(prefect, "campaign-formal").splitlines()[0]
+    fill_in(desk, "settle_campaign", **fields, verdict="sent")
+    assert "0 still unsure" in told()[1]
+    status = json.loads(desk.type("status", "formal", "--json").out)
+    assert status["counts"]["invited"] == 4
+    assert {first, second} == {"person1@example.com", "person2@example.com"}
+
+
+def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectServer) -> None:
+    """The wave under way is finished and recorded; the run ends cancelled, the next one goes on."""
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
+    file = desk.campaign("ended", 350)
+    process = desk.start("run", file)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=60)
+    run = last_run(prefect, "ended ")
+    state = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
+    httpx.post(f"{prefect.api}/flow_runs/{run['id']}/set_state", json=state).raise_for_status()
+    end = answer(process)
+    assert (end.code, "cancelled in Prefect" in end.err) == (1, True)
+    assert len(emails_of(desk)) in (100, 200)
+    status = json.loads(desk.type("status", "ended", "--json").out)
+    assert status["counts"]["invited"] == len(emails_of(desk))
+    assert status["counts"]["unsure"] == status["counts"]["sending"] == 0
+    run = last_run(prefect, "ended ")
+    assert (run["state_type"], "cancelled" in run["state"]["message"]) == ("CANCELLED", True)
+    desk.service.faults.clear()
+    assert desk.type("run", file).code == 0
+    assert len(emails_of(desk)) == 350
+    assert set(emails_of(desk).values()) == {1}
+
+
+def test_prefect_knows_nobody_by_name(desk: Desk, prefect: PrefectServer) -> None:
+    """Whatever was shown and decided above: no name, no address and no secret is kept there."""
+    kept = [path for path in prefect.home.rglob("*") if path.is_file()]
+    assert any(path.name == "prefect.db" for path in kept)
+    words = [b"person1", b"person2", b"First1", b"Last1", b"sandbox-secret"]
+    for path in kept:
+        content = path.read_bytes()
+        assert [word for word in words if word in content] == [], path.name
