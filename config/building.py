@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from config.campaign_times import outside_the_project, project_zone
 from config.definition import (
     Approval,
     Candidate,
@@ -17,6 +18,7 @@ from config.definition import (
     ProblemById,
     ProblemByTitle,
     Project,
+    Schedule,
 )
 from config.email_doubts import doubts, mailbox
 from config.email_key import email_key
@@ -29,8 +31,10 @@ from config.fields import (
     PeopleFileFields,
     ProblemFields,
     ProjectFields,
+    ScheduleFields,
 )
 from config.places import Place, Problem, shown
+from config.window import Window
 from config.written import Location, People, Row, Written
 
 MODELS: dict[Location, type[BaseModel]] = {
@@ -39,6 +43,7 @@ MODELS: dict[Location, type[BaseModel]] = {
     ("problem",): ProblemFields,
     ("invites",): InvitesFields,
     ("invites", "approval"): ApprovalFields,
+    ("schedule",): ScheduleFields,
     ("candidates",): PeopleFileFields,
     ("candidates", "columns"): ColumnsFields,
 }
@@ -71,6 +76,7 @@ def build(written: Written) -> Built:
             problems.append(Problem(place, "candidates", "no candidates", "at least one"))
     if head is None or problems:
         return Built(None, problems, warnings)
+    warnings.extend(outside_the_project(head, written.places))
     return Built(_definition(head, candidates, written), [], warnings)
 
 
@@ -85,7 +91,9 @@ def _without_problem(written: Written) -> list[Problem]:
 
 def _head(written: Written, problems: list[Problem]) -> DefinitionFields | None:
     try:
-        return DefinitionFields.model_validate(_problem_as_mapping(written.fields))
+        return DefinitionFields.model_validate(
+            _problem_as_mapping(written.fields), context={"timezone": project_zone(written.fields)}
+        )
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             problems.append(_head_problem(detail, written))
@@ -240,7 +248,8 @@ def _candidate(fields: CandidateFields, key: str, place: Place, stage_id: int) -
 def _definition(
     head: DefinitionFields, candidates: tuple[Candidate, ...], written: Written
 ) -> Definition:
-    project, problem = head.project, head.problem
+    project, problem, invites = head.project, head.problem, head.invites
+    zone = invites.timezone or project.timezone or ""
     where = written.places.value
     return Definition(
         campaign=head.campaign,
@@ -255,13 +264,22 @@ def _definition(
         ),
         problem=_named_problem(problem, where(("problem",))) if problem else None,
         candidates=candidates,
-        invites=Invites(send=head.invites.send, approval=_approval(head.invites.approval)),
+        invites=Invites(
+            send=invites.send,
+            approval=_approval(invites.approval),
+            window=Window.of(invites.not_before, invites.not_after, zone),
+        ),
         place=where(()),
+        schedule=_schedule(head.schedule, project.timezone),
     )
 
 
 def _approval(fields: ApprovalFields | None) -> Approval | None:
     return Approval(within=fields.within) if fields else None
+
+
+def _schedule(fields: ScheduleFields | None, zone: str | None) -> Schedule | None:
+    return Schedule(fields.cron, fields.every, fields.timezone or zone) if fields else None
 
 
 def _named_problem(problem: ProblemFields, place: Place) -> ProblemById | ProblemByTitle:

@@ -33,6 +33,12 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("stage_id",), as_whole_number, ("stage_id",)),
     (("invites", "send"), as_yes_or_no, ("invites.send", "send")),
     (("invites", "approval"), as_text, ("invites.approval", "approval")),
+    (("invites", "not_before"), as_moment, ("invites.not_before", "not_before")),
+    (("invites", "not_after"), as_moment, ("invites.not_after", "not_after")),
+    (("invites", "timezone"), as_text, ("invites.timezone",)),
+    (("schedule", "cron"), as_text, ("schedule.cron", "cron")),
+    (("schedule", "every"), as_text, ("schedule.every", "every")),
+    (("schedule", "timezone"), as_text, ("schedule.timezone",)),
     (("candidates", "split_name"), as_yes_or_no, ("candidates.split_name", "split_name")),
     *(
         (("candidates", "columns", field), as_text, (f"columns.{field}",))

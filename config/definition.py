@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from config.places import Place
+from config.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +66,26 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class Invites:
-    """Whether invitations are sent, or people only added and linked; and who is asked first.
+    """Whether invitations are sent, or people only added and linked; who is asked first; when.
 
-    `approval` is None where a run need not wait for anybody.
+    `approval` is None where a run need not wait for anybody, `window` where it may be any time.
     """
 
     send: bool
     approval: Approval | None = None
+    window: Window | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a campaign is run by itself: by a cron line, or `every` so often; one of the two.
+
+    `timezone` is an IANA name, always there for a cron line.
+    """
+
+    cron: str | None = None
+    every: timedelta | None = None
+    timezone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +101,4 @@ class Definition:
     candidates: tuple[Candidate, ...]
     invites: Invites
     place: Place
+    schedule: Schedule | None = None

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.definition import Definition
+from config.window import Window
 from data.remaining import Changes, Known, compare, fields_of
 from data.states import Step
 from data.tables import Campaign, Candidate
@@ -54,6 +55,7 @@ class Intent:
     problem_title: str | None
     ask_first: bool = False
     answer_within: int | None = None  # seconds
+    window: Window | None = None
 
 
 def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
@@ -143,6 +145,7 @@ def _has_problem(intent: Intent) -> bool:
 
 
 def _about(intent: Intent) -> dict[str, Any]:
+    window = intent.window
     return {
         "app_url": intent.app_url,
         "definition": intent.definition,
@@ -150,6 +153,9 @@ def _about(intent: Intent) -> dict[str, Any]:
         "send_invites": intent.send_invites,
         "ask_first": intent.ask_first,
         "answer_within": intent.answer_within,
+        "not_before": window.not_before if window else None,
+        "not_after": window.not_after if window else None,
+        "window_zone": window.timezone if window else None,
     }
 
 

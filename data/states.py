@@ -47,6 +47,7 @@ class Ending(StrEnum):
 
     COMPLETED = "completed"  # nothing left to do, nobody needs to look
     NEEDS_ATTENTION = "needs_attention"  # finished; unsure or refused rows wait for a person
+    NOT_YET = "not_yet"  # all is prepared; the time of the invitations has not come
     AWAITS_APPROVAL = "awaits_approval"  # nothing sent; a person has to approve the plan first
     STOPPED = "stopped"  # ended early by a rule; the same command continues
     DIED = "died"  # its process went away; said by the run that found it

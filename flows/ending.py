@@ -28,8 +28,10 @@ class Finish:
     plan: Asked | None = None
 
 
-def finish(ledger: Ledger, key: str, stopped: str | None) -> Finish:
-    """Judge a campaign as the ledger has it now. `stopped`: why sending ended early, if it did."""
+def finish(ledger: Ledger, key: str, stopped: str | None, early: str | None = None) -> Finish:
+    """Judge a campaign as the ledger has it now. `stopped`: why sending ended early, if it did;
+    `early`: why invitations wait for their time, if they do.
+    """
     campaign = ledger.campaign(key)
     if campaign is None:
         return Finish(key, Ending.STOPPED, stopped, {})
@@ -39,12 +41,12 @@ def finish(ledger: Ledger, key: str, stopped: str | None) -> Finish:
         {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
     )
     calls = [Step(campaign.project_state), Step(campaign.problem_state)]
-    ending, reason = judge(calls, open_now, stopped)
+    ending, reason = judge(calls, open_now, stopped, early)
     return Finish(key, ending, reason, counts)
 
 
 def judge(
-    calls: list[Step], open_now: dict[str, int], stopped: str | None
+    calls: list[Step], open_now: dict[str, int], stopped: str | None, early: str | None = None
 ) -> tuple[Ending, str | None]:
     """Say how a run ended. `calls` are the project's and the problem's; `open_now` counts the
     candidates whom the definition lists."""
@@ -53,7 +55,9 @@ def judge(
     if open_now["sending"] or Step.SENDING in calls:
         return Ending.STOPPED, "Another run is still at work on this campaign."
     if Step.UNSURE in calls or open_now["unsure"] or open_now["refused"]:
-        return Ending.NEEDS_ATTENTION, None
+        return Ending.NEEDS_ATTENTION, early if open_now["waiting"] else None
+    if open_now["waiting"] and early is not None:
+        return Ending.NOT_YET, early
     if open_now["waiting"]:
         return Ending.STOPPED, "Some candidates are still waiting."
     return Ending.COMPLETED, None

@@ -29,6 +29,7 @@ from tasks.project import AttachProblem, CreateProject
 from tasks.receipts import Receipts
 from tasks.sending import Order
 from tasks.service.client import Service
+from tasks.timing import kept_window, not_yet, over, window_of
 
 __all__ = ["Asked", "Desk", "conduct"]
 
@@ -53,14 +54,19 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
     desk.begins(wanted.key)
-    left = await asyncio.to_thread(what_is_left, wanted, ledger)
+    whole = await asyncio.to_thread(what_is_left, wanted, ledger)
+    window, at = window_of(wanted), desk.clock()
+    if whole.invite and (late := over(window, at)) is not None:
+        return _not_begun(wanted, Ending.STOPPED, late, ledger)
+    early = not_yet(window, at) if whole.invite else None
+    left = whole if early is None else replace(whole, invite=0)
     beside = desk.receipt_of or asked.definition or asked.file
     receipts = Receipts(ledger, beside, wanted.key, desk.service.base_url)
     if not left.nothing:
         await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
     desk.expects(left)
     if left.nothing:
-        return await _nothing_to_send(wanted, asked, desk)
+        return await _nothing_to_send(wanted, asked, desk, early)
     if (paused := await asyncio.to_thread(ledger.paused, wanted.key)) is not None:
         return _not_begun(wanted, Ending.STOPPED, paused_by(wanted.key, paused), ledger)
     async with Service(
@@ -72,13 +78,13 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             "check the service and the problem", partial(preflight, service, wanted, left)
         )
         intent = intent_of(wanted, asked, desk.service, problem) if wanted.definition else None
-        plan, held = await asyncio.to_thread(_approval, wanted, asked, left, intent, ledger)
+        plan, held = await asyncio.to_thread(_approval, wanted, asked, whole, intent, ledger)
         if held is not None:
             return replace(_not_begun(wanted, *held, ledger), plan=plan)
         number = plan.id if plan else None
         async with working(wanted, intent, desk, service, receipts, number) as work:
             await _send_what_is_left(work)
-    end = await _close_up(wanted.key, desk, work.gate.stopped, work.begun.changes)
+    end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
     return replace(end, receipt=receipts.elsewhere)
 
 
@@ -98,12 +104,12 @@ def _not_begun(wanted: Wanted, ending: Ending, reason: str, ledger: Ledger) -> F
     return replace(finish(ledger, wanted.key, reason), ending=ending)
 
 
-async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk) -> Finish:
+async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk, early: str | None) -> Finish:
     changes = None
     if wanted.definition is not None:
         intent = intent_of(wanted, asked, desk.service, None)
         changes = await asyncio.to_thread(desk.ledger.take_over, wanted.definition, intent)
-    return await _close_up(wanted.key, desk, None, changes)
+    return await _close_up(wanted.key, desk, None, early, changes)
 
 
 async def _send_what_is_left(work: Work) -> None:
@@ -112,8 +118,11 @@ async def _send_what_is_left(work: Work) -> None:
         work, "problem", "add the problem", _attach
     ):
         await _add_people(work)
-        if work.campaign().send_invites:
-            await _invite_people(work)
+        campaign = work.campaign()
+        if campaign.send_invites:
+            work.early = not_yet(kept_window(campaign), work.desk.clock())
+            if work.early is None:
+                await _invite_people(work)
 
 
 def _create(campaign: Campaign) -> Order:
@@ -205,13 +214,15 @@ async def _in_parts(
         await work.desk.perform(name, partial(step, part))
 
 
-async def _close_up(key: str, desk: Desk, stopped: str | None, changes: Changes | None) -> Finish:
+async def _close_up(
+    key: str, desk: Desk, stopped: str | None, early: str | None, changes: Changes | None
+) -> Finish:
     """Write the links and say how it ended."""
     await desk.perform(
         "write the links",
         partial(asyncio.to_thread, _links, desk.ledger, key, desk.local.output_dir),
     )
-    end = await asyncio.to_thread(finish, desk.ledger, key, stopped)
+    end = await asyncio.to_thread(finish, desk.ledger, key, stopped, early)
     if changes is None:
         return end
     return replace(end, changed=len(changes.changed), removed=len(changes.removed))

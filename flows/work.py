@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -11,7 +12,7 @@ from config.errors import CampaignError
 from config.settings import LocalSettings, ServiceSettings
 from data.intake import Intent
 from data.journal import Journal
-from data.ledger import Begun, Ledger
+from data.ledger import Begun, Ledger, now
 from data.pauses import Paused
 from data.processes import HEARTBEAT_EVERY
 from data.remaining import Remaining
@@ -23,6 +24,7 @@ from tasks.gate import Gate
 from tasks.receipts import Receipts
 from tasks.sending import Sender, Sent
 from tasks.service.client import Service
+from tasks.timing import over, over_for, window_of
 
 T = TypeVar("T")
 
@@ -50,7 +52,7 @@ class Desk:
     `begins` hears the campaign's key once it is known; `stopped` says why somebody outside the
     ledger wants no more sending (a cancel where runs are watched), and is asked before each wave.
     `receipt_of` is the file beside which the receipt lies: None means the definition; a rehearsal
-    leaves nothing there.
+    leaves nothing there. `clock` says whether it is time for invitations; it answers aware times.
     """
 
     ledger: Ledger
@@ -62,6 +64,7 @@ class Desk:
     begins: Callable[[str], None] = lambda _: None
     stopped: Callable[[], Awaitable[str | None]] = nobody_stops
     receipt_of: Path | None = None
+    clock: Callable[[], datetime] = now
 
 
 @dataclass(slots=True)
@@ -75,6 +78,7 @@ class Work:
     journal: Journal
     sender: Sender
     receipts: Receipts
+    early: str | None = None  # why invitations wait for their time, once this run came to them
 
     def campaign(self) -> Campaign:
         """The campaign as the ledger has it now."""
@@ -101,7 +105,12 @@ async def working(
     ledger = desk.ledger
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent, approval)
-    gate = Gate(service.problems, per_second=desk.local.invites_per_second)
+    window = window_of(wanted)
+    gate = Gate(
+        service.problems,
+        per_second=desk.local.invites_per_second,
+        over=lambda: over(window, desk.clock()),
+    )
     journal = Journal(ledger)
     sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
     work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
@@ -133,17 +142,19 @@ async def _end(work: Work) -> None:
         work.gate.stop(str(error))
     await keep_receipt(work)
     ledger = work.desk.ledger
-    ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped)
+    ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped, work.early)
     await asyncio.to_thread(ledger.end, work.begun.run, ended.ending, ended.reason)
 
 
 async def heed(work: Work) -> None:
-    """Before each wave and each bulk add: stop where a person said so meanwhile."""
+    """Before each wave and each bulk add: stop where a person said so, or time is over."""
     paused = await asyncio.to_thread(work.desk.ledger.paused, work.key)
     if paused is not None:
         work.gate.stop(paused_by(work.key, paused))
     elif (why := await work.desk.stopped()) is not None:
         work.gate.stop(why)
+    elif (late := over_for(await asyncio.to_thread(work.campaign), work.desk.clock())) is not None:
+        work.gate.stop(late)
 
 
 def paused_by(key: str, paused: Paused) -> str:

@@ -132,6 +132,7 @@ def intent_of(
         problem_title=meant.title if isinstance(meant, ProblemByTitle) else None,
         ask_first=approval is not None,
         answer_within=_seconds(approval),
+        window=definition.invites.window,
     )
 
 

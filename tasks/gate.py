@@ -18,13 +18,19 @@ class Gate:
     """`probe` asks the service for something harmless and raises CampaignError when it cannot.
 
     `per_second` bounds invitations (None: no limit), evenly: a bucket that fills while nothing
-    is sent would let a burst through.
+    is sent would let a burst through. `over` says why the time of invitations is over, and is
+    asked before each: a pause or a machine asleep may last until the night.
     """
 
     def __init__(
-        self, probe: Callable[[], Awaitable[object]], *, per_second: float | None = None
+        self,
+        probe: Callable[[], Awaitable[object]],
+        *,
+        per_second: float | None = None,
+        over: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._probe = probe
+        self._over = over
         self._breaker = Breaker()
         self._limiter = AsyncLimiter(1, 1 / per_second) if per_second else None
         self._paused_until = 0.0
@@ -59,9 +65,12 @@ class Gate:
                 await self._ask_the_service()
                 continue
             pause = self._paused_until - asyncio.get_running_loop().time()
-            if pause <= 0:
+            if pause > 0:
+                await self.wait(pause)
+            elif operation is Operation.INVITE and (over := self._over()) is not None:
+                self.stop(over)
+            else:
                 return True
-            await self.wait(pause)
         return False
 
     async def wait(self, seconds: float) -> None:

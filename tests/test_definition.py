@@ -115,7 +115,7 @@ MISTAKES = [
     ("campaign: a", "campaign: 2026", "found 2026, wanted a key"),
     ("campaign: a\n", "", "1:1, campaign: found nothing, wanted a key"),
     ("campaign: a", "campaign: a\nstarttime: x", "did you mean project.starttime?"),
-    ("campaign: a", "campaign: a\nschedule: x", "2:1, schedule: there is no field schedule"),
+    ("campaign: a", "campaign: a\ncadence: x", "2:1, cadence: there is no field cadence"),
     ("{name: A}", "A", '2:10, project: found "A", wanted a mapping with name'),
     ("{name: A}", "{}", "2:10, project.name: found nothing, wanted the project's name"),
     (

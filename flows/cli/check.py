@@ -77,6 +77,9 @@ def _answer(reading: "Reading") -> dict[str, Any]:
 def _lines(definition: "Definition") -> list[str]:
     people = counted(len(definition.candidates), "candidate")
     invites = "to be invited" if definition.invites.send else "to be added, without invitations"
+    window = definition.invites.window
+    if window and definition.invites.send:
+        invites = f"to be invited {window}"
     return [
         definition.campaign,
         f"  project     {project_in_words(definition)}",

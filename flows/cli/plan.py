@@ -111,6 +111,8 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
         yield "invite", "nobody: the definition says  invites: {send: false}"
     else:
         yield "invite", counted(seen.invite, "email") if seen.invite else "nobody"
+        if definition.invites.window:
+            yield "when", str(definition.invites.window)
     yield from _left_alone(seen)
 
 

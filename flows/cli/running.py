@@ -169,7 +169,8 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         complain(f"  {one.end.reason}")
         return 3
     if one.end.reason:
-        complain(f"  stopped: {one.end.reason}")
+        word = "stopped" if one.end.ending is Ending.STOPPED else "not yet"
+        complain(f"  {word}: {one.end.reason}")
     if one.end.receipt:
         complain(f"  receipt: {one.end.receipt}")
     for line in _left_alone(one.end):

@@ -1,0 +1,155 @@
+"""`schedule` in a definition: a cron line in a place, or every so often."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from config.cron import NotACron, cron
+from config.definition import Schedule
+from config.errors import BadInput
+from config.reading import read_campaigns
+
+HEAD = """\
+campaign: planned
+problem: 42
+candidates: [{first_name: Ada, last_name: Lovelace, email1: ada@example.com}]
+"""
+HERE = "project: {name: Engineers, timezone: Europe/Paris}\n"
+NOWHERE = "project: {name: Engineers}\n"
+
+
+def schedule_of(folder: Path, text: str) -> Schedule | None:
+    path = folder / "planned.yaml"
+    path.write_text(HEAD + text)
+    [definition] = read_campaigns(path).definitions
+    return definition.schedule
+
+
+def complaints(folder: Path, text: str) -> str:
+    with pytest.raises(BadInput) as refused:
+        schedule_of(folder, text)
+    return "\n".join(map(str, refused.value.problems))
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("0 9 * * 1-5", "0 9 * * 1-5"),
+        ("  */15   8-18 1,15 * MON-fri ", "*/15 8-18 1,15 * MON-fri"),
+        ("0 0 29 2 *", "0 0 29 2 *"),
+        ("30 6 * jan,JUL 7", "30 6 * jan,JUL 7"),
+    ],
+)
+def test_a_cron_line_is_read(typed: str, line: str) -> None:
+    """Five fields; spaces between them are free."""
+    assert cron(typed) == line
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        *("", "daily", "@daily", "0 9 * *", "0 9 * * 1-5 2026", "0 0 9 * * *"),
+        *("60 9 * * *", "0 24 * * *", "0 9 0 * *", "0 9 * 13 *", "0 9 * * 8", "0 9 * * 5-1"),
+        *("0 9 L * *", "0 9 * * 1#2", "0 9 ? * *", "0 9 * * payday", "0 9 30 2 *", "0 9 * * */0"),
+    ],
+)
+def test_what_is_no_cron_line_is_refused(typed: str) -> None:
+    """Neither what only some schedulers understand, nor what never comes due."""
+    with pytest.raises(NotACron):
+        cron(typed)
+
+
+def test_prefect_reads_the_same_cron_lines() -> None:
+    """What passes `check` can become a deployment's schedule."""
+    from prefect.client.schemas.schedules import CronSchedule
+
+    for line in ("0 9 * * 1-5", "*/15 8-18 1,15 * MON-fri", "0 0 29 2 *", "30 6 * jan,JUL 7"):
+        assert CronSchedule(cron=cron(line), timezone="Europe/Paris").cron == line
+
+
+@pytest.mark.parametrize(
+    ("text", "schedule"),
+    [
+        (HERE, None),
+        (HERE + 'schedule: {cron: "0 9 * * 1-5"}', Schedule("0 9 * * 1-5", None, "Europe/Paris")),
+        (
+            HERE + 'schedule: {cron: "0 9 * * 1-5", timezone: Asia/Tokyo}',
+            Schedule("0 9 * * 1-5", None, "Asia/Tokyo"),
+        ),
+        (
+            NOWHERE + 'schedule: {cron: "0 9 * * *", timezone: UTC}',
+            Schedule("0 9 * * *", None, "UTC"),
+        ),
+        (NOWHERE + "schedule: {every: 1 hour}", Schedule(None, timedelta(hours=1), None)),
+        (
+            HERE + "schedule: {every: 90 minutes}",
+            Schedule(None, timedelta(minutes=90), "Europe/Paris"),
+        ),
+    ],
+)
+def test_a_schedule_is_read(tmp_path: Path, text: str, schedule: Schedule | None) -> None:
+    """In its own timezone, else in the project's; a span needs none."""
+    assert schedule_of(tmp_path, text) == schedule
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            NOWHERE + 'schedule: {cron: "0 9 * * *"}',
+            "5:18, schedule.cron: a cron line needs a timezone",
+        ),
+        (
+            HERE + 'schedule: {cron: "0 9 * * *", every: 1 hour}',
+            "schedule.every: a schedule has either",
+        ),
+        (HERE + "schedule: {}", "a schedule has either"),
+        (
+            HERE + "schedule: daily",
+            '5:11, schedule: found "daily", wanted a mapping, as in schedule:',
+        ),
+        (HERE + "schedule: {cron: 9}", "text needs quotes"),
+        (
+            HERE + "schedule: {cron: tomorrow}",
+            'found "tomorrow", wanted a cron line of five fields',
+        ),
+        (HERE + "schedule: {every: 1}", "schedule.every: found 1, wanted a span of time"),
+        (HERE + "schedule: {corn: 1 hour}", "did you mean cron?"),
+        (HERE + "cron: 1 hour", "did you mean schedule.cron?"),
+        (HERE + 'schedule: {cron: "0 9 * * *", timezone: Paris}', "did you mean Europe/Paris?"),
+    ],
+)
+def test_what_is_no_schedule_is_told_with_its_place(tmp_path: Path, text: str, told: str) -> None:
+    """A schedule that cannot be read must not become a campaign that nobody runs."""
+    assert told in complaints(tmp_path, text)
+
+
+def test_a_bad_timezone_is_told_once(tmp_path: Path) -> None:
+    """The project's zone is what is wrong; that the schedule would need it is no second mistake."""
+    text = 'project: {name: Engineers, timezone: Pariss}\nschedule: {cron: "0 9 * * *"}'
+    assert complaints(tmp_path, text).count("\n") == 0
+
+
+def test_a_workbook_has_a_schedule_too(tmp_path: Path) -> None:
+    """One cell each, spelt with dots or without."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "campaign"
+    for row in (
+        ("campaign", "planned"),
+        ("project.name", "Engineers"),
+        ("problem", 42),
+        ("cron", "0 9 * * 1-5"),
+        ("schedule.timezone", "Europe/Paris"),
+    ):
+        sheet.append(row)
+    people = book.create_sheet("candidates")
+    people.append(("first_name", "last_name", "email1"))
+    people.append(("Ada", "Lovelace", "ada@example.com"))
+    book.save(tmp_path / "planned.xlsx")
+    book.close()
+    [definition] = read_campaigns(tmp_path / "planned.xlsx").definitions
+    assert definition.schedule == Schedule("0 9 * * 1-5", None, "Europe/Paris")
