@@ -31,7 +31,6 @@ WAITING_FOR_APPROVAL = "WaitingForApproval"
 STOPPED = "Stopped"
 BAD_INPUT = "BadInput"
 NOT_YET = "NotYet"  # nothing is wrong and nobody is needed: invitations wait for their time
-NOT_YET = "NotYet"  # nothing is wrong and nobody is needed: invitations wait for their time
 
 
 def _name() -> str:
@@ -83,8 +82,6 @@ def state_of(end: Finish) -> State[Any]:
     invited = f"{counts.get('invited', 0):,} of {counts.get('candidates', 0):,} invited"
     if end.ending is Ending.COMPLETED:
         return Completed(name=COMPLETED, message=invited)
-    if end.ending is Ending.NOT_YET:
-        return Completed(name=NOT_YET, message=f"{invited}. {end.reason}")
     if end.ending is Ending.NOT_YET:
         return Completed(name=NOT_YET, message=f"{invited}. {end.reason}")
     if end.ending is Ending.NEEDS_ATTENTION:
