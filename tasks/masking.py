@@ -8,9 +8,9 @@ def masked_name(first: str, last: str) -> str:
 
 def masked_email(email: str) -> str:
     """Write `a***@e***.com`: enough to recognise an address, not enough to write to it."""
-    local, _, domain = email.rpartition("@")
+    local, at, domain = email.strip().rpartition("@")
     host, dot, top = domain.rpartition(".")
-    return f"{_masked(local)}@{_masked(host)}{dot}{top}" if local else _masked(email)
+    return f"{_masked(local)}{at}" + (f"{_masked(host)}.{top}" if dot else _masked(domain))
 
 
 def _masked(text: str) -> str:

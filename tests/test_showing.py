@@ -1,0 +1,275 @@
+"""The pages that Prefect shows: what they tell, what they never tell, and how they stay small."""
+
+import re
+from base64 import b64decode
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from data.approvals import Asked, Plan
+from data.doubts import Doubt
+from data.states import Operation, Step
+from data.tables import Campaign, Candidate
+from flows.funnel import DONE, DOUBT, REFUSED, funnel
+from flows.showing import SHOWN, artifact_key, how_far, percent, plan, summary
+from tasks.masking import masked_email, masked_name
+
+NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
+
+
+def counts(**more: int) -> dict[str, int]:
+    names = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused")
+    return dict.fromkeys((*names, "withdrawn"), 0) | more
+
+
+def campaign(**more: Any) -> Campaign:
+    told: dict[str, Any] = {
+        "id": 1,
+        "key": "backend-2026",
+        "service": "https://api.example.com",
+        "app_url": "https://app.example.com",
+        "definition": "/people/backend.yaml",
+        "digest": "",
+        "name": "Backend engineer",
+        "project_state": Step.DONE,
+        "project_id": 101,
+        "problem_state": Step.DONE,
+        "problem_id": 42,
+        "created_at": NOON,
+    }
+    return Campaign(**told | more)
+
+
+def person(number: int, invite: Step = Step.DONE, **more: Any) -> Candidate:
+    told: dict[str, Any] = {
+        "id": number,
+        "campaign_id": 1,
+        "email_key": f"ada{number}@example.com",
+        "first_name": "Ada",
+        "last_name": "Lovelace",
+        "email1": f"ada{number}@example.com",
+        "stage_id": 1,
+        "candidate_id": 5000 + number,
+        "add_state": Step.DONE,
+        "invite_state": invite,
+    }
+    return Candidate(**told | more)
+
+
+def doubt(operation: Operation = Operation.INVITE, row: int | None = 7) -> Doubt:
+    evidence = "No answer came in time [ReadTimeout]"
+    email = "" if row is None else "ada7@example.com"
+    return Doubt(operation, 12, NOON, phase=2, evidence=evidence, row=row, email1=email)
+
+
+def page(**more: Any) -> str:
+    told: dict[str, Any] = {
+        "campaign": campaign(),
+        "counts": counts(candidates=2, added=2, invited=2),
+        "people": [person(1), person(2)],
+        "doubts": [],
+        "reason": None,
+        "written": None,
+    }
+    told |= more
+    return summary(
+        told["campaign"],
+        told["counts"],
+        told["people"],
+        told["doubts"],
+        reason=told["reason"],
+        written=told["written"],
+    )
+
+
+# -- names ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("email", "masked"),
+    [
+        ("ada@example.com", "a***@e***.com"),
+        ("ada@mail.example.co.uk", "a***@m***.uk"),
+        ("ada@localhost", "a***@l***"),
+        ("@", "@"),
+        ("ada", "a***"),
+        ("", ""),
+    ],
+)
+def test_an_address_is_masked(email: str, masked: str) -> None:
+    """Enough to recognise, not enough to write to."""
+    assert masked_email(email) == masked
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "masked"),
+    [("Ada", "Lovelace", "A*** L***"), ("Zoë", "", "Z***"), (" ada", "de la Cruz", "a*** d***")],
+)
+def test_a_name_is_masked(first: str, last: str, masked: str) -> None:
+    """A letter of each name, and not how long it is."""
+    assert masked_name(first, last) == masked
+
+
+@pytest.mark.parametrize(
+    ("campaign", "key"),
+    [
+        ("backend-2026", "campaign-backend-2026"),
+        ("backend.2026", "campaign-backend-2026-"),
+        ("backend_2026", "campaign-backend-2026-"),
+    ],
+)
+def test_an_artifact_has_a_key_that_prefect_takes(campaign: str, key: str) -> None:
+    """One for each campaign, the same with every run."""
+    assert artifact_key("campaign", campaign).startswith(key)
+    assert re.fullmatch(r"[a-z0-9-]+", artifact_key("campaign", campaign))
+
+
+def test_two_campaigns_never_share_an_artifact() -> None:
+    """Keys that lose the same characters stay apart."""
+    keys = {artifact_key("campaign", key) for key in ("a-b", "a.b", "a_b")}
+    assert len(keys) == 3
+
+
+# -- how far ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("told", "send", "share"),
+    [
+        ({}, True, 100.0),
+        ({"candidates": 4}, True, 0.0),
+        ({"candidates": 4, "added": 4}, True, 50.0),
+        ({"candidates": 4, "added": 4}, False, 100.0),
+        ({"candidates": 4, "added": 4, "invited": 3, "unsure": 1}, True, 87.5),
+        ({"candidates": 3, "added": 2, "invited": 2, "withdrawn": 1}, True, 100.0),
+        ({"candidates": 1, "added": 1, "withdrawn": 1}, True, 100.0),
+    ],
+)
+def test_how_much_is_done(told: dict[str, int], send: bool, share: float) -> None:
+    """Adding is half of the way where invitations are sent; only what is done counts."""
+    assert percent(counts(**told), send=send) == share
+
+
+def test_how_far_in_words() -> None:
+    """What needs a person is said only where there is something."""
+    some = counts(candidates=1200, added=1200, invited=1100, unsure=3)
+    assert how_far(some, send=True) == "1,200 of 1,200 added, 1,100 of 1,200 invited, 3 unsure"
+    assert how_far(counts(candidates=2, added=2), send=False) == "2 of 2 added"
+
+
+def widths(picture: str, colour: str) -> list[float]:
+    bars = ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}rect")
+    return [float(bar.attrib["width"]) for bar in bars if bar.attrib["fill"] == colour]
+
+
+def test_the_funnel_draws_in_proportion() -> None:
+    """Everyone, added, invited; and of the last step who is unsure or refused."""
+    picture = funnel(counts(candidates=4, added=4, invited=2, unsure=1, refused=1), send=True)
+    whole, added, invited = widths(picture, DONE)
+    assert whole == added == 2 * invited
+    assert widths(picture, DOUBT) == widths(picture, REFUSED) == [invited / 2]
+
+
+def test_one_among_thousands_is_seen_in_the_funnel() -> None:
+    """A doubt that is too thin to be drawn would be no doubt to whoever looks."""
+    picture = funnel(counts(candidates=10_000, added=10_000, invited=9_999, unsure=1), send=True)
+    assert widths(picture, DOUBT) == [3.0]
+    assert len(picture) < 3000
+
+
+def test_without_invitations_the_funnel_ends_with_who_was_added() -> None:
+    """A campaign that only adds has nobody to invite."""
+    picture = funnel(counts(candidates=3, added=2, refused=1), send=False)
+    assert "invited" not in picture
+    assert len(widths(picture, REFUSED)) == 1
+
+
+# -- the campaign's page ----------------------------------------------------------------------
+
+
+def test_a_finished_campaign_asks_nobody_for_anything() -> None:
+    """Counts, picture, people and files; no word of doubt."""
+    told = page(written=Path("/out/backend-2026"))
+    assert told.startswith("# backend-2026: 2 of 2 added, 2 of 2 invited\n")
+    assert "`/out/backend-2026`" in told
+    for word in ("Unsure", "Refused", "Stopped"):
+        assert word not in told
+
+
+def test_the_picture_is_in_the_page() -> None:
+    """Nothing is fetched from anywhere: the page shows it offline, with words beside it."""
+    [encoded] = re.findall(r"!\[2 of 2 added.*\]\(data:image/svg\+xml;base64,([^)]+)\)", page())
+    assert b64decode(encoded).startswith(b"<svg")
+
+
+def test_nobody_is_named() -> None:
+    """People are masked wherever they stand: in the table, among the doubts, in a reason."""
+    told = page(doubts=[doubt()], people=[person(7, Step.UNSURE)])
+    assert "Ada" not in told
+    assert "Lovelace" not in told
+    assert "ada7" not in told
+    assert r"A\*\*\* L\*\*\*" in told
+
+
+def test_what_is_unsure_comes_with_how_to_settle_it() -> None:
+    """The command, the form, the number that the form takes, and the verdicts that fit."""
+    told = page(doubts=[doubt(), doubt(Operation.CREATE, row=None)])
+    assert "campaign settle backend-2026" in told
+    assert "**settle campaign**" in told
+    assert "| invite | 7 |" in told
+    assert "sent, again, withdraw" in told
+    assert "No answer came in time." in told
+    assert "ReadTimeout" not in told
+    assert 'whether the project "Backend engineer" exists' in told
+
+
+def test_what_was_refused_comes_with_what_to_mend() -> None:
+    """The file by its name, and the commands."""
+    told = page(people=[person(1, Step.REFUSED)])
+    assert "## Refused: 1" in told
+    assert "`backend.yaml`" in told
+
+
+def test_why_a_run_stopped_is_on_top() -> None:
+    """Whoever opens the page reads it first."""
+    lines = page(reason="It was paused by grace.").split("\n\n")
+    assert lines[1] == "**Stopped.** It was paused by grace."
+
+
+def test_a_page_stays_small() -> None:
+    """Ten thousand people are a bounded table, with those who need a person in it."""
+    people = [person(number) for number in range(1, 10_000)] + [person(10_000, Step.UNSURE)]
+    told = page(people=people, doubts=[doubt()] * 200)
+    assert len(told) < 40_000
+    assert "| 10000 |" in told
+    assert f"and {10_000 - SHOWN:,} more" in told
+    assert f"and {200 - SHOWN:,} more" in told
+
+
+def test_text_of_others_has_no_power() -> None:
+    """No tag, no link, no further cell comes from what somebody wrote."""
+    hostile = "<img src=x> [a](javascript:b) | `c` \n# d"
+    told = page(reason=hostile, campaign=campaign(service=hostile))
+    assert "<img" not in told
+    assert "[a]" not in told
+    assert "\n# d" not in told
+    assert r"\| \`c\`" in told
+
+
+# -- a plan that waits ------------------------------------------------------------------------
+
+
+def test_a_plan_tells_how_to_answer_it() -> None:
+    """What would be sent, until when it waits, its code, the form and the command."""
+    words = "add: 3 to the project\ninvite: 3 by email\nopen: Dec 1, 2026 9:00 am to no end"
+    shown = Plan("backend-2026", "read", "https://api.example.com", "a.yaml", None, words)
+    told = plan(Asked(1, shown, "3f9a1c2e" + "0" * 56, NOON, answer_by=NOON))
+    assert "plan 3f9a1c2e waits for approval" in told
+    assert "| invite | 3 by email |" in told
+    assert "| open | Dec 1, 2026 9:00 am to no end |" in told
+    assert "| answer by | 2026-12-01 12:00 UTC |" in told
+    assert "**approve campaign**" in told
+    assert "campaign approve backend-2026 --plan 3f9a1c2e --reject --why TEXT" in told
