@@ -5,6 +5,7 @@ others may share the server. Whatever it starts again, the ledger decides what m
 """
 
 from datetime import timedelta
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -27,7 +28,9 @@ from prefect.events.actions import ActionTypes
 from prefect.types import SecretDict
 from pydantic import SecretStr
 
+from flows.campaign import BAD_INPUT, NEEDS_ATTENTION, STOPPED, WAITING_FOR_APPROVAL
 from flows.deployments import FLOWS
+from flows.forms import NOT_DECIDED
 
 # A run says every 30 seconds that it lives (flows/prefect_settings.py): three times is enough.
 SILENCE = timedelta(seconds=90)
@@ -37,7 +40,16 @@ NOTIFY = "CampaignNeedsAPerson"
 NOTIFY_BLOCK = "campaign-notify"
 
 # How a run ends that a person should hear of. A state's event carries the state's name.
-NEEDS_A_PERSON = ("NeedsAttention", "Stopped", "BadInput", "Failed", "Crashed", "TimedOut")
+NEEDS_A_PERSON = (
+    NEEDS_ATTENTION,
+    WAITING_FOR_APPROVAL,
+    STOPPED,
+    BAD_INPUT,
+    NOT_DECIDED,
+    "Failed",
+    "Crashed",
+    "TimedOut",
+)
 
 # What a person is told, as an expression of the server's templates.
 _SENTENCE = (
@@ -147,10 +159,16 @@ async def _renew(client: PrefectClient, automation: AutomationCore) -> None:
         await client.create_automation(automation)
         return
     first, *more = found
-    same = automation.model_copy(update={"enabled": first.enabled})
-    await client.update_automation(first.id, same)
+    wanted = automation.model_copy(update={"enabled": first.enabled})
+    # Renewed only where it differs: the server would forget which runs it is listening for.
+    if _words(first) != _words(wanted):
+        await client.update_automation(first.id, wanted)
     for other in more:
         await client.delete_automation(other.id)
+
+
+def _words(automation: AutomationCore) -> dict[str, Any]:
+    return automation.model_dump(mode="json", include=set(AutomationCore.model_fields))
 
 
 async def _kept(url: SecretStr, *, by_mail: bool) -> UUID:

@@ -42,6 +42,14 @@ class AssessmentCredentials(Block):
             raise BadSettings(f"The credentials in Prefect cannot be used: {fields}.") from None
 
 
+async def keep(name: str, service: ServiceSettings) -> None:
+    """Keep settings under a name, in place of what was kept there. Raises BadSettings."""
+    try:
+        await AssessmentCredentials.of(service).asave(name, overwrite=True)
+    except ValueError as error:
+        raise BadSettings(f"{name} cannot be the name of credentials: {error}") from None
+
+
 async def service_settings() -> ServiceSettings:
     """The service's settings: the environment's, else those of CAMPAIGN_CREDENTIALS_BLOCK.
 

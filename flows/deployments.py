@@ -18,10 +18,11 @@ from prefect.types.entrypoint import EntrypointType
 from config.definition import Definition
 from config.reading import read_campaigns
 from flows.campaign import run_campaign
+from flows.forms import approve_campaign, settle_campaign
 from flows.prefect_settings import RUNS
 
 # The flows of this product, by the names that Prefect knows them by.
-FLOWS = ("campaign",)
+FLOWS = (run_campaign.name, approve_campaign.name, settle_campaign.name)
 
 POOL = "campaigns"
 
@@ -72,6 +73,14 @@ def of_campaign(file: Path, campaign: Definition, definition: Path | None = None
         tags=(f"campaign:{campaign.campaign}",),
         description=f"The campaign {campaign.campaign} of {file.name}.",
     )
+
+
+def forms() -> list[Planned]:
+    """What a person fills in and sends in Prefect's pages."""
+    return [
+        Planned(approve_campaign, "approve", description="Approve or reject a campaign's plan."),
+        Planned(settle_campaign, "settle", description="Say what came of an unsure call."),
+    ]
 
 
 async def to_serve(planned: Planned) -> RunnerDeployment:

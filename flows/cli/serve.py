@@ -48,16 +48,16 @@ def serve_all(planned: "Sequence[Planned]") -> None:
     from config.settings import load_local
 
     local = load_local()
-    server = _server()
+    server = server_named()
 
     async def serving() -> None:
         from prefect.client.orchestration import get_client
 
-        from flows.automations import register
+        from flows.registering import prepare_server
         from flows.serving import serve as until_stopped
 
         async with get_client() as client:
-            await register(client, local.notify_url)
+            await prepare_server(client, local.notify_url)
         await until_stopped(planned, patience=local.request_deadline + 15, ready=ready)
 
     def ready() -> None:
@@ -68,7 +68,7 @@ def serve_all(planned: "Sequence[Planned]") -> None:
     say("Stopped. Schedules go on with the next start; what was missed is done once.")
 
 
-def _server() -> str:
+def server_named() -> str:
     """Where the server's pages are. Raises NoServer when none is named or it does not answer."""
     from prefect.settings import get_current_settings
 

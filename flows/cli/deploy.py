@@ -1,0 +1,46 @@
+"""`campaign deploy`: campaigns as deployments for workers, on one machine or on many."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.cli.schedules import Cron, Every, Timezone
+from flows.cli.speech import counted, say
+
+Places = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[FILE_OR_FOLDER...]", help="Campaigns, or folders of them."),
+]
+Pool = Annotated[str, typer.Option(help="The work pool; it is created when there is none.")]
+
+
+def deploy(
+    places: Places = None,
+    pool: Pool = "campaigns",
+    cron: Cron = None,
+    every: Every = None,
+    timezone: Timezone = None,
+) -> None:
+    """Register campaigns, forms and automations for workers.
+
+    Needs a Prefect server (PREFECT_API_URL). The workers are Prefect's own, and read the
+    same files, ledger and settings. Safe to type again: it renews what is there.
+    """
+    import asyncio
+
+    from flows.prefect_settings import prepare
+
+    prepare(quiet=False)
+    from config.settings import load_local
+    from flows.cli.schedules import schedule_of
+    from flows.cli.serve import server_named
+    from flows.places import planned_of
+    from flows.registering import deploy_all
+
+    planned = planned_of(places or [], schedule_of(cron, every, timezone))
+    address = server_named()
+    asyncio.run(deploy_all(planned, pool, load_local().notify_url))
+    say(f"{counted(len(planned), 'deployment')} at {address}, for the work pool {pool}:")
+    say(*(f"  {one.flow.name}/{one.name}: {one.when}" for one in planned))
+    say(f"Where they are to run, start a worker: prefect worker start --pool {pool}")

@@ -1,0 +1,128 @@
+"""`campaign up`: Prefect's server with its pages, the schedules and the inbox, until stopped."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from config.errors import CampaignError
+from flows.cli.complaints import lines_of
+from flows.cli.speech import command, complain, say
+
+STARTS = 120.0  # seconds; a fresh home took up to 24 s on a quiet machine
+STOPS = 30.0
+
+
+class CannotStart(CampaignError):
+    """The port is taken, or the server did not come up, or it went away."""
+
+
+def up(
+    folder: Annotated[
+        Path, typer.Argument(help="Your campaigns; the folder inbox in it is watched.")
+    ] = Path("campaigns"),
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where Prefect's pages are.")] = 4200,
+) -> None:
+    """Start everything: Prefect's pages, the schedules, and the inbox.
+
+    Runs until Ctrl-C, which stops all of it. Every campaign in FOLDER can be started from
+    Prefect's pages; one with a schedule runs by itself, and so does what is laid into the
+    inbox.
+    """
+    from config.settings import load_local
+    from flows.prefect_settings import prepare
+
+    folder.mkdir(parents=True, exist_ok=True)
+    _check_free(port)
+    address = f"http://127.0.0.1:{port}"
+    # Both: with a port alone, the pages would go on asking at 4200.
+    os.environ["PREFECT_API_URL"] = f"{address}/api"
+    os.environ["PREFECT_SERVER_API_PORT"] = str(port)
+    prepare(quiet=False)
+    log = load_local().output_dir / "prefect-server.log"
+    say(f"Starting Prefect at {address} …")
+    with _server(port, log) as server:
+        _wait(server, address, log)
+        _watch(server)
+        from flows.cli.serve import serve_all
+        from flows.places import planned_in
+
+        planned, problems = planned_in(folder)
+        # One bad file keeps no other campaign from its schedule.
+        complain(*lines_of(problems))
+        serve_all(planned)
+        if server.poll() is not None:
+            raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
+
+
+def _check_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            raise CannotStart(
+                f"The port {port} is taken. If that is a Prefect server which is to stay, type: "
+                f"PREFECT_API_URL=http://127.0.0.1:{port}/api {command('serve', 'FOLDER')}. "
+                f"Otherwise take another port: {command('up', '--port', port + 1)}"
+            ) from None
+
+
+@contextmanager
+def _server(port: int, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+    """Prefect's server as a process of its own, ended after everything that speaks to it."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    prefect = [sys.executable, "-m", "prefect", "server", "start"]
+    with log.open("wb") as words:
+        server = subprocess.Popen(  # noqa: S603 - our own interpreter
+            [*prefect, "--host", "127.0.0.1", "--port", str(port)],
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=words,
+            # Ctrl-C is for us: the server must hear how the runs ended before it ends.
+            start_new_session=True,
+        )
+        try:
+            yield server
+        finally:
+            _end(server)
+
+
+def _end(server: "subprocess.Popen[bytes]") -> None:
+    server.terminate()
+    try:
+        server.wait(STOPS)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def _wait(server: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
+    """Wait until the server answers. Raises CannotStart."""
+    from flows.cli.serve import answers
+
+    ends = time.monotonic() + STARTS
+    while server.poll() is None and time.monotonic() < ends:
+        if answers(f"{address}/api"):
+            return
+        time.sleep(0.2)
+    raise CannotStart(f"Prefect's server did not start; its words are in {log}.")
+
+
+def _watch(server: "subprocess.Popen[bytes]") -> None:
+    """Without its server this process has nothing to do: it stops as if it was told to."""
+
+    def ended() -> None:
+        server.wait()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=ended, daemon=True).start()
