@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 QUIET = [
     "--no-sandbox",
@@ -21,6 +21,9 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+PATIENCE = 20_000  # ms: a busy machine is no fault of a page
+expect.set_options(timeout=PATIENCE)
 
 
 def chromium() -> str:
@@ -62,6 +65,6 @@ def watched(context: BrowserContext) -> Iterator[Page]:
         lambda said: errors.append(said.text) if "Content Security Policy" in said.text else None,
     )
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(PATIENCE)
     yield page
     assert not errors, errors

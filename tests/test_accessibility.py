@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from sandbox.server import Sandbox
 from tasks.embed_pages import write_pages
 from tasks.links import links_of
-from tests.browser import browser
+from tests.browser import PATIENCE, browser
 from tests.campaigns import Office, people
 from tests.candidate import log_in
 
@@ -49,7 +49,7 @@ def page(office: Office, browser: Browser) -> Iterator[Page]:
     """One page for all; a campaign cannot run once Playwright has its event loop, so it ran."""
     with browser.new_context() as context:
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
         yield page
 
 

@@ -129,6 +129,24 @@ def test_what_is_kept_open_shows_the_outbox_until_it_is_stopped(
     assert not any((tmp_path / "tmp").iterdir())
 
 
+@pytest.mark.parametrize("moment", ["to add", "of 40 invited", "into the arena"])
+def test_wherever_it_is_stopped_nobody_stays_on_the_disk(
+    tmp_path: Path, desk: dict[str, str], moment: str
+) -> None:
+    """The names and addresses that a rehearsal wrote are deleted when somebody ends it."""
+    command = [CAMPAIGN, "rehearse", str(definition(tmp_path, *NAMES))]
+    with subprocess.Popen(
+        command, env=desk, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert any(moment in line for line in running.stdout)
+        running.send_signal(signal.SIGTERM)
+        _, complaint = running.communicate(timeout=60)
+    assert running.returncode in (0, 1, 130)
+    assert "Traceback" not in complaint
+    assert not any((tmp_path / "tmp").iterdir())
+
+
 # ---- the parts -----------------------------------------------------------------------------------
 
 

@@ -47,6 +47,7 @@ def rehearse(
     touched and no email leaves this machine; no credentials are needed.
     """
     from config.settings import load_local
+    from flows.cli.stopping import tidily_stopped
     from flows.rehearsal import stage
 
     runs = _read(file, campaign, only or ())
@@ -56,7 +57,7 @@ def rehearse(
         "and no email leaves this machine.",
         "",
     )
-    with tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
+    with tidily_stopped(), tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
         definitions = [one.definition for one in runs]
         with stage(Path(folder), definitions, local) as set_up:
             for one in runs:

@@ -1,4 +1,4 @@
-"""Waiting until a person stops a command, with Ctrl-C or SIGTERM."""
+"""How a command is stopped by a person, with Ctrl-C or SIGTERM."""
 
 import signal
 import threading
@@ -18,3 +18,13 @@ def until_stopped() -> Iterator[threading.Event]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def tidily_stopped() -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, so that what it set up is taken down."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
