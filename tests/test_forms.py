@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,6 +91,38 @@ def code_of(desk: Desk, key: str) -> str:
         asked, _ = ledger.asked(key)
     assert asked is not None
     return asked.code
+
+
+def cancel(prefect: PrefectServer, run: str) -> None:
+    """Press cancel, as the UI does."""
+    state = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
+    httpx.post(f"{prefect.api}/flow_runs/{run}/set_state", json=state).raise_for_status()
+
+
+def start_served(prefect: PrefectServer, key: str) -> str:
+    """Start a run of a campaign's deployment once it is there; answers the run's id."""
+    address = f"{prefect.api}/deployments/name/campaign/{key}"
+    ends = time.monotonic() + 60
+    while (found := httpx.get(address)).status_code != 200 and time.monotonic() < ends:
+        time.sleep(0.2)  # the server tells nobody when a deployment appears
+    deployment = found.json()["id"]
+    response = httpx.post(
+        f"{prefect.api}/deployments/{deployment}/create_flow_run",
+        json={"state": {"type": "SCHEDULED"}},
+    )
+    response.raise_for_status()
+    return str(response.json()["id"])
+
+
+def wait_for_end(prefect: PrefectServer, run: str) -> dict[str, Any]:
+    """Look at a run until it has ended."""
+    ends = time.monotonic() + 60
+    while time.monotonic() < ends:
+        found: dict[str, Any] = httpx.get(f"{prefect.api}/flow_runs/{run}").json()
+        if found["state_type"] in ("CANCELLED", "COMPLETED", "FAILED", "CRASHED"):
+            return found
+        time.sleep(0.2)
+    raise AssertionError("the run does not end")
 
 
 def test_a_run_has_tags_a_progress_and_a_page(desk: Desk, prefect: PrefectServer) -> None:
@@ -208,9 +241,7 @@ def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectS
     file = desk.campaign("ended", 350)
     process = desk.start("run", file)
     desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=60)
-    run = last_run(prefect, "ended ")
-    state = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
-    httpx.post(f"{prefect.api}/flow_runs/{run['id']}/set_state", json=state).raise_for_status()
+    cancel(prefect, last_run(prefect, "ended ")["id"])
     end = answer(process)
     assert (end.code, "cancelled in Prefect" in end.err) == (1, True)
     assert len(emails_of(desk)) in (100, 200)
@@ -219,6 +250,29 @@ def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectS
     assert status["counts"]["unsure"] == status["counts"]["sending"] == 0
     run = last_run(prefect, "ended ")
     assert (run["state_type"], "cancelled" in run["state"]["message"]) == ("CANCELLED", True)
+    desk.service.faults.clear()
+    assert desk.type("run", file).code == 0
+    assert len(emails_of(desk)) == 350
+    assert set(emails_of(desk).values()) == {1}
+
+
+def test_a_cancel_of_a_served_run_stops_it_as_well(desk: Desk, prefect: PrefectServer) -> None:
+    """There the cancel ends the run's process, gently: no doubt, and the next run goes on."""
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
+    file = desk.campaign("served", 350)
+    server = desk.start("serve", file)
+    try:
+        run = start_served(prefect, "served")
+        desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=90)
+        cancel(prefect, run)
+        ended = wait_for_end(prefect, run)
+    finally:
+        server.terminate()
+        answer(server)
+    assert ended["state_type"] == "CANCELLED"
+    status = json.loads(desk.type("status", "served", "--json").out)
+    assert status["counts"]["unsure"] == status["counts"]["sending"] == 0
+    assert 10 <= status["counts"]["invited"] == len(emails_of(desk)) <= 200
     desk.service.faults.clear()
     assert desk.type("run", file).code == 0
     assert len(emails_of(desk)) == 350
