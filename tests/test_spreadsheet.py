@@ -153,6 +153,14 @@ def test_sheets_that_are_missing_are_named() -> None:
     assert "the table is empty" in complaints(book(campaign=CAMPAIGN, candidates=[]))[0]
 
 
+def test_two_sheets_of_one_name_are_told() -> None:
+    """Only a space tells them apart: one of them would be forgotten."""
+    path = book(**{"campaign": CAMPAIGN, "candidates": [HEADER, ADA], "Candidates ": [HEADER, BOB]})
+    assert complaints(path) == [
+        "people.xlsx: two sheets have the name candidates; rename one of them"
+    ]
+
+
 def test_a_definition_may_name_a_sheet_of_a_workbook() -> None:
     """`{file: people.xlsx, sheet: …}`; without a name the sheet candidates, or the only one."""
     definition = Path("campaign.yaml")

@@ -13,7 +13,8 @@ from config.workbooks.shapes import Unfit
 from config.workbooks.xlsx_dates import moment_of, shows_a_date
 from tests.sheets.books import DATES_1900, MERGED, PLAIN, TITLE
 from tests.sheets.broken import changed
-from tests.sheets.writers import by_openpyxl, by_xlsxwriter
+from tests.sheets.shapes import Book, Formula, Outcome, Sheet
+from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
 
 MAIN = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 LINKS = b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -62,6 +63,13 @@ def test_shared_texts_leave_out_how_they_are_pronounced() -> None:
     """Japanese names carry their reading, which is not part of the name."""
     strings = "<si><t>王</t><rPh sb='0' eb='1'><t>ワン</t></rPh></si><si><r><t>a</t></r></si>"
     assert with_cells('<c t="s"><v>0</v></c><c t="s"><v>1</v></c>', strings) == ["王", "a"]
+
+
+def test_an_error_in_another_language_is_an_error() -> None:
+    """An OpenDocument cell shows it as its author's program does; its kind says what it is."""
+    whole = by_hand(Book("error", [Sheet("a", [[Formula("NA()", "#NV")]])], Outcome()))
+    ((_, cells),) = read_sheets(whole, "a.ods")["a"].rows()
+    assert cells == (Unusable("the error #NV"),)
 
 
 def test_cells_stand_where_they_say() -> None:
