@@ -1,12 +1,14 @@
 """A person approves the plan before anything is sent, and the approval covers nothing else."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from data.approvals import Answer, Asked, NotAnswered, Plan, Standing, standing
+from data.approvals import Answer, Asked, NotAnswered, Overtaken, Plan, Standing, standing
+from data.doubts import Decided, Word
 from data.states import Ending
 from flows.ending import Finish
 from sandbox.faults import Fault
@@ -14,6 +16,7 @@ from sandbox.server import Sandbox
 from tasks.approval import decide
 from tests.campaigns import Office, people
 from tests.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign
+from tests.small_ledger import definition, intent
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 REQUIRED = "invites: {approval: required}\n"
@@ -164,8 +167,6 @@ def test_an_approval_is_void_once_a_person_settled_something(office: Office) -> 
     with office.ledger() as ledger:
         campaign = ledger.campaign("asked")
         assert campaign is not None
-        from data.doubts import Decided, Word
-
         [doubt] = ledger.doubts(campaign.id).steps
         settled = [Decided(doubt.attempt, doubt.row, Word.AGAIN)]
         ledger.settle(campaign.id, settled, "grace", "nothing arrived", soon=True)
@@ -174,6 +175,34 @@ def test_an_approval_is_void_once_a_person_settled_something(office: Office) -> 
     assert "something was sent or settled" in (end.reason or "")
     assert end.plan is not None
     assert "invite: 2 by email" in end.plan.plan.told
+    answered(office)
+    assert office.run(path).ending is Ending.COMPLETED
+    assert office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
+
+
+def test_an_approval_that_becomes_void_at_the_last_moment_begins_no_run(office: Office) -> None:
+    """Between the look at the answer and the begin of the run another plan was shown."""
+    path = office.write("asked", people("ada"), more=REQUIRED)
+    office.run(path)
+    with office.ledger() as ledger:
+        approved = answered(office)
+        ledger.seek(replace(approved.plan, read="other"))
+        with pytest.raises(Overtaken, match="Nothing was sent"):
+            ledger.begin("asked", definition("ada", key="asked"), intent(), approved.id)
+        assert ledger.campaign("asked") is None
+
+
+def test_an_answer_to_a_plan_that_is_no_longer_shown_is_not_taken(office: Office) -> None:
+    """Between the look at the plan and the answer another plan was shown."""
+    office.run(office.write("asked", people("ada"), more=REQUIRED))
+    with office.ledger() as ledger:
+        seen, _ = ledger.asked("asked")
+        assert seen is not None
+        newer, stood = ledger.seek(replace(seen.plan, read="other"))
+        assert stood is Standing.CHANGED
+        with pytest.raises(NotAnswered, match="Another plan"):
+            ledger.answer(seen, Answer.APPROVED, "grace", "")
+        assert ledger.asked("asked", "other") == (newer, Standing.OPEN)
 
 
 def test_what_a_run_has_begun_under_an_approval_it_may_end(office: Office) -> None:
