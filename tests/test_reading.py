@@ -10,6 +10,7 @@ import yaml_definition as sample
 from config import reading as reading_module
 from config.email_key import email_key
 from config.errors import BadInput
+from config.pace import follower
 from config.reading import digest_of, read_campaigns
 
 EXAMPLES = Path(reading_module.__file__).parent / "examples"
@@ -58,6 +59,17 @@ def test_the_same_bytes_are_judged_once() -> None:
     assert read_campaigns(Path("c.yaml")) is first
     Path("p.csv").write_text(TABLE + "B,B,b@example.com\n")
     assert len(read_campaigns(Path("c.yaml")).definitions[0].candidates) == 2
+
+
+def test_a_long_reading_tells_how_far_it_has_come() -> None:
+    """Every thousand rows, so that whoever waits sees that something happens."""
+    rows = "".join(f"A,B,p{number}@example.com\n" for number in range(2500))
+    Path("p.csv").write_text(TABLE.partition("\n")[0] + "\n" + rows)
+    told: list[tuple[str, int]] = []
+    token = follower.set(lambda doing, rows: told.append((doing, rows)))
+    read_campaigns(Path("c.yaml"))
+    follower.reset(token)
+    assert told == [("checking", 1000), ("checking", 2000)]
 
 
 def test_the_digest_of_what_cannot_be_read() -> None:
