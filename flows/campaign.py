@@ -17,6 +17,7 @@ from data.ledger import Ledger
 from data.states import Ending
 from flows.credentials import service_settings
 from flows.ending import Finish
+from flows.interrupts import listen_again
 from flows.order import Desk, conduct
 from flows.seen import CANCELLED, name_of, seen
 from flows.watching import watcher
@@ -47,6 +48,7 @@ async def run_campaign(
     `file` is the definition (YAML or workbook) or a table of candidates with its `definition`;
     `campaign` picks one of several in a file. Safe to run again at any time.
     """
+    listen_again()  # for the runs beside this one
     asked = Asked(Path(file), campaign, Path(definition) if definition else None)
     watching = watcher.get()
     try:

@@ -8,12 +8,13 @@ follows within `SAME` seconds is one and the same wish.
 import asyncio
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 INTERRUPTED = "The run was interrupted."
 SAME = 1.0
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stoppable(Protocol):
@@ -22,8 +23,39 @@ class Stoppable(Protocol):
     def stop(self, reason: str) -> None: ...
 
 
-_under_way: list[Stoppable] = []
-_listening: list[Callable[[], None]] = []  # what gives the signals back, while we listen
+class _Ears:
+    """Hears the signals for everything under way in this process."""
+
+    def __init__(self) -> None:
+        self.under_way: list[Stoppable] = []
+        self._loop = asyncio.get_running_loop()
+        self._before = {number: signal.getsignal(number) for number in SIGNALS}
+        self._ends: asyncio.TimerHandle | None = None
+        self._ended = False
+
+    def listen(self) -> None:
+        """Take the signals, unless the first of them has had its effect."""
+        if not self._ended:
+            for number in SIGNALS:
+                self._loop.add_signal_handler(number, self._hear)
+
+    def end(self) -> None:
+        """Give the signals back to who had them before."""
+        self._ended = True
+        if self._ends is not None:
+            self._ends.cancel()
+        for number, handler in self._before.items():
+            self._loop.remove_signal_handler(number)
+            signal.signal(number, handler)
+
+    def _hear(self) -> None:
+        for one in self.under_way:
+            one.stop(INTERRUPTED)
+        if self._ends is None:
+            self._ends = self._loop.call_later(SAME, self.end)
+
+
+_ears: list[_Ears] = []  # at most one
 
 
 @contextmanager
@@ -32,36 +64,21 @@ def stopping_on_signals(gate: Stoppable) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    _under_way.append(gate)
-    if not _listening:
-        _listening.append(_listen())
+    if not _ears:
+        _ears.append(_Ears())
+    ears = _ears[0]
+    ears.under_way.append(gate)
+    ears.listen()
     try:
         yield
     finally:
-        _under_way.remove(gate)
-        if not _under_way:
-            _listening.pop()()
+        ears.under_way.remove(gate)
+        if not ears.under_way:
+            _ears.remove(ears)
+            ears.end()
 
 
-def _listen() -> Callable[[], None]:
-    """Stop everything under way at a signal; answers what gives the signals back."""
-    loop = asyncio.get_running_loop()
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    waiting: list[asyncio.TimerHandle] = []
-
-    def give_back() -> None:
-        for timer in waiting:
-            timer.cancel()
-        for number, handler in before.items():
-            loop.remove_signal_handler(number)
-            signal.signal(number, handler)
-
-    def stop() -> None:
-        for one in _under_way:
-            one.stop(INTERRUPTED)
-        if not waiting:
-            waiting.append(loop.call_later(SAME, give_back))
-
-    for number in before:
-        loop.add_signal_handler(number, stop)
-    return give_back
+def listen_again() -> None:
+    """Take the signals back: Prefect takes them at the begin of a run, for itself alone."""
+    if _ears and threading.current_thread() is threading.main_thread():
+        _ears[0].listen()

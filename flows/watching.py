@@ -4,6 +4,7 @@ A flow's parameters are stored by Prefect, so a watcher cannot be one of them.
 """
 
 from contextvars import ContextVar
+from pathlib import Path
 
 from data.remaining import Remaining
 from flows.ending import Finish
@@ -12,6 +13,10 @@ from tasks.sending import Sent
 
 class Watcher:
     """Hears what a run is going to do, every request it made, and how it ended. Ignores it all."""
+
+    def of(self, file: Path, key: str | None) -> "Watcher":
+        """Who watches one campaign of several; `key` is None where its file cannot be read."""
+        return self
 
     def expects(self, left: Remaining) -> None:
         """These calls are left to make."""

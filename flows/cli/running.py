@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 Files = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FILE...", help="Campaigns: definitions (.yaml), workbooks, or a .csv of people."
+        metavar="FILE...",
+        help="Campaigns: definitions (.yaml), workbooks, or a .csv of people; or a folder of them.",
     ),
 ]
 
@@ -32,8 +33,16 @@ def run(
 ) -> None:
     """Send a campaign: project, problem, people, invitations.
 
-    Safe to type again at any time: what is done is never repeated.
+    Safe to type again at any time: what is done is never repeated. Of a folder, every campaign
+    is sent, some side by side; a bad file stops no other.
     """
+    from flows.cli.run_folder import run_folder
+
+    folders = [file for file in files if file.is_dir()]
+    if folders and (len(files) > 1 or campaign or only):
+        raise typer.BadParameter(f"{folders[0]} is a folder: type it alone", param_hint="FILE")
+    if folders:
+        raise typer.Exit(run_folder(folders[0], as_json=as_json))
     raise typer.Exit(run_files(files, campaign, only or (), as_json=as_json))
 
 
@@ -57,7 +66,10 @@ def run_files(
         database = load_local().database_url
     with progress(as_json=as_json) as shown:
         _through_prefect(runs, shown)
-    return _tell(runs, database, as_json=as_json)
+    objects, codes = told(runs, database, as_json=as_json)
+    if as_json:
+        print_json(objects)
+    return worst(codes)
 
 
 def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> list[OneRun]:
@@ -120,8 +132,10 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress") -> None:
                 one.error = error
 
 
-def _tell(runs: Sequence[OneRun], database: str, *, as_json: bool) -> int:
-    """Say how each campaign ended; answers the exit code of them all."""
+def told(
+    runs: Sequence[OneRun], database: str, *, as_json: bool
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """Say how each campaign ended; answers the status object and the exit code of each."""
     from data.ledger import Ledger
     from data.opening import NoLedger
     from tasks.standing import standing
@@ -142,12 +156,10 @@ def _tell(runs: Sequence[OneRun], database: str, *, as_json: bool) -> int:
     finally:
         if ledger:
             ledger.close()
-    if as_json:
-        print_json(objects)
-    return _worst(codes)
+    return objects, codes
 
 
-def _worst(codes: Sequence[int]) -> int:
+def worst(codes: Sequence[int]) -> int:
     """Stopped outweighs bad input, which outweighs rows that need a person."""
     return next((code for code in (1, 2, 3) if code in codes), 0)
 

@@ -1,0 +1,110 @@
+"""The campaigns of a folder: which of its files describe some, and what is wrong."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from config.errors import BadInput
+from config.places import Place, Problem
+from config.reading import read_campaigns
+from config.sources import TEXT_TABLES, WORKBOOKS, YAML, sources_of, suffix_of
+
+# How other programs begin the name of a file that is theirs: locks, drafts, copies under way. What
+# is half there under another ending (.tmp, .part, .crdownload) is none of our kinds anyway.
+HIDDEN = (".", "~", "#")
+# In the names of what is written beside a bad file.
+OURS = ".problems."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One campaign of a file; or a file that cannot be used, with all that is wrong with it."""
+
+    file: Path
+    key: str | None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.key or self.file.name
+
+
+def campaigns_at(place: Path) -> list[Entry]:
+    """Every campaign of a folder or of one file, in the order of the names; nothing is sent.
+
+    Folders within a folder are not looked into. Raises BadInput where there is nothing at all.
+    """
+    files = campaign_files(place) if place.is_dir() else [place]
+    if not files:
+        message = "this folder has no campaigns in it (.yaml, .yml or workbooks)"
+        raise BadInput([Problem(Place(str(place)), message=message)])
+    return once_each([entry for file in files for entry in campaigns_of(file)])
+
+
+def campaigns_of(file: Path) -> list[Entry]:
+    """Every campaign of a file, or what is wrong with it."""
+    try:
+        definitions = read_campaigns(file).definitions
+    except BadInput as error:
+        return [Entry(file, None, error.problems)]
+    return [Entry(file, definition.campaign) for definition in definitions]
+
+
+def once_each(entries: list[Entry]) -> list[Entry]:
+    """Refuse a campaign that several files describe: nobody can tell which of them is meant."""
+    files: dict[str, list[Path]] = {}
+    for entry in entries:
+        if entry.key is not None:
+            files.setdefault(entry.key, []).append(entry.file)
+    return [replace(entry, problems=_twice(entry, files)) for entry in entries]
+
+
+def _twice(entry: Entry, files: dict[str, list[Path]]) -> tuple[Problem, ...]:
+    others = [file for file in files.get(entry.key or "", []) if file != entry.file]
+    if not others:
+        return entry.problems
+    message = f"the campaign {entry.key} is in {others[0].name} as well; keep one of them"
+    return (Problem(Place(str(entry.file)), "campaign", message=message),)
+
+
+def campaign_files(folder: Path) -> list[Path]:
+    """Definitions, and workbooks that none of them names as its people. Raises BadInput."""
+    named = _tables(folder)
+    return [file for file in _visible(folder, (*YAML, *WORKBOOKS)) if file not in named]
+
+
+def stray_tables(folder: Path) -> list[Path]:
+    """Texts with people that no definition of the folder names. Raises BadInput."""
+    named = _tables(folder)
+    return [file for file in _visible(folder, TEXT_TABLES) if file not in named]
+
+
+def sources(file: Path) -> list[Path]:
+    """The files that a campaign file is read from: itself, and the table of people it names."""
+    try:
+        people = sources_of(file, None).people
+    except BadInput:
+        return [file]
+    return [file] if people is None else [file, people.path]
+
+
+def _tables(folder: Path) -> set[Path]:
+    named = (sources(file)[1:] for file in _visible(folder, YAML))
+    return {folder / table.name for one in named for table in one if _is_in(table, folder)}
+
+
+def _is_in(file: Path, folder: Path) -> bool:
+    return file.parent.resolve() == folder.resolve()
+
+
+def _visible(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
+    try:
+        files = sorted(file for file in folder.iterdir() if file.is_file())
+    except OSError as error:
+        message = f"this folder cannot be read: {error.strerror}"
+        raise BadInput([Problem(Place(str(folder)), message=message)]) from None
+    for file in files:
+        name = file.name.lower()
+        if suffix_of(file) in kinds and not name.startswith(HIDDEN) and OURS not in name:
+            yield file

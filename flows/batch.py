@@ -1,0 +1,51 @@
+"""The flow that runs every campaign of a folder or workbook, each as a run of its own."""
+
+import asyncio
+import re
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.artifacts import MarkdownArtifact
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Failed
+
+from config.errors import BadInput
+from config.folder import campaigns_at
+from flows.campaign import BAD_INPUT, STOPPED
+from flows.seen import name_of
+from flows.showing import artifact_key
+from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
+from flows.summing_up import page, state_of_all
+from tasks.shell import as_task, in_words
+
+
+def _name() -> str:
+    return name_of(Path(flow_run.parameters["folder"]).name)
+
+
+@flow(name="batch", flow_run_name=_name, persist_result=False, retries=0)
+async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[Any]:
+    """Run every campaign of a folder (or of one workbook), some side by side.
+
+    One that fails stops no other, one without changes makes no request. Safe to run again at any
+    time.
+    """
+    place = Path(folder)
+    try:
+        look = partial(asyncio.to_thread, campaigns_at, place)
+        entries = await as_task("look for campaigns", look)
+        outcomes = await run_all(entries, side_by_side)
+        await show("batch", place, outcomes)
+        return state_of_all(outcomes)
+    except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
+        name = BAD_INPUT if isinstance(error, BadInput) else STOPPED
+        return Failed(name=name, message=in_words(error))
+
+
+async def show(kind: str, place: Path, outcomes: list[Outcome]) -> None:
+    """Write the page of them all: a new version of the folder's one artifact."""
+    key = artifact_key(kind, re.sub(r"^[^a-z0-9]+", "", place.name.lower()) or "folder")
+    await MarkdownArtifact(key=key, markdown=page(place.name, outcomes)).acreate()

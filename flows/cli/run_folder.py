@@ -1,0 +1,92 @@
+"""`campaign run FOLDER`: every campaign of a folder, some side by side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flows.cli.complaints import lines_of
+from flows.cli.one_run import OneRun
+from flows.cli.speech import answering, command, complain, print_json
+from flows.watching import Watcher
+
+if TYPE_CHECKING:
+    from config.definition import Definition
+    from config.folder import Entry
+    from flows.cli.progress import Progress
+
+
+class _Folder(Watcher):
+    """Knows who watches which of the campaigns."""
+
+    def __init__(self, runs: dict[str | None, OneRun], shown: "Progress") -> None:
+        self._runs = runs
+        self._shown = shown
+
+    def of(self, file: Path, key: str | None) -> Watcher:
+        run = self._runs.get(key)
+        return self._shown.of(run) if run else Watcher()
+
+
+def run_folder(folder: Path, *, as_json: bool) -> int:
+    """Run every campaign of a folder; answers the exit code of them all.
+
+    Unlike several files typed one by one, a bad one is told and stops no other. Raises BadInput
+    where there is no campaign at all, BadSettings.
+    """
+    from config.folder import campaigns_at
+    from config.settings import load_local, load_service
+    from flows.cli.progress import progress
+    from flows.cli.running import told, worst
+
+    with answering(as_json):
+        entries = campaigns_at(folder)
+        load_service()
+        database = load_local().database_url
+    bad = [entry for entry in entries if entry.problems]
+    runs = {
+        entry.key: OneRun(entry.file, None, _definition(entry), [str(entry.file)])
+        for entry in entries
+        if not entry.problems
+    }
+    with progress(as_json=as_json) as shown:
+        _through_prefect(folder, runs, shown)
+    objects, codes = told(list(runs.values()), database, as_json=as_json)
+    for entry in bad:
+        complain(*lines_of(entry.problems), f"  bad input: {command('check', entry.file)}")
+        problems = [problem.as_json() for problem in entry.problems]
+        objects.append({"ok": False, "campaign": entry.key, "problems": problems})
+        codes.append(2)
+    if as_json:
+        print_json(objects)
+    return worst(codes)
+
+
+def _definition(entry: "Entry") -> "Definition":
+    from config.reading import read_campaigns
+
+    definitions = read_campaigns(entry.file).definitions
+    return next(each for each in definitions if each.campaign == entry.key)
+
+
+def _through_prefect(folder: Path, runs: dict[str | None, OneRun], shown: "Progress") -> None:
+    """Run the batch under one Prefect server."""
+    import asyncio
+
+    from flows.prefect_settings import prepare
+
+    prepare(quiet=True)
+    shown.starting()
+    from flows.batch import run_batch
+    from flows.watching import watcher
+
+    place = str(folder.resolve())
+
+    async def batch() -> None:
+        watcher.set(_Folder(runs, shown))
+        await run_batch(place, return_state=True)
+
+    try:
+        asyncio.run(batch())
+    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+        for run in runs.values():
+            if run.end is None and run.error is None:
+                run.error = error

@@ -1,0 +1,129 @@
+"""Several campaigns in one run: each a run of its own, some at a time; none stops another."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from config.errors import BadInput, CampaignError
+from config.folder import Entry
+from config.settings import load_local
+from data.remaining import Remaining
+from flows.campaign import BAD_INPUT, STOPPED, run_campaign
+from flows.ending import Finish
+from flows.interrupts import INTERRUPTED, listen_again, stopping_on_signals
+from flows.watching import Watcher, watcher
+from tasks.sending import Sent
+from tasks.shell import in_words
+
+SideBySide = Annotated[int, Field(ge=1, le=16, description="How many campaigns at a time.")]
+DEFAULT = 3
+PLACES_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one campaign came out: the name of its final state, and why in words without a person.
+
+    `counts` as in the status object; empty where the campaign never came into the ledger.
+    """
+
+    entry: Entry
+    state: str
+    why: str
+    counts: Mapping[str, int]
+    end: Finish | None = None
+    error: Exception | None = None
+
+
+class _Hearing(Watcher):
+    """Keeps how one run ended, beside telling whoever watches."""
+
+    def __init__(self, other: Watcher) -> None:
+        self._other = other
+        self.end: Finish | None = None
+        self.error: Exception | None = None
+
+    def expects(self, left: Remaining) -> None:
+        self._other.expects(left)
+
+    def hears(self, sent: Sent) -> None:
+        self._other.hears(sent)
+
+    def ended(self, end: Finish) -> None:
+        self.end = end
+        self._other.ended(end)
+
+    def failed(self, error: Exception) -> None:
+        self.error = error
+        self._other.failed(error)
+
+
+@dataclass(slots=True)
+class _Stop:
+    """A signal ends what runs, and keeps the others from beginning."""
+
+    reason: str | None = None
+
+    def stop(self, reason: str) -> None:
+        self.reason = reason
+
+
+async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
+    """Run every campaign, in the given order as far as there is room; answers one outcome each.
+
+    Where a rate of invitations is set, one after the other: the rate is meant for the service.
+    """
+    turns = asyncio.Semaphore(1 if load_local().invites_per_second else at_a_time)
+    stop = _Stop()
+
+    async def one(entry: Entry) -> Outcome:
+        async with turns:
+            if stop.reason is not None:
+                return Outcome(entry, STOPPED, f"{INTERRUPTED} It was not begun.", {})
+            return await _run(entry)
+
+    with stopping_on_signals(stop):
+        async with asyncio.TaskGroup() as group:
+            # A task has a context, and so a watcher, of its own.
+            tasks = [group.create_task(one(entry)) for entry in entries]
+    return [task.result() for task in tasks]
+
+
+async def _run(entry: Entry) -> Outcome:
+    if entry.key is not None and entry.problems:
+        return Outcome(entry, BAD_INPUT, _places(entry), {})
+    hearing = _Hearing(watcher.get().of(entry.file, entry.key))
+    watcher.set(hearing)
+    try:
+        # A file that cannot be read gets a run as well, so that it is seen where runs are seen.
+        state = await run_campaign(str(entry.file), entry.key, return_state=True)
+    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own, in one run
+        return Outcome(entry, STOPPED, in_words(error), {}, error=error)
+    finally:
+        listen_again()
+    name, why = state.name or STOPPED, state.message or ""
+    if isinstance(hearing.error, BadInput):
+        why = _places(Entry(entry.file, entry.key, hearing.error.problems))
+    elif isinstance(hearing.error, CampaignError):
+        why = str(hearing.error)
+    counts = hearing.end.counts if hearing.end else {}
+    return Outcome(entry, name, why, counts, hearing.end, hearing.error)
+
+
+def _places(entry: Entry) -> str:
+    """Say where a file is wrong, and not what was found there: that may be somebody's name."""
+    shown = [
+        _place(problem.place.file, str(problem.place), problem.field) for problem in entry.problems
+    ]
+    more = [f"{len(shown) - PLACES_SHOWN:,} more places"] if len(shown) > PLACES_SHOWN else []
+    places = "; ".join([*dict.fromkeys(shown[:PLACES_SHOWN]), *more])
+    return f"{places}. What is wrong there: campaign check {entry.file.name}"
+
+
+def _place(file: str, place: str, field: str | None) -> str:
+    where = place.replace(file, Path(file).name, 1)
+    return f"{where}, {field}" if field else where

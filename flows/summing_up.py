@@ -1,0 +1,82 @@
+"""How several campaigns came out together: one final state, one page. Pure; names nobody."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from prefect.client.schemas.objects import State
+from prefect.states import Completed, Failed
+
+from flows.campaign import BAD_INPUT, COMPLETED, NEEDS_ATTENTION, NOT_YET, STOPPED
+from flows.campaign import WAITING_FOR_APPROVAL as APPROVAL
+from flows.side_by_side import Outcome
+
+NAMED = 10  # campaigns in one clause of a message
+SHOWN = 200  # campaigns on one page
+COUNTED = ("candidates", "invited", "waiting", "refused", "unsure")
+WORDS = {
+    COMPLETED: "completed",
+    NOT_YET: "not yet",
+    NEEDS_ATTENTION: "needs attention",
+    APPROVAL: "waiting for approval",
+    BAD_INPUT: "bad input",
+}
+ORDER = (COMPLETED, NOT_YET, NEEDS_ATTENTION, APPROVAL, BAD_INPUT)
+FINE = (COMPLETED, NOT_YET)
+# What a person has to do something about; everything else that is not fine has stopped.
+NEEDS_A_PERSON = (NEEDS_ATTENTION, APPROVAL, BAD_INPUT)
+
+
+def state_of_all(outcomes: Sequence[Outcome]) -> State[Any]:
+    """Completed only if nobody is needed for any of them; else the message says who is."""
+    states = Counter(outcome.state for outcome in outcomes)
+    fine = [f"{states[name]:,} {word(name)}" for name in FINE if states[name]]
+    total = f"{len(outcomes):,} campaign{'' if len(outcomes) == 1 else 's'}"
+    others = sorted((name for name in states if name not in FINE), key=_order)
+    if not others:
+        return Completed(name=COMPLETED, message=f"{total}: {', '.join(fine) or 'nothing to do'}")
+    named = [f"{word(name)}: {_names(outcomes, name)}" for name in others]
+    told = f"{total}: {', '.join([*fine, *named])}"
+    worst = NEEDS_ATTENTION if all(name in NEEDS_A_PERSON for name in others) else STOPPED
+    return Failed(name=worst, message=told)
+
+
+def word(state: str) -> str:
+    """A state's name in the middle of a sentence."""
+    return WORDS.get(state, state.lower())
+
+
+def _order(state: str) -> int:
+    return ORDER.index(state) if state in ORDER else len(ORDER)
+
+
+def _names(outcomes: Sequence[Outcome], state: str) -> str:
+    names = [outcome.entry.name for outcome in outcomes if outcome.state == state]
+    more = [f"{len(names) - NAMED:,} more"] if len(names) > NAMED else []
+    return ", ".join([*names[:NAMED], *more])
+
+
+def page(title: str, outcomes: Sequence[Outcome]) -> str:
+    """Counts of every campaign as Markdown, those that need a person first."""
+    header = ("campaign", "came out", *COUNTED)
+    lines = [f"# {_cell(title)}", "", state_of_all(outcomes).message or "", ""]
+    lines += [_row(header), _row(["---"] * 2 + ["---:"] * len(COUNTED))]
+    ordered = sorted(outcomes, key=lambda outcome: -_order(outcome.state))
+    for outcome in ordered[:SHOWN]:
+        counts = [f"{outcome.counts[name]:,}" if outcome.counts else "" for name in COUNTED]
+        lines.append(_row([_cell(outcome.entry.name), word(outcome.state), *counts]))
+    if len(ordered) > SHOWN:
+        lines += ["", f"{len(ordered) - SHOWN:,} more are not shown here."]
+    for outcome in ordered[:SHOWN]:
+        if outcome.state not in FINE:
+            lines += ["", f"**{_cell(outcome.entry.name)}**: {_cell(outcome.why)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(text: str) -> str:
+    """Keep what others wrote, as the name of a file, from being markup."""
+    return "".join(f"\\{c}" if c in r"\`*_[]<>|#" else c for c in " ".join(text.split()))
