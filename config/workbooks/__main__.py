@@ -22,7 +22,7 @@ from config.workbooks.shapes import (
 )
 
 MEMORY = 384 * 2**20
-SECONDS = 15  # of this process's own work; a workbook of 100,000 people takes three
+SECONDS = 15  # of this process's own work; 100,000 people in six columns take three
 CELLS_IN_A_PIECE = 10_000
 MOST_CELLS = 20_000_000
 FAR_AWAY = "this cell lies far outside any table; delete what is in it"

@@ -18,7 +18,7 @@ PATIENCE = 120.0  # seconds
 MOST_BYTES = 128 * 2**20
 SHORT_OF_MEANS = (
     "this workbook takes more time or memory to read than any campaign needs; "
-    "copy its candidates to a new one"
+    "copy its candidates to a new one, or save them as .csv"
 )
 # Where the package `config` lies: it need not be where the command was typed.
 HOME = Path(__file__).parents[2]

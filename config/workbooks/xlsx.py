@@ -159,10 +159,16 @@ def _text_of(run: Element) -> list[Element]:
 
 def _strings(archive: zipfile.ZipFile, part: str) -> Iterator[Any]:
     dialect = namespace(archive, part)
+    item_tag, text_tag = f"{dialect}si", f"{dialect}t"
     for _, element in elements(archive, part):
-        if element.tag == f"{dialect}si":
+        if element.tag != item_tag:
+            continue
+        if len(element) == 1 and element[0].tag == text_tag:
+            # Nearly all texts are plain ones.
+            yield text(_unescaped(element[0].text or ""))
+        else:
             yield text(_plain(element, dialect))
-            element.clear()
+        element.clear()
 
 
 def _local(element: Element) -> str:
