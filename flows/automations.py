@@ -35,7 +35,6 @@ from flows.forms import NOT_DECIDED
 # A run says every 30 seconds that it lives (flows/prefect_settings.py): three times is enough.
 SILENCE = timedelta(seconds=90)
 GONE = "CampaignRunGone"
-AGAIN = "CampaignRunAgain"
 NOTIFY = "CampaignNeedsAPerson"
 NOTIFY_BLOCK = "campaign-notify"
 
@@ -58,59 +57,50 @@ _SENTENCE = (
 )
 
 
-def _ours() -> ResourceSpecification:
+def _any_run() -> ResourceSpecification:
+    return ResourceSpecification.model_validate({"prefect.resource.id": "prefect.flow-run.*"})
+
+
+def _of_our_flows() -> ResourceSpecification:
     labels = {"prefect.resource.role": "flow", "prefect.resource.name": list(FLOWS)}
     return ResourceSpecification.model_validate(labels)
 
 
-def _from_a_deployment() -> ResourceSpecification:
-    return ResourceSpecification.model_validate({"prefect.resource.role": "deployment"})
-
-
-def _silent(related: list[ResourceSpecification]) -> EventTrigger:
-    """A run that lived, and then neither said so again nor changed its state."""
-    return EventTrigger(
-        match=ResourceSpecification.model_validate({"prefect.resource.id": "prefect.flow-run.*"}),
-        match_related=related,
-        after={"prefect.flow-run.heartbeat"},
-        # Every event of the run: our final states have names of their own.
-        expect={"prefect.flow-run.*"},
-        for_each={"prefect.resource.id"},
-        posture=Posture.Proactive,
-        threshold=1,
-        within=SILENCE,
-    )
-
-
 def gone() -> AutomationCore:
-    """A run whose process is gone is marked as crashed, so that it does not look alive for ever."""
+    """A run whose process is gone is marked as crashed, and what it was doing is started again.
+
+    With the same parameters, once, for the deployment it came from; one that was typed in a
+    terminal is only marked. Claims in the ledger make the second start safe, whatever the first is.
+    """
     message = "Its process went away. What was on its way is unsure; nothing is repeated."
-    return AutomationCore(
-        name=GONE,
-        description="Marks a campaign's run as crashed when nothing was heard of it for 90 s.",
-        trigger=_silent([_ours()]),
-        actions=[ChangeFlowRunState(state=StateType.CRASHED, message=message)],
-    )
-
-
-def again() -> AutomationCore:
-    """And what it was doing is started again, with the same parameters; claims keep that safe."""
     parameters = {
         "__prefect_kind": "json",
         "value": {"__prefect_kind": "jinja", "template": "{{ flow_run.parameters|tojson }}"},
     }
     return AutomationCore(
-        name=AGAIN,
-        description="Starts a campaign's deployment again after its run's process went away.",
-        trigger=_silent([_ours(), _from_a_deployment()]),
+        name=GONE,
+        description="Marks a campaign's run as crashed when it fell silent, and starts it again.",
+        trigger=EventTrigger(
+            match=_any_run(),
+            match_related=[_of_our_flows()],
+            after={"prefect.flow-run.heartbeat"},
+            # Every event of the run: our final states have names of their own.
+            expect={"prefect.flow-run.*"},
+            for_each={"prefect.resource.id"},
+            posture=Posture.Proactive,
+            threshold=1,
+            within=SILENCE,
+        ),
+        # Both by one trigger: of two, the second would hear of the crash that the first one marks.
         actions=[
+            ChangeFlowRunState(state=StateType.CRASHED, message=message),
             RunDeployment(
                 source="inferred",
                 deployment_id=None,
                 parameters=parameters,
                 job_variables=None,
                 schedule_after=timedelta(seconds=10),
-            )
+            ),
         ],
     )
 
@@ -129,10 +119,8 @@ def notify(block: UUID, *, by_mail: bool) -> AutomationCore:
         name=NOTIFY,
         description="Tells where CAMPAIGN_NOTIFY_URL says that a campaign needs a person.",
         trigger=EventTrigger(
-            match=ResourceSpecification.model_validate(
-                {"prefect.resource.id": "prefect.flow-run.*"}
-            ),
-            match_related=[_ours()],
+            match=_any_run(),
+            match_related=[_of_our_flows()],
             expect={f"prefect.flow-run.{name}" for name in NEEDS_A_PERSON},
             for_each={"prefect.resource.id"},
             posture=Posture.Reactive,
@@ -144,7 +132,7 @@ def notify(block: UUID, *, by_mail: bool) -> AutomationCore:
 
 async def register(client: PrefectClient, notify_url: SecretStr | None) -> None:
     """Create or renew the automations. Without an address, notices stay as they were."""
-    wanted = [gone(), again()]
+    wanted = [gone()]
     if notify_url is not None:
         by_mail = urlsplit(notify_url.get_secret_value()).scheme in {"mailto", "mailtos"}
         wanted.append(notify(await _kept(notify_url, by_mail=by_mail), by_mail=by_mail))

@@ -1,13 +1,15 @@
 """Deployments: what Prefect can start by itself, on a schedule, or from a form in its UI.
 
 One for each campaign of a file, one for a whole folder, one for the inbox, and the forms. Each
-runs once at a time: a run that comes due meanwhile is dropped, for the next one does all that is
-left. Claims in the ledger would keep two of them safe as well.
+runs once at a time, but for the forms: a run that comes due meanwhile is dropped, for the next one
+does all that is left. Claims in the ledger would keep two of them safe as well.
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from prefect import Flow
 from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
@@ -16,13 +18,13 @@ from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
 
 from config.definition import Definition
-from config.reading import read_campaigns
+from flows.batch import run_batch
 from flows.campaign import run_campaign
 from flows.forms import approve_campaign, settle_campaign
 from flows.prefect_settings import RUNS
 
 # The flows of this product, by the names that Prefect knows them by.
-FLOWS = (run_campaign.name, approve_campaign.name, settle_campaign.name)
+FLOWS = (run_campaign.name, run_batch.name, approve_campaign.name, settle_campaign.name)
 
 POOL = "campaigns"
 
@@ -41,6 +43,7 @@ class Planned:
     schedule: Schedule | None = None
     tags: tuple[str, ...] = ()
     description: str = ""
+    one_at_a_time: bool = True
 
     @property
     def when(self) -> str:
@@ -53,33 +56,62 @@ class Planned:
         return f"every {self.schedule.interval}"
 
 
-def of_file(file: Path, definition: Path | None = None) -> list[Planned]:
-    """A deployment for each campaign of a file. Raises BadInput."""
-    return [
-        of_campaign(file, campaign, definition)
-        for campaign in read_campaigns(file, definition).definitions
-    ]
-
-
-def of_campaign(file: Path, campaign: Definition, definition: Path | None = None) -> Planned:
+def of_campaign(file: Path, campaign: Definition) -> Planned:
     """The deployment of one campaign, with the schedule that it carries itself."""
-    parameters = {"file": str(file.resolve()), "campaign": campaign.campaign}
-    if definition is not None:
-        parameters["definition"] = str(definition.resolve())
     return Planned(
         run_campaign,
         campaign.campaign,
-        parameters,
+        {"file": str(file.resolve()), "campaign": campaign.campaign},
+        schedule=_schedule(campaign),
         tags=(f"campaign:{campaign.campaign}",),
         description=f"The campaign {campaign.campaign} of {file.name}.",
     )
 
 
+def of_folder(folder: Path) -> Planned:
+    """The deployment of all campaigns of a folder, as they are found at each run."""
+    name = folder.resolve().name
+    return Planned(
+        run_batch,
+        name,
+        {"folder": str(folder.resolve())},
+        description=f"Every campaign in the folder {name}.",
+    )
+
+
+def _schedule(campaign: Definition) -> Schedule | None:
+    own = campaign.schedule
+    if own is None:
+        return None
+    if own.cron is not None:
+        return Schedule(cron=own.cron, timezone=own.timezone)
+    return every(own.every, own.timezone)
+
+
+def every(interval: timedelta | None, timezone: str | None) -> Schedule:
+    """So often, counted from midnight of a day long ago: a new start shifts nothing."""
+    zone = ZoneInfo(timezone or "UTC")
+    return Schedule(
+        interval=interval, timezone=zone.key, anchor_date=datetime(2024, 1, 1, tzinfo=zone)
+    )
+
+
 def forms() -> list[Planned]:
     """What a person fills in and sends in Prefect's pages."""
+    # Any number at a time: what somebody has filled in is never dropped.
     return [
-        Planned(approve_campaign, "approve", description="Approve or reject a campaign's plan."),
-        Planned(settle_campaign, "settle", description="Say what came of an unsure call."),
+        Planned(
+            approve_campaign,
+            "approve",
+            description="Approve or reject a campaign's plan.",
+            one_at_a_time=False,
+        ),
+        Planned(
+            settle_campaign,
+            "settle",
+            description="Say what came of an unsure call.",
+            one_at_a_time=False,
+        ),
     ]
 
 
@@ -100,7 +132,7 @@ async def _made(planned: Planned, **more: Any) -> RunnerDeployment:
         schedules=[planned.schedule] if planned.schedule else [],
         tags=list(planned.tags),
         description=planned.description,
-        concurrency_limit=ONE_AT_A_TIME,
+        concurrency_limit=ONE_AT_A_TIME if planned.one_at_a_time else None,
         # A module is found from every folder that a process may be started in.
         entrypoint_type=EntrypointType.MODULE_PATH,
         **more,

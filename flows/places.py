@@ -6,58 +6,34 @@ from pathlib import Path
 
 from prefect.schedules import Schedule
 
-from config.errors import BadInput
-from config.places import Place, Problem
-from flows.deployments import Planned, of_file
+from config.folder import Entry, campaign_files, campaigns_of, once_each
+from config.places import Problem
+from config.reading import read_campaigns
+from flows.deployments import Planned, of_campaign, of_folder
 
-DEFINITIONS = frozenset({".yaml", ".yml", ".xlsx", ".xlsm", ".xls", ".ods"})
 
+def planned_of(
+    places: Sequence[Path], schedule: Schedule | None
+) -> tuple[list[Planned], list[Problem]]:
+    """The deployments of files and folders, and what is wrong with some of the files.
 
-def planned_of(places: Sequence[Path], schedule: Schedule | None) -> list[Planned]:
-    """A deployment for each campaign of these files, `schedule` for those without their own.
-
-    Raises BadInput: a missing or unreadable file, or one key in two files.
+    `schedule` is for the folders, and for campaigns of files without a schedule of their own.
+    Raises BadInput: a folder that cannot be read.
     """
-    planned: list[Planned] = []
-    problems: list[Problem] = []
-    for file in _files(places):
-        try:
-            planned += of_file(file)
-        except BadInput as error:
-            problems += error.problems
-    problems += _twice(planned)
-    if problems:
-        raise BadInput(problems)
-    return [one if one.schedule else replace(one, schedule=schedule) for one in planned]
+    folders = [place for place in places if place.is_dir()]
+    files = [place for place in places if not place.is_dir()]
+    inside = [file for folder in folders for file in campaign_files(folder)]
+    entries = once_each([entry for file in (*files, *inside) for entry in campaigns_of(file)])
+    planned = [replace(of_folder(folder), schedule=schedule) for folder in folders]
+    for one in _campaigns(entries):
+        named = Path(one.parameters["file"]) in {file.resolve() for file in files}
+        planned.append(replace(one, schedule=one.schedule or (schedule if named else None)))
+    return planned, [problem for entry in entries for problem in entry.problems]
 
 
-def planned_in(folder: Path) -> tuple[list[Planned], list[Problem]]:
-    """A deployment for each campaign in a folder, and what is wrong with the other files."""
-    planned: list[Planned] = []
-    problems: list[Problem] = []
-    for file in _files([folder]):
-        try:
-            planned += of_file(file)
-        except BadInput as error:
-            problems += error.problems
-    twice = list(_twice(planned))
-    names = {one.name: one for one in reversed(planned)}
-    return list(reversed(names.values())), [*problems, *twice]
-
-
-def _files(places: Sequence[Path]) -> Iterator[Path]:
-    for place in places:
-        if place.is_dir():
-            found = (file for file in place.iterdir() if file.suffix.lower() in DEFINITIONS)
-            yield from sorted(file for file in found if not file.name.startswith(("~", ".")))
-        else:
-            yield place
-
-
-def _twice(planned: Sequence[Planned]) -> Iterator[Problem]:
-    seen: set[str] = set()
-    for one in planned:
-        if one.name in seen:
-            message = f"the campaign {one.name} is in another of these files as well"
-            yield Problem(Place(one.parameters["file"]), "campaign", message=message)
-        seen.add(one.name)
+def _campaigns(entries: Sequence[Entry]) -> Iterator[Planned]:
+    wanted = {(entry.file, entry.key) for entry in entries if not entry.problems}
+    for file in dict.fromkeys(file for file, _ in wanted):
+        for definition in read_campaigns(file).definitions:
+            if (file, definition.campaign) in wanted:
+                yield of_campaign(file, definition)

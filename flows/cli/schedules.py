@@ -31,6 +31,10 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
 
     from prefect.schedules import Schedule
 
+    from config.cron import NotACron
+    from config.cron import cron as read_cron
+    from flows.deployments import every as so_often
+
     if timezone is not None:
         try:
             ZoneInfo(timezone)
@@ -40,11 +44,9 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
         raise BadSchedule("One schedule at a time: --cron or --every")
     if cron is not None:
         try:
-            return Schedule(cron=cron, timezone=timezone or "UTC")
-        except ValueError:
-            raise BadSchedule(
-                f'"{cron}" is no cron line; every weekday at nine is "0 9 * * 1-5"'
-            ) from None
+            return Schedule(cron=read_cron(cron), timezone=timezone or "UTC")
+        except NotACron as error:
+            raise BadSchedule(f'--cron: found "{cron}", wanted {error}') from None
     if every is not None:
-        return Schedule(interval=timedelta(minutes=every), timezone=timezone or "UTC")
+        return so_often(timedelta(minutes=every), timezone)
     return None

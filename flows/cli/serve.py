@@ -7,10 +7,12 @@ import typer
 
 from config.errors import CampaignError
 from flows.cli.schedules import Cron, Every, Timezone
-from flows.cli.speech import counted, say
+from flows.cli.speech import complain, counted, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from prefect.schedules import Schedule
 
     from flows.deployments import Planned
 
@@ -36,9 +38,19 @@ def serve(
 
     prepare(quiet=False)
     from flows.cli.schedules import schedule_of
+
+    serve_all(planned(places, schedule_of(cron, every, timezone)))
+
+
+def planned(places: "Sequence[Path]", schedule: "Schedule | None" = None) -> "list[Planned]":
+    """What these files and folders and the forms make; a bad file is told and left out."""
+    from flows.cli.complaints import lines_of
+    from flows.deployments import forms
     from flows.places import planned_of
 
-    serve_all(planned_of(places, schedule_of(cron, every, timezone)))
+    found, problems = planned_of(places, schedule)
+    complain(*lines_of(problems))
+    return [*found, *forms()]
 
 
 def serve_all(planned: "Sequence[Planned]") -> None:

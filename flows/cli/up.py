@@ -15,8 +15,7 @@ from typing import Annotated
 import typer
 
 from config.errors import CampaignError
-from flows.cli.complaints import lines_of
-from flows.cli.speech import command, complain, say
+from flows.cli.speech import command, say
 
 STARTS = 120.0  # seconds; a fresh home took up to 24 s on a quiet machine
 STOPS = 30.0
@@ -53,13 +52,9 @@ def up(
     with _server(port, log) as server:
         _wait(server, address, log)
         _watch(server)
-        from flows.cli.serve import serve_all
-        from flows.places import planned_in
+        from flows.cli.serve import planned, serve_all
 
-        planned, problems = planned_in(folder)
-        # One bad file keeps no other campaign from its schedule.
-        complain(*lines_of(problems))
-        serve_all(planned)
+        serve_all(planned([folder]))
         if server.poll() is not None:
             raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
 
