@@ -66,9 +66,9 @@ async def run_campaign(
                     stopped=pages.stopped,
                 )
                 end = await conduct(asked, desk)
-                if end.ending is Ending.STOPPED and await pages.stopped():
+                if end.ending is Ending.STOPPED and (why := await pages.stopped()):
                     # A worker's cancel comes as a signal, which only says that it was interrupted.
-                    end = replace(end, reason=CANCELLED)
+                    end = replace(end, reason=why)
                 await pages.ended(end)
         watching.ended(end)
         return state_of(end)

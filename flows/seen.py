@@ -24,7 +24,9 @@ from flows.ending import Finish
 from tasks.standing import tally
 
 EVERY = 3.0  # seconds between two looks at how far it is
+PATIENCE = 10.0  # seconds that Prefect may take; a wave does not wait longer for its answer
 CANCELLED = "It was cancelled in Prefect."
+SUSPENDED = "It was suspended in Prefect."
 
 
 class Seen:
@@ -47,15 +49,18 @@ class Seen:
             self._key.set_result(key)
 
     async def stopped(self) -> str | None:
-        """Say whether somebody has cancelled the run where it is shown."""
+        """Say whether somebody has cancelled or suspended the run where it is shown."""
         state = None
         try:
-            state = (await self._client.read_flow_run(self._run)).state
+            async with asyncio.timeout(PATIENCE):
+                state = (await self._client.read_flow_run(self._run)).state
         except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
             _unseen(error)
-        if state is not None and (state.is_cancelling() or state.is_cancelled()):
+        if state is None:
+            return None
+        if state.is_cancelling() or state.is_cancelled():
             return CANCELLED
-        return None
+        return SUSPENDED if state.is_paused() else None
 
     async def ended(self, end: Finish) -> None:
         """Show where the campaign stands once the run is over."""
@@ -148,7 +153,8 @@ def name_of(key: str) -> str:
 
 async def _tolerantly(showing_it: Awaitable[None]) -> None:
     try:
-        await showing_it
+        async with asyncio.timeout(PATIENCE):
+            await showing_it
     except Exception as error:  # noqa: BLE001 - a page that is not shown stops no campaign
         _unseen(error)
 

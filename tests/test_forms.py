@@ -93,10 +93,14 @@ def code_of(desk: Desk, key: str) -> str:
     return asked.code
 
 
+def press(prefect: PrefectServer, run: str, **state: str) -> None:
+    """Ask for another state of a run, as the buttons of the UI do."""
+    address = f"{prefect.api}/flow_runs/{run}/set_state"
+    httpx.post(address, json={"state": state}).raise_for_status()
+
+
 def cancel(prefect: PrefectServer, run: str) -> None:
-    """Press cancel, as the UI does."""
-    state = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
-    httpx.post(f"{prefect.api}/flow_runs/{run}/set_state", json=state).raise_for_status()
+    press(prefect, run, type="CANCELLING", name="Cancelling")
 
 
 def start_served(prefect: PrefectServer, key: str) -> str:
@@ -105,6 +109,7 @@ def start_served(prefect: PrefectServer, key: str) -> str:
     ends = time.monotonic() + 60
     while (found := httpx.get(address)).status_code != 200 and time.monotonic() < ends:
         time.sleep(0.2)  # the server tells nobody when a deployment appears
+    found.raise_for_status()
     deployment = found.json()["id"]
     response = httpx.post(
         f"{prefect.api}/deployments/{deployment}/create_flow_run",
@@ -277,6 +282,19 @@ def test_a_cancel_of_a_served_run_stops_it_as_well(desk: Desk, prefect: PrefectS
     assert desk.type("run", file).code == 0
     assert len(emails_of(desk)) == 350
     assert set(emails_of(desk).values()) == {1}
+
+
+def test_a_suspended_run_stops_as_well(desk: Desk, prefect: PrefectServer) -> None:
+    """Prefect's own pause cannot hold code that runs: the run ends, and says why."""
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
+    process = desk.start("run", desk.campaign("held", 350))
+    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=60)
+    press(prefect, last_run(prefect, "held ")["id"], type="PAUSED", name="Suspended")
+    end = answer(process)
+    assert (end.code, "suspended in Prefect" in end.err) == (1, True)
+    assert len(emails_of(desk)) in (100, 200)
+    run = last_run(prefect, "held ")
+    assert (run["state_type"], run["state_name"]) == ("FAILED", "Stopped")
 
 
 def test_prefect_knows_nobody_by_name(desk: Desk, prefect: PrefectServer) -> None:

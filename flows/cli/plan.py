@@ -113,6 +113,8 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
         yield "invite", counted(seen.invite, "email") if seen.invite else "nobody"
         if definition.invites.window:
             yield "when", str(definition.invites.window)
+    if definition.invites.approval is not None and not seen.nothing:
+        yield "approval", "a run shows this plan, and sends nothing before a person approves it"
     yield from _left_alone(seen)
 
 
