@@ -15,7 +15,17 @@ from sqlalchemy import Connection, Engine, Row, bindparam, func, insert, select,
 from sqlalchemy.exc import DBAPIError
 
 from config.definition import Definition
-from data import approvals, claims, intake, pauses, receipt_doubts, recovery, resending, settling
+from data import (
+    approvals,
+    claims,
+    inbox,
+    intake,
+    pauses,
+    receipt_doubts,
+    recovery,
+    resending,
+    settling,
+)
 from data.approvals import Answer, Asked, Plan, Standing
 from data.claims import Claim, Claimed, Outcome
 from data.doubts import By, Decided, Doubts
@@ -360,6 +370,18 @@ class Ledger:
         """Take a person's answer to the plan that was last shown. Raises NotAnswered."""
         with self._writing() as connection:
             approvals.answer(connection, asked, given, who, why, now())
+
+    # -- the inbox ------------------------------------------------------------------------
+
+    def passed(self, digest: str) -> list[inbox.Passed]:
+        """What became of a content of the watched folder when it last came through."""
+        with self._reading() as connection:
+            return inbox.passed(connection, digest)
+
+    def note_passed(self, digest: str, key: str | None, file: str, ending: str) -> None:
+        """Write down what became of one campaign of a content of the watched folder."""
+        with self._writing() as connection:
+            inbox.note(connection, digest, key, file, ending, now())
 
     # -- the journal ---------------------------------------------------------------------
 

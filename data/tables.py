@@ -276,6 +276,23 @@ class Decision(SQLModel, table=True):
     decided_at: datetime = _time(nullable=False)
 
 
+class InboxContent(SQLModel, table=True):
+    """One campaign of a content that came through a watched folder, and how its last run ended.
+
+    A file is known by what is in it (`digest`), wherever it lies and whatever it is called.
+    """
+
+    __tablename__ = "inbox"
+    __table_args__ = (UniqueConstraint("digest", "campaign_key"),)
+
+    id: int = Field(default=None, primary_key=True)
+    digest: str
+    campaign_key: str  # "" for a content that cannot be read
+    file: str
+    ending: str
+    seen_at: datetime = _time(nullable=False)
+
+
 class ReceiptDoubt(SQLModel, table=True):
     """A receipt that did not fit this ledger, and who accepted it after a look, when and why.
 

@@ -158,6 +158,16 @@ def upgrade() -> None:
     sa.PrimaryKeyConstraint('id')
     )
     op.create_index('ix_decision_campaign_id', 'decision', ['campaign_id'], unique=False)
+    op.create_table('inbox',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('digest', sa.String(), nullable=False),
+    sa.Column('campaign_key', sa.String(), nullable=False),
+    sa.Column('file', sa.String(), nullable=False),
+    sa.Column('ending', sa.String(), nullable=False),
+    sa.Column('seen_at', sa.DateTime(timezone=True), nullable=False),
+    sa.PrimaryKeyConstraint('id'),
+    sa.UniqueConstraint('digest', 'campaign_key')
+    )
     op.create_table('receipt_doubt',
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('campaign_key', sa.String(), nullable=False),

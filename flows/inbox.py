@@ -1,0 +1,186 @@
+"""The flow that looks into a watched folder once: what is new there is run, what is bad is told.
+
+A schedule repeats it. Nothing that a person put there is moved or deleted; what came through is
+known by its content, in the ledger.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+from prefect.states import Completed, Failed
+from pydantic import Field
+
+from config.errors import BadInput
+from config.folder import Entry, campaign_files, campaigns_of, once_each, sources, stray_tables
+from config.places import Problem
+from config.settings import load_local
+from data.exports import CannotWrite
+from data.inbox import BAD_CONTENT
+from data.ledger import Ledger, now
+from data.states import Ending
+from flows import reports
+from flows.batch import show
+from flows.campaign import BAD_INPUT, COMPLETED, STOPPED
+from flows.seen import name_of
+from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
+from flows.summing_up import state_of_all
+from tasks.inbox import Traces, at_rest, content_of, due, situation, traces
+from tasks.shell import as_task, in_words
+
+Seconds = Annotated[
+    float, Field(ge=0, le=600, description="So long nobody may have written to a file, in seconds.")
+]
+QUIET = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One campaign of a file, or a file that is bad; `content` tells what the file holds."""
+
+    entry: Entry
+    content: str
+    due: bool
+
+
+@dataclass(slots=True)
+class Look:
+    """What one look into the folder found; `unfinished` are files left for the next time."""
+
+    found: list[Found] = field(default_factory=list)
+    unfinished: list[Path] = field(default_factory=list)
+
+
+def _name() -> str:
+    return name_of(Path(flow_run.parameters["folder"]).name)
+
+
+@flow(name="inbox", flow_run_name=_name, persist_result=False, retries=0)
+async def watch_inbox(
+    folder: str, side_by_side: SideBySide = DEFAULT, quiet_for: Seconds = QUIET
+) -> State[Any]:
+    """Run what is new in a watched folder, and go on with what has something left to send.
+
+    A file that is still being written is left for the next time. Beside a bad one its report is
+    written. Safe to run again at any time.
+    """
+    place, quiet = Path(folder), timedelta(seconds=quiet_for)
+    try:
+        with Ledger.open(load_local().database_url) as ledger:
+            look = await as_task("look into the folder", partial(_look, place, ledger, quiet))
+            fresh = [found for found in look.found if found.due]
+            outcomes = await run_all([found.entry for found in fresh], side_by_side)
+            keep = partial(asyncio.to_thread, _keep, ledger, fresh, outcomes)
+            outcomes = await as_task("write down what came of it", keep) if fresh else []
+        if outcomes:
+            await show("inbox", place, outcomes)
+        return _state(outcomes, look.unfinished)
+    except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
+        name = BAD_INPUT if isinstance(error, BadInput) else STOPPED
+        return Failed(name=name, message=in_words(error))
+
+
+def _state(outcomes: Sequence[Outcome], unfinished: Sequence[Path]) -> State[Any]:
+    state = state_of_all(outcomes) if outcomes else Completed(name=COMPLETED, message="Nothing new")
+    if unfinished:
+        left = f"{len(unfinished):,} still being written, left for the next time"
+        return state.model_copy(update={"message": f"{state.message}; {left}"})
+    return state
+
+
+async def _look(place: Path, ledger: Ledger, quiet: timedelta) -> Look:
+    """See which files are there, wait where something is new, and see which are at rest."""
+    files = await asyncio.to_thread(_files, place)
+    before = await asyncio.to_thread(_traces, files)
+    known = await asyncio.to_thread(_known, files, ledger)
+    if not all(known.values()):
+        await asyncio.sleep(quiet.total_seconds())
+    return await asyncio.to_thread(_judge, before, known, ledger, quiet)
+
+
+def _files(place: Path) -> list[Path]:
+    return [*campaign_files(place), *stray_tables(place)]
+
+
+def _traces(files: Sequence[Path]) -> dict[Path, Traces]:
+    return {file: traces(sources(file)) for file in files}
+
+
+def _known(files: Sequence[Path], ledger: Ledger) -> dict[Path, bool]:
+    return {file: bool(ledger.passed(content_of(file))) for file in files}
+
+
+def _judge(
+    before: dict[Path, Traces], known: dict[Path, bool], ledger: Ledger, quiet: timedelta
+) -> Look:
+    look = Look()
+    for file, first in before.items():
+        if not known[file] and not _finished(file, first, quiet):
+            look.unfinished.append(file)
+        else:
+            look.found += _campaigns(file, ledger)
+    entries = once_each([found.entry for found in look.found])
+    look.found = [
+        replace(found, entry=entry) for found, entry in zip(look.found, entries, strict=True)
+    ]
+    return look
+
+
+def _finished(file: Path, first: Traces, quiet: timedelta) -> bool:
+    second = traces(sources(file))
+    at = now()
+    return first.keys() == second.keys() and all(
+        at_rest(first[source], second[source], at, quiet) for source in first
+    )
+
+
+def _campaigns(file: Path, ledger: Ledger) -> Iterator[Found]:
+    """What is in a file: as the ledger remembers it, else as it reads."""
+    content, at = content_of(file), now()
+    passed = ledger.passed(content)
+    if not passed:
+        yield from (Found(entry, content, True) for entry in campaigns_of(file))
+    for last in passed:
+        stands = situation(ledger, content, last.key, at) if last.key else None
+        again = stands is not None and due(last, stands, at)
+        yield Found(Entry(file, last.key), content, again)
+
+
+def _keep(ledger: Ledger, fresh: Sequence[Found], outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Note what came of each, and tell beside the files; answers what is news to anybody."""
+    news = []
+    for found, outcome in zip(fresh, outcomes, strict=True):
+        key = outcome.end.campaign if outcome.end else found.entry.key
+        problems = _problems(outcome)
+        # Which of two files is meant may be settled without a change of this one.
+        if not (found.entry.key and found.entry.problems):
+            ledger.note_passed(found.content, key, found.entry.file.name, _ending(outcome, key))
+        try:
+            if not problems:
+                reports.withdraw(found.entry.file)
+            elif not reports.tell(found.entry.file, found.content, problems):
+                continue
+        except CannotWrite as error:
+            outcome = replace(outcome, why=f"{outcome.why} {error}")  # noqa: PLW2901
+        news.append(outcome)
+    return news
+
+
+def _problems(outcome: Outcome) -> tuple[Problem, ...]:
+    if outcome.end is not None:
+        return ()
+    error = outcome.error
+    return error.problems if isinstance(error, BadInput) else outcome.entry.problems
+
+
+def _ending(outcome: Outcome, key: str | None) -> str:
+    if outcome.end is not None:
+        return outcome.end.ending
+    return BAD_CONTENT if key is None else Ending.STOPPED

@@ -1,0 +1,91 @@
+"""What is written beside a bad file in a watched folder: a report, and a marked copy of the table.
+
+Whoever may read the file may read these: what was found in it is quoted. What a person put there
+is never touched, and a marked copy is never written over: somebody may be mending it.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from config.errors import BadInput
+from config.own_tables import named_table
+from config.places import Problem
+from data.exports import CannotWrite
+from data.marking import marked_copy
+from flows.cli.complaints import lines_of
+from flows.cli.speech import command
+
+HEADLINE = "Nothing of this file was sent, because of what is wrong in it:"
+
+
+def report_of(file: Path) -> Path:
+    """Where the report on a file lies: `spring.yaml` has `spring.yaml.problems.txt`."""
+    return file.with_name(f"{file.name}.problems.txt")
+
+
+def tell(file: Path, content: str, problems: Sequence[Problem]) -> bool:
+    """Write the report and the marked copy; False where just that is there already.
+
+    `content` is the digest of what the file holds. Raises CannotWrite.
+    """
+    copy = _marked(file, content, problems)
+    lines = [HEADLINE, "", *lines_of(problems), ""]
+    if copy is not None:
+        lines += [f"A copy with these places marked: {copy.name}", ""]
+    lines += [
+        "Mend the file itself, or save a mended copy over it; it is then taken by itself.",
+        f"To see whether all is well: {command('check', file.name)}",
+    ]
+    text = "\n".join(lines) + "\n"
+    report = report_of(file)
+    if _text_of(report) == text:
+        return False
+    _write(report, text.encode(), file)
+    return True
+
+
+def withdraw(file: Path) -> None:
+    """Take the report away, once the file is as it should be. Raises CannotWrite."""
+    report = report_of(file)
+    if (_text_of(report) or "").startswith(HEADLINE):
+        try:
+            report.unlink(missing_ok=True)
+        except OSError as error:
+            raise CannotWrite(report, error.strerror or "no reason given") from None
+
+
+def _text_of(report: Path) -> str | None:
+    try:
+        return report.read_text("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _marked(file: Path, content: str, problems: Sequence[Problem]) -> Path | None:
+    """Write the table with its bad cells marked, where there are any; answers where it is."""
+    try:
+        named = named_table(file, None)
+        made = marked_copy(named, problems) if named else None
+    except BadInput:
+        return None  # what cannot be read at all cannot be marked either
+    if named is None or made is None:
+        return None
+    with_macros = not made.anew and named.path.suffix.lower() == ".xlsm"
+    ending = ".xlsm" if with_macros else ".xlsx"
+    copy = file.with_name(f"{named.path.name}.problems.{content[:6]}{ending}")
+    if not copy.exists():
+        _write(copy, made.content, named.path)
+    return copy
+
+
+def _write(path: Path, content: bytes, like: Path) -> None:
+    """Write a file as a whole, to be read by those who can read `like`. Raises CannotWrite."""
+    fresh = path.with_name(f".{path.name}.tmp")
+    try:
+        fresh.touch(mode=0o600)
+        fresh.write_bytes(content)
+        fresh.chmod(like.stat().st_mode & 0o666)
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise CannotWrite(path, error.strerror or "no reason given") from None

@@ -1,0 +1,121 @@
+"""Which files of a watched folder are due: finished, and new or with something left to send."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from hashlib import sha256
+from pathlib import Path
+
+from config.errors import BadInput
+from config.folder import sources
+from config.reading import digest_of
+from config.window import Phase
+from data.approvals import Standing
+from data.inbox import BAD_CONTENT, Passed
+from data.ledger import Ledger
+from data.remaining import Remaining
+from data.states import Ending
+from tasks.asked import Wanted, what_is_left
+from tasks.timing import kept_window
+
+# A campaign that stopped is tried again by itself, but not with every look into the folder.
+TRY_AGAIN = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What tells that a file is being written: its size, and when it was last (ns since 1970)."""
+
+    size: int
+    changed: int
+
+
+Traces = dict[Path, Trace | None]
+
+
+def traces(files: Iterable[Path]) -> Traces:
+    """Look at files; None for one that is not there, as while it is being replaced."""
+    found: Traces = {}
+    for file in files:
+        try:
+            stat = file.stat()
+        except OSError:
+            found[file] = None
+        else:
+            found[file] = Trace(stat.st_size, stat.st_mtime_ns)
+    return found
+
+
+def at_rest(first: Trace | None, second: Trace | None, at: datetime, quiet: timedelta) -> bool:
+    """Whether nobody is writing a file that was seen twice, `quiet` apart, the second time `at`.
+
+    A time in the future proves nothing: it was set by another machine's clock.
+    """
+    if first is None or second is None or first != second:
+        return False
+    age = at.timestamp() - second.changed / 1e9
+    return age < 0 or age >= quiet.total_seconds()
+
+
+def content_of(file: Path) -> str:
+    """Tell what a file and its table of people hold from anything else, as hex digits.
+
+    Also where it cannot be read as a campaign, or not at all.
+    """
+    try:
+        return digest_of(file)
+    except BadInput:
+        digest = sha256(b"no campaign\n")
+        for source in sources(file):
+            digest.update(sha256(_bytes_of(source)).digest())
+        return digest.hexdigest()
+
+
+def _bytes_of(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return f"unreadable: {file}".encode(errors="surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """How a campaign stands whose content came through before.
+
+    `left`: something may be sent now. `late`: the time of its invitations is over. `plan`: where
+    the plan stands that was last shown for approval; None where none was.
+    """
+
+    left: bool = False
+    paused: bool = False
+    late: bool = False
+    plan: Standing | None = None
+
+
+def due(last: Passed, now: Situation, at: datetime) -> bool:
+    """Whether a campaign is run again although nobody touched its file."""
+    if last.ending == BAD_CONTENT or now.paused or now.late:
+        return False
+    if now.plan is Standing.REJECTED:
+        return False
+    if last.ending == Ending.AWAITS_APPROVAL:
+        return now.plan is not Standing.OPEN
+    if last.ending in (Ending.COMPLETED, Ending.NEEDS_ATTENTION, Ending.NOT_YET):
+        return now.left
+    return at - last.at >= TRY_AGAIN
+
+
+def situation(ledger: Ledger, digest: str, key: str, at: datetime) -> Situation:
+    """See how a campaign stands, from the ledger alone."""
+    asked, stands = ledger.asked(key)
+    plan = stands if asked is not None else None
+    paused = ledger.paused(key) is not None
+    known = ledger.campaign(key)
+    if known is None or known.digest != digest:
+        # Another content was taken over since: this one has had its time.
+        return Situation(False, paused, False, plan)
+    left = what_is_left(Wanted(key, digest, None, known), ledger)
+    window = kept_window(known)
+    phase = window.phase(at) if window and left.invite else Phase.OPEN
+    now = Remaining(left.create, left.attach, left.add, 0 if phase is Phase.EARLY else left.invite)
+    return Situation(not now.nothing, paused, phase is Phase.LATE, plan)

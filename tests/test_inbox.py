@@ -1,0 +1,438 @@
+"""A watched folder: what is new is run once, what is bad is told beside it, nothing is moved."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from config.errors import CampaignError
+from data.approvals import Answer, Standing
+from data.inbox import BAD_CONTENT, Passed
+from data.states import Ending
+from flows import inbox, side_by_side
+from flows.campaign import state_of
+from flows.order import Asked, Desk, conduct
+from flows.side_by_side import Outcome
+from flows.summing_up import page
+from flows.watching import watcher
+from flows.work import plainly
+from sandbox.faults import Fault
+from sandbox.server import Sandbox
+from tasks import inbox as due_files
+from tasks.inbox import Situation, Trace, at_rest, content_of, due
+from tests.campaigns import Office, people, settings_of
+from tests.prefect_home import PrefectServer, answer, prefect_server
+
+pytestmark = pytest.mark.xdist_group("prefect")
+
+AT = datetime(2026, 12, 1, 9, tzinfo=UTC)
+QUIET = timedelta(seconds=10)
+NANO = 10**9
+
+
+# -- whether somebody is writing --------------------------------------------------------------
+
+
+def trace(size: int = 5, *, ago: float = 60) -> Trace:
+    return Trace(size, round((AT.timestamp() - ago) * NANO))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "rests"),
+    [
+        (trace(), trace(), True),
+        (trace(5), trace(6), False),
+        (trace(ago=60), trace(ago=50), False),
+        (trace(ago=10), trace(ago=10), True),
+        (trace(ago=9.9), trace(ago=9.9), False),
+        (None, trace(), False),
+        (trace(), None, False),
+        (None, None, False),
+        # Another machine's clock runs ahead: only what is seen twice counts.
+        (trace(ago=-3600), trace(ago=-3600), True),
+        (trace(ago=-3600), trace(ago=-3601), False),
+    ],
+)
+def test_a_file_at_rest(first: Trace | None, second: Trace | None, rests: bool) -> None:
+    """Its size and time are the same twice, and nobody wrote to it for a while."""
+    assert at_rest(first, second, AT, QUIET) is rests
+
+
+# -- whether it is due again ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ending", "now", "again"),
+    [
+        (Ending.COMPLETED, Situation(), False),
+        (Ending.COMPLETED, Situation(left=True), True),  # somebody is to be invited once more
+        (Ending.NEEDS_ATTENTION, Situation(), False),
+        (Ending.NEEDS_ATTENTION, Situation(left=True), True),  # a doubt was settled: send again
+        (Ending.NOT_YET, Situation(), False),
+        (Ending.NOT_YET, Situation(left=True), True),  # its time has come
+        (Ending.NOT_YET, Situation(left=True, late=True), False),  # and gone
+        (Ending.COMPLETED, Situation(left=True, paused=True), False),
+        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.OPEN), False),
+        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.APPROVED), True),
+        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.REJECTED), False),
+        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.LATE), True),
+        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.OVERTAKEN), True),
+        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.APPROVED, paused=True), False),
+        (Ending.STOPPED, Situation(), True),
+        (Ending.STOPPED, Situation(paused=True), False),
+        (Ending.STOPPED, Situation(late=True), False),
+        (Ending.STOPPED, Situation(plan=Standing.REJECTED), False),
+        (BAD_CONTENT, Situation(left=True), False),
+    ],
+)
+def test_what_is_due_again(ending: str, now: Situation, again: bool) -> None:
+    """What is left to send goes on by itself, unless a person or its time stands against it."""
+    assert due(Passed("spring", ending, AT), now, AT + timedelta(hours=1)) is again
+
+
+def test_what_stopped_is_tried_again_after_a_while() -> None:
+    """A service that is down over night costs some runs, not one with every look."""
+    last = Passed("spring", Ending.STOPPED, AT)
+    assert not due(last, Situation(), AT + timedelta(minutes=14, seconds=59))
+    assert due(last, Situation(), AT + timedelta(minutes=15))
+
+
+def test_a_content_is_known_wherever_it_lies(tmp_path: Path) -> None:
+    """By its bytes and those of its table; a name or a time changes nothing."""
+    (tmp_path / "a.csv").write_text("x")
+    for name in ("a.yaml", "b.yaml"):
+        (tmp_path / name).write_text("candidates: {file: a.csv}")
+    before = content_of(tmp_path / "a.yaml")
+    assert content_of(tmp_path / "b.yaml") == before
+    (tmp_path / "a.csv").write_text("y")
+    assert content_of(tmp_path / "a.yaml") != before
+    (tmp_path / "bad.yaml").write_text("candidates: {file: gone.csv}")
+    bad = content_of(tmp_path / "bad.yaml")
+    (tmp_path / "gone.csv").write_text("x")
+    assert content_of(tmp_path / "bad.yaml") != bad
+
+
+# -- looks into a folder ----------------------------------------------------------------------
+
+
+class Inbox:
+    """A watched folder beside an office, looked into without Prefect."""
+
+    def __init__(self, office: Office) -> None:
+        self.office = office
+        self.folder = office.folder / "inbox"
+        self.folder.mkdir()
+        self.runs: list[str | None] = []
+        self.shown = ""
+
+    async def campaign(self, file: str, key: str | None, *, return_state: bool) -> Any:
+        """One campaign as the flow of one campaign runs it."""
+        self.runs.append(key)
+        watching = watcher.get()
+        try:
+            with self.office.ledger() as ledger:
+                desk = Desk(ledger, settings_of(self.office.service), self.office.local)
+                end = await conduct(Asked(Path(file), key), desk)
+        except CampaignError as error:
+            watching.failed(error)
+            return inbox.Failed(name="BadInput", message=type(error).__name__)
+        watching.ended(end)
+        return state_of(end)
+
+    def look(self, *, quiet: float = 0) -> tuple[str | None, str | None]:
+        """Look once; answers the name and message of the final state."""
+        self.runs.clear()
+        state = asyncio.run(inbox.watch_inbox.fn(str(self.folder), 2, quiet))
+        return state.name, state.message
+
+    def put(self, key: str, *names: str, more: str = "", name: str | None = None) -> Path:
+        path = self.folder / (name or f"{key}.yaml")
+        rows = "".join(
+            f"  - {{first_name: {n}, last_name: X, email1: {n}@example.com}}\n" for n in names
+        )
+        path.write_text(
+            f"campaign: {key}\nproject: {{name: E, timezone: UTC}}\nproblem: 42\n"
+            f"candidates:\n{rows}{more}"
+        )
+        old = path.stat().st_mtime - 60
+        os.utime(path, (old, old))
+        return path
+
+    def names(self) -> Sequence[str]:
+        return sorted(file.name for file in self.folder.iterdir())
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Inbox]:
+    with Sandbox() as service:
+        found = Inbox(Office.at(tmp_path, service))
+        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", found.office.local.database_url)
+
+        async def show(kind: str, place: Path, outcomes: list[Outcome]) -> None:
+            found.shown = page(place.name, outcomes)
+
+        monkeypatch.setattr(inbox, "as_task", plainly)
+        monkeypatch.setattr(inbox, "show", show)
+        monkeypatch.setattr(side_by_side, "run_campaign", found.campaign)
+        yield found
+
+
+def test_what_is_new_is_run_once(box: Inbox) -> None:
+    """The next look starts nothing and asks nothing, also under another name."""
+    path = box.put("spring", "ada")
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.office.emails() == {"ada@example.com": 1}
+    requests = box.office.service.api_requests()
+    assert box.look() == ("Completed", "Nothing new")
+    path.rename(box.folder / "renamed.yaml")
+    assert box.look() == ("Completed", "Nothing new")
+    assert box.runs == []
+    assert box.office.service.api_requests() == requests
+    assert box.names() == ["renamed.yaml", "spring.receipt"]
+
+
+def test_a_changed_file_is_run_again(box: Inbox) -> None:
+    """Another content is another thing; who is new in it is invited, nobody twice."""
+    box.put("spring", "ada")
+    box.look()
+    box.put("spring", "ada", "grace")
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
+
+
+@pytest.mark.parametrize("table", [False, True])
+def test_a_file_that_is_being_written_is_left_for_the_next_time(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch, table: bool
+) -> None:
+    """Half a table must not be sent as if it were the whole, whichever of the two is written."""
+    definition, people_file = box.folder / "spring.yaml", box.folder / "people.csv"
+    definition.write_text(
+        "campaign: spring\nproject: {name: E}\nproblem: 42\ncandidates: {file: people.csv}\n"
+    )
+    people_file.write_text("first_name,last_name,email1\n" + people("ada"))
+    old = definition.stat().st_mtime - 60
+    for file in (definition, people_file):
+        os.utime(file, (old, old))
+    written = people_file if table else definition
+    sleep = asyncio.sleep
+
+    async def meanwhile(seconds: float) -> None:
+        """Somebody goes on writing; over a network a file may keep its old time: the size tells."""
+        assert seconds == 5
+        with written.open("a") as file:
+            file.write("\n")
+        os.utime(written, (old, old))
+        await sleep(0)
+
+    monkeypatch.setattr(inbox.asyncio, "sleep", meanwhile)
+    told = "Nothing new; 1 still being written, left for the next time"
+    assert box.look(quiet=5) == ("Completed", told)
+    assert box.office.service.record.requests == []
+    monkeypatch.setattr(inbox.asyncio, "sleep", lambda _: sleep(0))
+    assert box.look(quiet=5) == ("Completed", "1 campaign: 1 completed")
+    assert box.office.emails() == {"ada@example.com": 1}
+
+
+def test_a_bad_file_is_told_once_beside_it_and_stops_no_other(box: Inbox) -> None:
+    """Its report says what and where; the file stays; mended, it is taken and told no more."""
+    bad = box.put("bad", "ada", more="invites: {sned: true}\n")
+    written = bad.read_bytes()
+    box.put("good", "grace")
+    name, message = box.look()
+    assert (name, message) == ("NeedsAttention", "2 campaigns: 1 completed, bad input: bad.yaml")
+    report = (box.folder / "bad.yaml.problems.txt").read_text()
+    assert "bad.yaml:6:11, invites.sned: there is no field sned" in report
+    assert "campaign check bad.yaml" in report
+    assert bad.read_bytes() == written
+    assert box.office.emails() == {"grace@example.com": 1}
+    assert box.look() == ("Completed", "Nothing new")
+    assert box.runs == []
+    box.put("bad", "ada")
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.names() == ["bad.receipt", "bad.yaml", "good.receipt", "good.yaml"]
+
+
+def test_a_bad_table_gets_a_marked_copy(box: Inbox) -> None:
+    """Its bad cells are marked in a copy, which nobody's later report writes over."""
+    path = box.folder / "spring.xlsx"
+    book = openpyxl.Workbook()
+    del book["Sheet"]
+    for name, rows in {
+        "campaign": [("campaign", "spring"), ("project.name", "E"), ("problem", 42)],
+        "candidates": [("first_name", "last_name", "email1"), ("Ada", "X", "ada@")],
+    }.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    book.close()
+    old = path.stat().st_mtime - 60
+    os.utime(path, (old, old))
+    box.look()
+    [copy] = [name for name in box.names() if name.endswith(".xlsx") and ".problems." in name]
+    assert copy in (box.folder / "spring.xlsx.problems.txt").read_text()
+    mended = b"somebody mends it here"
+    (box.folder / copy).write_bytes(mended)
+    assert box.look() == ("Completed", "Nothing new")
+    assert (box.folder / copy).read_bytes() == mended
+
+
+def test_a_table_without_a_definition_is_told(box: Inbox) -> None:
+    """People laid there alone are not passed over in silence."""
+    path = box.folder / "people.csv"
+    path.write_text("first_name,last_name,email1\n" + people("ada"))
+    os.utime(path, (0, 0))
+    assert box.look()[0] == "NeedsAttention"
+    report = (box.folder / "people.csv.problems.txt").read_text()
+    assert "this file holds candidates only" in report
+    assert box.look() == ("Completed", "Nothing new")
+
+
+def test_one_campaign_in_two_files_waits_until_one_is_gone(box: Inbox) -> None:
+    """Both are told, once; the one that is left is then run."""
+    box.put("spring", "ada")
+    second = box.put("spring", "ada", "grace", name="spring-2.yaml")
+    assert box.look()[0] == "NeedsAttention"
+    assert box.look() == ("Completed", "Nothing new")
+    assert box.office.service.record.requests == []
+    second.unlink()
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert "spring.yaml.problems.txt" not in box.names()
+    assert box.office.emails() == {"ada@example.com": 1}
+
+
+def test_a_report_that_cannot_be_written_is_said_where_runs_are_seen(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that may only be read still has its good files run."""
+
+    touch = Path.touch
+
+    def refuse(path: Path, *more: Any, **by_name: Any) -> None:
+        if ".problems." in path.name:
+            raise PermissionError(13, "Permission denied")
+        touch(path, *more, **by_name)
+
+    box.put("bad", "ada", more="invites: {sned: true}\n")
+    box.put("good", "grace")
+    monkeypatch.setattr(Path, "touch", refuse)
+    name, message = box.look()
+    assert name == "NeedsAttention"
+    assert message == "2 campaigns: 1 completed, bad input: bad.yaml"
+    assert "bad.yaml.problems.txt cannot be written" in box.shown
+    assert box.office.emails() == {"grace@example.com": 1}
+
+
+def test_what_is_left_goes_on_by_itself(box: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that stopped is tried again after a while, without anybody touching the file."""
+    box.office.service.faults.add(Fault("status", "invite", status=403, count=None))
+    box.put("spring", "ada")
+    assert box.look()[0] == "Stopped"
+    box.office.service.faults.clear()
+    assert box.look() == ("Completed", "Nothing new")
+    monkeypatch.setattr(due_files, "TRY_AGAIN", timedelta(0))
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.office.emails() == {"ada@example.com": 1}
+
+
+def test_a_paused_campaign_waits_for_the_person(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No look starts it while it is paused; the first after that does."""
+    monkeypatch.setattr(due_files, "TRY_AGAIN", timedelta(0))
+    box.put("spring", "ada")
+    with box.office.ledger() as ledger:
+        ledger.pause("spring", "Mia", "wait")
+        assert box.look()[0] == "Stopped"
+        assert box.look() == ("Completed", "Nothing new")
+        ledger.resume("spring", "Mia", "go")
+    assert box.look()[0] == "Completed"
+    assert box.office.emails() == {"ada@example.com": 1}
+
+
+def test_an_approved_plan_is_carried_out_by_the_next_look(box: Inbox) -> None:
+    """Shown once, and not again while nobody has answered."""
+    box.put("spring", "ada", more="invites: {approval: required}\n")
+    assert box.look()[0] == "NeedsAttention"
+    assert box.look() == ("Completed", "Nothing new")
+    with box.office.ledger() as ledger:
+        asked, _ = ledger.asked("spring")
+        assert asked is not None
+        ledger.answer(asked, Answer.APPROVED, "Mia", "")
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.office.emails() == {"ada@example.com": 1}
+
+
+def test_before_their_time_people_are_added_and_the_next_look_does_nothing(box: Inbox) -> None:
+    """A look each minute costs nothing until the time has come."""
+    box.put("spring", "ada", more="invites: {not_before: 2099-01-01 09:00}\n")
+    assert box.look() == ("Completed", "1 campaign: 1 not yet")
+    requests = box.office.service.api_requests()
+    assert box.look() == ("Completed", "Nothing new")
+    assert box.office.service.api_requests() == requests
+    assert box.office.emails() == {}
+
+
+def test_a_missing_folder_is_said(box: Inbox) -> None:
+    """A mistyped folder must not read as success."""
+    box.folder.rmdir()
+    assert box.look()[0] == "BadInput"
+
+
+# -- really -----------------------------------------------------------------------------------
+
+LOOK = """\
+import asyncio, sys
+from flows.inbox import watch_inbox
+state = asyncio.run(watch_inbox(sys.argv[1], quiet_for=0, return_state=True))
+print(state.name, state.message)
+"""
+
+
+@pytest.fixture(scope="module")
+def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
+    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
+        yield server
+
+
+def test_a_look_as_prefect_shows_it(tmp_path: Path, prefect: PrefectServer) -> None:
+    """The bad file has a run that says where it is wrong; nobody's name is in Prefect."""
+    import subprocess
+
+    with Sandbox() as service:
+        box = Inbox(Office.at(tmp_path, service))
+        box.put("spring", "ada")
+        box.put("bad", "grace", more="invites: {sned: true}\n")
+        environment = os.environ | {
+            "PREFECT_HOME": str(prefect.home / ".prefect"),
+            "PREFECT_API_URL": prefect.api,
+            "CAMPAIGN_DATABASE_URL": box.office.local.database_url,
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+        }
+        end = answer(
+            subprocess.Popen(
+                [sys.executable, "-c", LOOK, str(box.folder)],
+                env=environment,
+                cwd=Path(__file__).parent.parent,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+        )
+        assert end.out == "NeedsAttention 2 campaigns: 1 completed, bad input: bad.yaml\n", end.err
+        assert box.office.emails() == {"ada@example.com": 1}
+    states = {run["name"].split()[0]: run["state_name"] for run in prefect.ask("flow_runs")}
+    assert states == {"inbox": "NeedsAttention", "spring": "Completed", "bad": "BadInput"}
+    kept = [path for path in prefect.home.rglob("*") if path.is_file()]
+    assert any(b"inbox 20" in path.read_bytes() for path in kept)
+    for path in kept:
+        content = path.read_bytes()
+        assert b"ada@example.com" not in content, path.name
+        assert b"grace@example.com" not in content, path.name
