@@ -6,6 +6,7 @@ from pathlib import Path
 
 from config.errors import BadInput
 from config.reading import digest_of
+from config.window import Window
 from data.approvals import Answer, Asked, NotAnswered, Plan, Standing
 from data.intake import Intent
 from data.ledger import Ledger
@@ -15,6 +16,7 @@ from data.tables import Campaign
 from tasks.asked import Asked as AskedFor
 from tasks.asked import Wanted
 from tasks.masking import masked_email, masked_name
+from tasks.timing import window_of
 
 NAMED = 10  # of the people in a plan
 
@@ -25,13 +27,14 @@ def plan_of(
     """Put what a run would do into words for the person who approves it."""
     known = ledger.known(wanted.known.id) if wanted.known else {}
     people = list(_people(wanted, known, send=terms.send_invites))
+    told = _told(terms, left, people, window_of(wanted))
     return Plan(
         campaign=wanted.key,
         read=wanted.digest,
         service=terms.service,
         file=str(asked.file),
         definition=str(asked.definition) if asked.definition else None,
-        told="\n".join(f"{word}: {said}" for word, said in _told(terms, left, people)),
+        told="\n".join(f"{word}: {said}" for word, said in told),
         within=timedelta(seconds=terms.answer_within) if terms.answer_within else None,
     )
 
@@ -62,7 +65,7 @@ def _moves(add: Step, invite: Step, *, send: bool) -> bool:
 
 
 def _told(
-    terms: Intent | Campaign, left: Remaining, people: list[Person]
+    terms: Intent | Campaign, left: Remaining, people: list[Person], window: Window | None
 ) -> Iterator[tuple[str, str]]:
     yield "project", f'create "{terms.name}"' if left.create else f"{terms.project_id}, as it is"
     if left.attach:
@@ -75,7 +78,8 @@ def _told(
         yield "people", _named(people)
     if terms.starttime or terms.endtime:
         yield "open", f"{terms.starttime or 'at once'} to {terms.endtime or 'no end'}"
-    yield "when", "with the first run after the approval"
+    by_email = f"; emails {window}" if window is not None and left.invite else ""
+    yield "when", f"with the first run after the approval{by_email}"
 
 
 def _named(people: list[Person]) -> str:

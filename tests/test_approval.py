@@ -113,6 +113,18 @@ def test_the_plan_says_what_would_be_sent_and_names_nobody(office: Office) -> No
     assert "campaign approve asked" in (end.reason or "")
 
 
+def test_the_plan_says_when_emails_go_out(office: Office) -> None:
+    """Whoever approves people for a window knows the window."""
+    more = (
+        "invites: {approval: required, not_before: 2020-01-01 09:00, not_after: 2050-01-01 18:00}\n"
+    )
+    project = "{name: Engineers, timezone: Europe/Paris}"
+    end = office.run(office.write("asked", people("ada"), project=project, more=more))
+    assert end.plan is not None
+    window = "from 2020-01-01 09:00 until 2050-01-01 18:00 (Europe/Paris)"
+    assert f"after the approval; emails {window}" in end.plan.plan.told
+
+
 def test_a_rejected_plan_is_not_sent(office: Office) -> None:
     """The run says who and why; a person may decide otherwise."""
     path = office.write("asked", people("ada"), more=REQUIRED)
@@ -309,6 +321,20 @@ def test_only_the_plan_that_was_seen_is_approved(doubtful: DoubtfulCampaign) -> 
     assert asked is not None
     assert asked.code in answer.err
     assert doubtful.type("approve", KEY, "--plan", asked.code).code == 0
+
+
+def test_plan_and_status_say_that_an_approval_is_needed(doubtful: DoubtfulCampaign) -> None:
+    """Before the run that asks, and while its plan waits."""
+    ada = "  - {first_name: Ada, last_name: Byron, email1: byron@example.com}\n"
+    doubtful.file.write_text(DEFINITION, encoding="utf-8")
+    doubtful.run()
+    doubtful.file.write_text(DEFINITION + ada + IN_TIME, encoding="utf-8")
+    assert "before a person approves it" in doubtful.type("plan", doubtful.file).out
+    assert f"campaign approve {KEY}" not in doubtful.type("status", KEY).out
+    doubtful.run()
+    assert f"waits for it: campaign approve {KEY}" in doubtful.type("status", KEY).out
+    doubtful.type("approve", KEY)
+    assert f"campaign approve {KEY}" not in doubtful.type("status", KEY).out
 
 
 def test_without_a_plan_there_is_nothing_to_approve(doubtful: DoubtfulCampaign) -> None:
