@@ -1,7 +1,7 @@
 """The command `campaign`: its table of commands, and how every ending becomes an exit code.
 
-0 all done; 1 stopped; 2 bad input or usage, before any request; 3 finished, but a person must
-look, or nothing sent before a person approves; 130 interrupted.
+0 all done; 1 stopped, or not yet time for invitations; 2 bad input or usage, before any request;
+3 finished, but a person must look, or nothing sent before a person approves; 130 interrupted.
 """
 
 import os
