@@ -77,7 +77,6 @@ def test_the_run_is_seen_with_its_steps(desk: Desk, prefect: PrefectServer) -> N
     assert {step["name"] for step in steps} == {
         "read the definition",
         "look at the receipt",
-        "look at the receipt",
         "check the service and the problem",
         "create the project",
         "add the problem",
