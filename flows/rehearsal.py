@@ -6,9 +6,10 @@ once instead of after Prefect's start, and it leaves nothing in anybody's Prefec
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pydantic import SecretStr
@@ -17,7 +18,7 @@ from config.definition import Definition, ProblemById, ProblemByTitle
 from config.settings import LocalSettings, ServiceSettings
 from data.approvals import Answer
 from data.exports import Link
-from data.ledger import Ledger
+from data.ledger import Ledger, now
 from data.states import Ending, Step
 from flows.ending import Finish
 from flows.order import conduct
@@ -37,11 +38,15 @@ FIRST_STAND_IN = 1001
 
 @dataclass(frozen=True)
 class Stage:
-    """Where a rehearsal happens: a sandbox, a ledger and settings of its own, in one folder."""
+    """Where a rehearsal happens: a sandbox, a ledger and settings of its own, in one folder.
+
+    `clocks` has the time that it is here for a campaign which keeps to one.
+    """
 
     folder: Path
     service: Sandbox
     local: LocalSettings
+    clocks: Mapping[str, datetime]
 
     def run(self, asked: Asked, watching: Watcher) -> Finish:
         """See one campaign through, as far as it can go. Raises what `conduct` raises.
@@ -56,6 +61,7 @@ class Stage:
                 expects=watching.expects,
                 hears=watching.hears,
                 receipt_of=self.folder / "definition",
+                clock=lambda: self.clocks.get(asked.campaign or "") or now(),
             )
             end = asyncio.run(conduct(asked, desk))
             if end.ending is Ending.AWAITS_APPROVAL:
@@ -91,7 +97,17 @@ def stage(folder: Path, definitions: Sequence[Definition], local: LocalSettings)
             has = () if definition.problem else (problems[definition.campaign]["id"],)
             name = project.name or f"Project {project.id}"
             service.create_interview(name, *has, project_id=project.id)
-        yield Stage(folder, service, local.model_copy(update=own))
+        yield Stage(folder, service, local.model_copy(update=own), clocks(definitions))
+
+
+def clocks(definitions: Sequence[Definition]) -> dict[str, datetime]:
+    """A moment at which invitations may go out, for each campaign that says when they may."""
+    windows = {each.campaign: each.invites.window for each in definitions}
+    return {
+        key: moment
+        for key, window in windows.items()
+        if window and (moment := window.not_before or window.not_after)
+    }
 
 
 def stand_ins(definitions: Sequence[Definition]) -> dict[str, Problem]:

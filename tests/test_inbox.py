@@ -12,12 +12,14 @@ import openpyxl
 import pytest
 
 from config.errors import CampaignError
+from config.folder import campaigns_of
 from data.approvals import Answer, Standing
 from data.inbox import BAD_CONTENT, Passed
 from data.states import Ending
 from flows import inbox, side_by_side
 from flows.campaign import state_of
 from flows.order import Asked, Desk, conduct
+from flows.reports import tell
 from flows.side_by_side import Outcome
 from flows.summing_up import page
 from flows.watching import watcher
@@ -280,6 +282,10 @@ def test_a_bad_table_gets_a_marked_copy(box: Inbox) -> None:
     mended = b"somebody mends it here"
     (box.folder / copy).write_bytes(mended)
     assert box.look() == ("Completed", "Nothing new")
+    assert (box.folder / copy).read_bytes() == mended
+    (box.folder / "spring.xlsx.problems.txt").unlink()
+    [bad] = campaigns_of(path)
+    assert tell(path, content_of(path), bad.problems)
     assert (box.folder / copy).read_bytes() == mended
 
 

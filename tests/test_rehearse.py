@@ -13,6 +13,7 @@ import pytest
 from config.reading import read_campaigns
 from config.settings import LocalSettings
 from data.exports import Link
+from data.states import Ending
 from flows.ending import Finish
 from flows.rehearsal import FIRST_STAND_IN, Stage, kept_out, stage, stand_ins, troubles, truth
 from flows.watching import Watcher
@@ -180,6 +181,16 @@ def test_a_plan_that_needs_approval_is_seen_through(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "invites: {approval: required}\n")
     with on_stage(tmp_path, path) as set_up:
         assert run(set_up, path).counts["invited"] == 1
+
+
+@pytest.mark.parametrize("when", ["not_before: 2099-01-05 09:00", "not_after: 2001-01-05 09:00"])
+def test_a_rehearsal_does_not_wait_for_its_time(tmp_path: Path, when: str) -> None:
+    """What will be sent between two times is seen now: on the stage it is time."""
+    path = definition(tmp_path, *NAMES, project="{name: Us, timezone: UTC}")
+    path.write_text(f"{path.read_text()}invites: {{{when}}}\n")
+    with on_stage(tmp_path, path) as set_up:
+        end = set_up.run(Asked(path, "hiring"), Watcher())
+        assert (end.ending, len(set_up.service.record.invitations)) == (Ending.COMPLETED, 40)
 
 
 def on_stage(folder: Path, path: Path):

@@ -11,6 +11,7 @@ import pytest
 from config.errors import BadInput
 from config.reading import read_campaigns
 from config.window import Phase, Window
+from data.approvals import Answer
 from data.states import Ending
 from flows.ending import Finish
 from flows.order import Asked, Desk, conduct
@@ -221,8 +222,6 @@ def test_after_its_time_nothing_is_sent(office: Office) -> None:
     assert end.ending is Ending.STOPPED
     assert end.reason and "until 2026-12-04 18:00 (Europe/Paris)" in end.reason
     assert office.service.record.requests == []
-    with office.ledger() as ledger:
-        assert ledger.campaign("timed") is None
 
 
 def test_who_came_too_late_is_not_even_added(office: Office) -> None:
@@ -303,6 +302,23 @@ def test_no_wave_begins_after_the_end(office: Office) -> None:
     assert end.ending is Ending.STOPPED
     assert not any(step.startswith("invitations") for step in steps)
     assert office.emails() == {}
+
+
+def test_an_approval_covers_what_is_sent_when_its_time_comes(office: Office) -> None:
+    """The plan names the invitations and their time; approved early, it is not asked for again."""
+    path = write(office, "ada", more=", approval: required")
+    early = Clock(utc("2026-11-01 09:00"))
+    end = run(office, path, early)
+    assert end.ending is Ending.AWAITS_APPROVAL
+    assert end.plan is not None
+    assert "invite: 1 by email" in end.plan.plan.told
+    assert "from 2026-12-01 09:00 until 2026-12-04 18:00 (Europe/Paris)" in end.plan.plan.told
+    with office.ledger() as ledger:
+        ledger.answer(end.plan, Answer.APPROVED, "Mia", "")
+    assert run(office, path, early).ending is Ending.NOT_YET
+    assert office.changing()[-1] == "add_candidates"
+    assert run(office, path, Clock(utc("2026-12-02 09:00"))).ending is Ending.COMPLETED
+    assert office.emails() == {"ada@example.com": 1}
 
 
 def test_who_needs_a_person_is_told_before_the_time_as_well(office: Office) -> None:
