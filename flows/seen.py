@@ -21,6 +21,7 @@ from config.settings import LocalSettings
 from data.ledger import Ledger
 from flows import showing
 from flows.ending import Finish
+from flows.watching import whole
 from tasks.standing import tally
 
 EVERY = 3.0  # seconds between two looks at how far it is
@@ -38,6 +39,8 @@ class Seen:
         self._local = local
         self._host = host
         self._run = UUID(str(flow_run.id))
+        around = whole.get()
+        self._stoppable = [self._run, *([UUID(around)] if around else [])]
         self._key = asyncio.get_running_loop().create_future()
         self._introduced = False
         self._progress: UUID | None = None
@@ -49,11 +52,15 @@ class Seen:
             self._key.set_result(key)
 
     async def stopped(self) -> str | None:
-        """Say whether somebody has cancelled or suspended the run where it is shown."""
+        """Say whether somebody has cancelled or suspended the run, or the one it is a part of."""
+        reasons = [await self._stopped(run) for run in self._stoppable]
+        return next((reason for reason in reasons if reason), None)
+
+    async def _stopped(self, run: UUID) -> str | None:
         state = None
         try:
             async with asyncio.timeout(PATIENCE):
-                state = (await self._client.read_flow_run(self._run)).state
+                state = (await self._client.read_flow_run(run)).state
         except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
             _unseen(error)
         if state is None:

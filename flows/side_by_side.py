@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from prefect.runtime import flow_run
 from pydantic import Field
 
 from config.errors import BadInput, CampaignError
@@ -15,7 +16,7 @@ from data.remaining import Remaining
 from flows.campaign import BAD_INPUT, STOPPED, run_campaign
 from flows.ending import Finish
 from flows.interrupts import INTERRUPTED, listen_again, stopping_on_signals
-from flows.watching import Watcher, watcher
+from flows.watching import Watcher, watcher, whole
 from tasks.sending import Sent
 from tasks.shell import in_words
 
@@ -79,6 +80,7 @@ async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
     """
     turns = asyncio.Semaphore(1 if load_local().invites_per_second else at_a_time)
     stop = _Stop()
+    whole.set(flow_run.id)
 
     async def one(entry: Entry) -> Outcome:
         async with turns:

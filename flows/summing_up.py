@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from prefect.client.schemas.objects import State
-from prefect.states import Completed, Failed
+from prefect.states import Cancelled, Completed, Failed
 
 from flows.campaign import BAD_INPUT, COMPLETED, NEEDS_ATTENTION, NOT_YET, STOPPED
 from flows.campaign import WAITING_FOR_APPROVAL as APPROVAL
@@ -13,6 +13,7 @@ from flows.side_by_side import Outcome
 
 NAMED = 10  # campaigns in one clause of a message
 SHOWN = 200  # campaigns on one page
+CANCELLED = "Cancelled"
 COUNTED = ("candidates", "invited", "waiting", "refused", "unsure")
 WORDS = {
     COMPLETED: "completed",
@@ -20,6 +21,8 @@ WORDS = {
     NEEDS_ATTENTION: "needs attention",
     APPROVAL: "waiting for approval",
     BAD_INPUT: "bad input",
+    STOPPED: "stopped",
+    CANCELLED: "cancelled",
 }
 ORDER = (COMPLETED, NOT_YET, NEEDS_ATTENTION, APPROVAL, BAD_INPUT)
 FINE = (COMPLETED, NOT_YET)
@@ -37,6 +40,8 @@ def state_of_all(outcomes: Sequence[Outcome]) -> State[Any]:
         return Completed(name=COMPLETED, message=f"{total}: {', '.join(fine) or 'nothing to do'}")
     named = [f"{word(name)}: {_names(outcomes, name)}" for name in others]
     told = f"{total}: {', '.join([*fine, *named])}"
+    if others == [CANCELLED]:
+        return Cancelled(message=told)
     worst = NEEDS_ATTENTION if all(name in NEEDS_A_PERSON for name in others) else STOPPED
     return Failed(name=worst, message=told)
 

@@ -31,4 +31,6 @@ class Watcher:
         """The run could not begin, or broke off."""
 
 
+# The run in Prefect that begins this one among others, by its id: who stops it means them all.
+whole: ContextVar[str | None] = ContextVar("whole", default=None)
 watcher: ContextVar[Watcher] = ContextVar("watcher", default=Watcher())  # noqa: B039 - no state

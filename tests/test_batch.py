@@ -136,6 +136,11 @@ def outcome(name: str, state: str, why: str = "", **counts: int) -> Outcome:
             "NeedsAttention",
             "4 campaigns: 1 completed, waiting for approval: c2, bad input: c0, c3",
         ),
+        (
+            ["Completed", "Cancelled"],
+            "Cancelled",
+            "2 campaigns: 1 completed, cancelled: c1",
+        ),
         (["Stopped", "BadInput"], "Stopped", "2 campaigns: bad input: c1, stopped: c0"),
         (["Completed", "Crashed"], "Stopped", "2 campaigns: 1 completed, crashed: c1"),
         (
@@ -323,37 +328,60 @@ def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     assert desk.service.api_requests() == requests
 
 
-def test_a_signal_stops_all_of_them_gently(desk: Desk) -> None:
-    """SIGTERM in the middle of two campaigns: no doubt, and the same command goes on."""
-    folder = desk.folder / "gently"
+def two_slow(desk: Desk, name: str) -> Path:
+    """A folder with two campaigns of 120 people, whose invitations take their time."""
+    folder = desk.folder / name
     folder.mkdir()
-    for key in ("one", "two"):
-        rows = [f"F{n},L{n},p{n}@{key}.example.com" for n in range(60)]
+    for key in (f"{name}-1", f"{name}-2"):
+        rows = [f"F{n},L{n},p{n}@{key}.example.com" for n in range(120)]
         (folder / f"{key}.csv").write_text("\n".join(["first_name,last_name,email1", *rows, ""]))
         (folder / f"{key}.yaml").write_text(
             f"campaign: {key}\nproject: {{name: E}}\nproblem: 42\ncandidates: {{file: {key}.csv}}\n"
         )
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    return folder
+
+
+def both_under_way(record: Any) -> bool:
+    return len({each.email.partition("@")[2] for each in record.invitations}) == 2
+
+
+def test_a_signal_stops_all_of_them_gently(desk: Desk) -> None:
+    """SIGTERM in the middle of two campaigns: no doubt, and the same command goes on."""
+    folder = two_slow(desk, "gently")
     process = desk.start("run", folder)
-
-    def both(record: Any) -> bool:
-        return len({each.email.partition("@")[2] for each in record.invitations}) == 2
-
-    desk.service.wait_for(both, timeout=60)
+    desk.service.wait_for(both_under_way, timeout=60)
     process.send_signal(signal.SIGTERM)
     end = answer(process)
     assert end.code == 1
     assert end.err.count("interrupted") == 2
-    invited = len(emails_of(desk))
-    assert 0 < invited < 120
-    for key in ("one", "two"):
+    assert 0 < len(emails_of(desk)) < 240
+    for key in ("gently-1", "gently-2"):
         counts = json.loads(desk.type("status", key, "--json").out)["counts"]
         assert counts["unsure"] == counts["sending"] == 0
         assert counts["waiting"] > 0
     desk.service.faults.clear()
     assert desk.type("run", folder).code == 0
-    assert len(emails_of(desk)) == 120
+    assert len(emails_of(desk)) == 240
     assert set(emails_of(desk).values()) == {1}
+
+
+def test_a_cancel_of_the_whole_stops_every_campaign_in_it(
+    desk: Desk, prefect: PrefectServer
+) -> None:
+    """Cancelled in Prefect: each stops before its next wave, and all of them read as cancelled."""
+    folder = two_slow(desk, "cancelled")
+    process = desk.start("run", folder)
+    desk.service.wait_for(both_under_way, timeout=60)
+    [batch] = prefect.ask("flow_runs", flow_runs={"name": {"like_": "cancelled 20"}})
+    asked = {"state": {"type": "CANCELLING", "name": "Cancelling"}, "force": True}
+    httpx.post(f"{prefect.api}/flow_runs/{batch['id']}/set_state", json=asked).raise_for_status()
+    end = answer(process)
+    assert end.code == 1
+    assert end.err.count("cancelled in Prefect") == 2
+    assert len(emails_of(desk)) == 200  # the wave under way, of each
+    runs = prefect.ask("flow_runs", flow_runs={"name": {"like_": "cancelled"}})
+    assert [run["state_type"] for run in runs] == ["CANCELLED"] * 3
 
 
 def test_a_folder_is_typed_alone(desk: Desk) -> None:
