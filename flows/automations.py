@@ -34,7 +34,11 @@ from flows.forms import NOT_DECIDED
 
 # A run says every 30 seconds that it lives (flows/prefect_settings.py): three times is enough.
 SILENCE = timedelta(seconds=90)
+# The first heartbeat may die with the run; that it was to begin, the server knows by itself.
+SIGNS_OF_LIFE = ("heartbeat", "Running", "Pending", "Submitting", "InfrastructurePending")
+ONCE_IN = timedelta(minutes=10)
 GONE = "CampaignRunGone"
+AGAIN = "CampaignRunAgain"
 NOTIFY = "CampaignNeedsAPerson"
 NOTIFY_BLOCK = "campaign-notify"
 
@@ -61,29 +65,25 @@ def _any_run() -> ResourceSpecification:
     return ResourceSpecification.model_validate({"prefect.resource.id": "prefect.flow-run.*"})
 
 
+def _of_a_deployment() -> ResourceSpecification:
+    return ResourceSpecification.model_validate({"prefect.resource.role": "deployment"})
+
+
 def _of_our_flows() -> ResourceSpecification:
     labels = {"prefect.resource.role": "flow", "prefect.resource.name": list(FLOWS)}
     return ResourceSpecification.model_validate(labels)
 
 
 def gone() -> AutomationCore:
-    """A run whose process is gone is marked as crashed, and what it was doing is started again.
-
-    With the same parameters, once, for the deployment it came from; one that was typed in a
-    terminal is only marked. Claims in the ledger make the second start safe, whatever the first is.
-    """
+    """A run whose process is gone is marked as crashed, so that it does not look alive for ever."""
     message = "Its process went away. What was on its way is unsure; nothing is repeated."
-    parameters = {
-        "__prefect_kind": "json",
-        "value": {"__prefect_kind": "jinja", "template": "{{ flow_run.parameters|tojson }}"},
-    }
     return AutomationCore(
         name=GONE,
-        description="Marks a campaign's run as crashed when it fell silent, and starts it again.",
+        description="Marks a campaign's run as crashed when nothing was heard of it for a while.",
         trigger=EventTrigger(
             match=_any_run(),
             match_related=[_of_our_flows()],
-            after={"prefect.flow-run.heartbeat"},
+            after={f"prefect.flow-run.{sign}" for sign in SIGNS_OF_LIFE},
             # Every event of the run: our final states have names of their own.
             expect={"prefect.flow-run.*"},
             for_each={"prefect.resource.id"},
@@ -91,16 +91,40 @@ def gone() -> AutomationCore:
             threshold=1,
             within=SILENCE,
         ),
-        # Both by one trigger: of two, the second would hear of the crash that the first one marks.
+        actions=[ChangeFlowRunState(state=StateType.CRASHED, message=message)],
+    )
+
+
+def again() -> AutomationCore:
+    """What a crashed run of a deployment was doing is started again, with the same parameters.
+
+    Once in ten minutes: one that crashes at every start is not started for ever. Claims in the
+    ledger make the second start safe, even if the first one still lives somewhere.
+    """
+    parameters = {
+        "__prefect_kind": "json",
+        "value": {"__prefect_kind": "jinja", "template": "{{ flow_run.parameters|tojson }}"},
+    }
+    return AutomationCore(
+        name=AGAIN,
+        description="Starts what a crashed run of a campaign was doing again, soon and once.",
+        trigger=EventTrigger(
+            match=_any_run(),
+            match_related=[_of_our_flows(), _of_a_deployment()],
+            expect={"prefect.flow-run.Crashed"},
+            for_each={"related:deployment:prefect.resource.id"},
+            posture=Posture.Reactive,
+            threshold=1,
+            within=ONCE_IN,
+        ),
         actions=[
-            ChangeFlowRunState(state=StateType.CRASHED, message=message),
             RunDeployment(
                 source="inferred",
                 deployment_id=None,
                 parameters=parameters,
                 job_variables=None,
                 schedule_after=timedelta(seconds=10),
-            ),
+            )
         ],
     )
 
@@ -132,7 +156,7 @@ def notify(block: UUID, *, by_mail: bool) -> AutomationCore:
 
 async def register(client: PrefectClient, notify_url: SecretStr | None) -> None:
     """Create or renew the automations. Without an address, notices stay as they were."""
-    wanted = [gone()]
+    wanted = [gone(), again()]
     if notify_url is not None:
         by_mail = urlsplit(notify_url.get_secret_value()).scheme in {"mailto", "mailtos"}
         wanted.append(notify(await _kept(notify_url, by_mail=by_mail), by_mail=by_mail))

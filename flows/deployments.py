@@ -21,12 +21,15 @@ from config.definition import Definition
 from flows.batch import run_batch
 from flows.campaign import run_campaign
 from flows.forms import approve_campaign, settle_campaign
+from flows.inbox import watch_inbox
 from flows.prefect_settings import RUNS
 
 # The flows of this product, by the names that Prefect knows them by.
-FLOWS = (run_campaign.name, run_batch.name, approve_campaign.name, settle_campaign.name)
+FLOWS = tuple(
+    one.name for one in (run_campaign, run_batch, watch_inbox, approve_campaign, settle_campaign)
+)
 
-POOL = "campaigns"
+LOOKS = timedelta(minutes=1)  # into a watched folder
 
 ONE_AT_A_TIME = ConcurrencyLimitConfig(
     limit=1, collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW
@@ -93,6 +96,18 @@ def every(interval: timedelta | None, timezone: str | None) -> Schedule:
     zone = ZoneInfo(timezone or "UTC")
     return Schedule(
         interval=interval, timezone=zone.key, anchor_date=datetime(2024, 1, 1, tzinfo=zone)
+    )
+
+
+def of_inbox(folder: Path) -> Planned:
+    """The deployment that looks into a watched folder every minute."""
+    name = folder.resolve().name
+    return Planned(
+        watch_inbox,
+        name,
+        {"folder": str(folder.resolve())},
+        schedule=every(LOOKS, None),
+        description=f"Runs what is laid into the folder {name}.",
     )
 
 

@@ -42,6 +42,7 @@ async def serve(
     """
     stopped = asyncio.Event()
     _stop_on_signals(stopped)
+    others = set(psutil.Process().children())  # such as the server that `campaign up` started
     runner = Runner(name="campaign", pause_on_shutdown=False)
     deployments = [await runner.aadd_deployment(await to_serve(one)) for one in planned]
     async with get_client() as client:
@@ -55,7 +56,7 @@ async def serve(
     stopping = asyncio.create_task(stopped.wait())
     try:
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.to_thread(_end_runs, patience)
+        await asyncio.to_thread(_end_runs, others, patience)
     finally:
         stopping.cancel()
         if runner.started:
@@ -71,9 +72,9 @@ def _stop_on_signals(stopped: asyncio.Event) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
 
 
-def _end_runs(patience: float) -> None:
+def _end_runs(others: set[psutil.Process], patience: float) -> None:
     """Ask every run to stop, and wait until each has said how it ended."""
-    runs = psutil.Process().children()
+    runs = [child for child in psutil.Process().children() if child not in others]
     for run in runs:
         with suppress(psutil.NoSuchProcess):
             run.send_signal(signal.SIGTERM)

@@ -43,23 +43,31 @@ def serve(
 
 
 def planned(places: "Sequence[Path]", schedule: "Schedule | None" = None) -> "list[Planned]":
-    """What these files and folders and the forms make; a bad file is told and left out."""
+    """What these files and folders and the forms make; a bad file among others is left out.
+
+    Raises BadInput where there is nothing else.
+    """
+    from config.errors import BadInput
     from flows.cli.complaints import lines_of
     from flows.deployments import forms
     from flows.places import planned_of
 
     found, problems = planned_of(places, schedule)
+    if problems and not found:
+        raise BadInput(problems)
     complain(*lines_of(problems))
     return [*found, *forms()]
 
 
 def serve_all(planned: "Sequence[Planned]") -> None:
-    """Serve deployments until SIGINT or SIGTERM, with their automations."""
+    """Serve deployments until SIGINT or SIGTERM, with their automations. Raises BadSettings."""
     import asyncio
 
-    from config.settings import load_local
+    from config.settings import load_local, load_service
 
     local = load_local()
+    if local.credentials_block is None:
+        load_service()  # now, rather than in every run
     server = server_named()
 
     async def serving() -> None:

@@ -40,7 +40,8 @@ def up(
     from config.settings import load_local
     from flows.prefect_settings import prepare
 
-    folder.mkdir(parents=True, exist_ok=True)
+    inbox = folder / "inbox"
+    inbox.mkdir(parents=True, exist_ok=True)
     _check_free(port)
     address = f"http://127.0.0.1:{port}"
     # Both: with a port alone, the pages would go on asking at 4200.
@@ -53,8 +54,9 @@ def up(
         _wait(server, address, log)
         _watch(server)
         from flows.cli.serve import planned, serve_all
+        from flows.deployments import of_inbox
 
-        serve_all(planned([folder]))
+        serve_all([*planned([folder]), of_inbox(inbox)])
         if server.poll() is not None:
             raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
 
