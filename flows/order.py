@@ -57,7 +57,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
     window, at = window_of(wanted), desk.clock()
     if whole.invite and (late := over(window, at)) is not None:
-        return _not_begun(wanted, Ending.STOPPED, late, ledger)
+        return await asyncio.to_thread(finish, ledger, wanted.key, late)
     early = not_yet(window, at) if whole.invite else None
     left = whole if early is None else replace(whole, invite=0)
     beside = desk.receipt_of or asked.definition or asked.file
@@ -68,7 +68,8 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     if left.nothing:
         return await _nothing_to_send(wanted, asked, desk, early)
     if (paused := await asyncio.to_thread(ledger.paused, wanted.key)) is not None:
-        return _not_begun(wanted, Ending.STOPPED, paused_by(wanted.key, paused), ledger)
+        held = (Ending.STOPPED, paused_by(wanted.key, paused))
+        return await _not_begun(wanted, asked, desk, held)
     async with Service(
         desk.service,
         in_flight=desk.local.invites_in_flight,
@@ -78,9 +79,9 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             "check the service and the problem", partial(preflight, service, wanted, left)
         )
         intent = intent_of(wanted, asked, desk.service, problem) if wanted.definition else None
-        plan, held = await asyncio.to_thread(_approval, wanted, asked, whole, intent, ledger)
-        if held is not None:
-            return replace(_not_begun(wanted, *held, ledger), plan=plan)
+        plan, why_not = await asyncio.to_thread(_approval, wanted, asked, whole, intent, ledger)
+        if why_not is not None:
+            return replace(await _not_begun(wanted, asked, desk, why_not, intent), plan=plan)
         number = plan.id if plan else None
         async with working(wanted, intent, desk, service, receipts, number) as work:
             await _send_what_is_left(work)
@@ -99,17 +100,33 @@ def _approval(
     return shown, held_back(shown, stood)
 
 
-def _not_begun(wanted: Wanted, ending: Ending, reason: str, ledger: Ledger) -> Finish:
-    """Say why no run was begun: a person has to do something first."""
-    return replace(finish(ledger, wanted.key, reason), ending=ending)
+async def _not_begun(
+    wanted: Wanted,
+    asked: Asked,
+    desk: Desk,
+    held: tuple[Ending, str],
+    intent: Intent | None = None,
+) -> Finish:
+    """Say why no run was begun; nobody is forgotten meanwhile: the ledger has the definition."""
+    ending, reason = held
+    changes = await _take_over(wanted, asked, desk, intent)
+    end = await asyncio.to_thread(finish, desk.ledger, wanted.key, reason)
+    return _with_changes(replace(end, ending=ending), changes)
 
 
 async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk, early: str | None) -> Finish:
-    changes = None
-    if wanted.definition is not None:
-        intent = intent_of(wanted, asked, desk.service, None)
-        changes = await asyncio.to_thread(desk.ledger.take_over, wanted.definition, intent)
+    changes = await _take_over(wanted, asked, desk)
     return await _close_up(wanted.key, desk, None, early, changes)
+
+
+async def _take_over(
+    wanted: Wanted, asked: Asked, desk: Desk, intent: Intent | None = None
+) -> Changes | None:
+    """Take a changed definition over without a run; `intent` as it is known after a look."""
+    if wanted.definition is None:
+        return None
+    intent = intent or intent_of(wanted, asked, desk.service, None)
+    return await asyncio.to_thread(desk.ledger.take_over, wanted.definition, intent)
 
 
 async def _send_what_is_left(work: Work) -> None:
@@ -223,6 +240,10 @@ async def _close_up(
         partial(asyncio.to_thread, _links, desk.ledger, key, desk.local.output_dir),
     )
     end = await asyncio.to_thread(finish, desk.ledger, key, stopped, early)
+    return _with_changes(end, changes)
+
+
+def _with_changes(end: Finish, changes: Changes | None) -> Finish:
     if changes is None:
         return end
     return replace(end, changed=len(changes.changed), removed=len(changes.removed))

@@ -91,6 +91,7 @@ def test_while_paused_no_run_asks_the_service_anything(office: Office) -> None:
         ledger.pause("held", "grace", "")
         end = office.run(path)
         assert (end.ending, office.service.api_requests()) == (Ending.STOPPED, 0)
+        assert end.counts["waiting"] == 2
         ledger.resume("held", "grace", "")
     assert office.run(path).ending is Ending.COMPLETED
     assert office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
