@@ -353,16 +353,20 @@ class World:
         """Run some programs at the same time; send one a signal, move the clock, now and then."""
         dice = self.dice
         programs = [self.program() for _ in range(number)]
-        async with asyncio.TaskGroup() as group:
-            for program in programs:
-                group.create_task(self.run(program, dice.choice((0.0, 0.0, 0.1, 5.0))))
-            if dice.random() < 0.2:
-                await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
-                for gate in programs[0].gates:
-                    gate.stop(INTERRUPTED)
-            if dice.random() < 0.1:
-                await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
-                self.move_the_clock(number)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for program in programs:
+                    group.create_task(self.run(program, dice.choice((0.0, 0.0, 0.1, 5.0))))
+                if dice.random() < 0.2:
+                    await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
+                    for gate in programs[0].gates:
+                        gate.stop(INTERRUPTED)
+                if dice.random() < 0.1:
+                    await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
+                    self.move_the_clock(number)
+        except ExceptionGroup as together:
+            # A history breaks at one place; the group around it would hide which rule that was.
+            raise together.exceptions[0] from None
 
     def move_the_clock(self, programs: int) -> None:
         """A day either way. Forward, programs on another host look dead until their next beat."""
