@@ -3,132 +3,33 @@
 The description of each field is what a complaint says was wanted there.
 """
 
-import unicodedata
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from sys import intern
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+from pydantic import BeforeValidator, Field, ValidationInfo
 from pydantic import field_validator as validates
-from pydantic_core import PydanticCustomError
 
 from config import cron, email_address, moments, spans
+from config.kinds import (
+    ID_WANTED,
+    TIMEZONE_WANTED,
+    CronLine,
+    Email,
+    Fields,
+    Id,
+    Moment,
+    Name,
+    Span,
+    StageId,
+    Text,
+    Timezone,
+    sentence,
+    wanted,
+)
 
-LONGEST_TEXT = 10_000
-LARGEST_ID = 2**63 - 1
-ID_WANTED = "a whole number above 0"
-TIMEZONE_WANTED = "a timezone such as Europe/Paris"
 SCHEDULE_WANTED = 'a mapping, as in schedule: {cron: "0 9 * * 1-5"} or schedule: {every: 1 hour}'
 APPROVAL_WANTED = "required, or the time to answer, as in approval: {within: 2 days}"
-
-
-def wanted(what: str) -> PydanticCustomError:
-    """Refuse a value, saying what belongs there."""
-    return PydanticCustomError("wanted", "{wanted}", {"wanted": what})
-
-
-def sentence(message: str) -> PydanticCustomError:
-    """Refuse a value with a whole sentence."""
-    return PydanticCustomError("sentence", "{message}", {"message": message})
-
-
-def _sendable(text: str, allowed: str = "") -> str:
-    """Refuse what no text of a person holds: control characters, halves of characters, novels."""
-    text = text.strip()
-    if len(text) > LONGEST_TEXT:
-        raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")
-    if not text.isprintable():
-        for character in text:
-            if unicodedata.category(character) in {"Cc", "Cs"} and character not in allowed:
-                code = f"U+{ord(character):04X}"
-                raise wanted(f"text without the control character {code} in it")
-    return text
-
-
-def _note(typed: str) -> str:
-    return _sendable(typed, allowed="\n\r\t")
-
-
-def _name(typed: str) -> str:
-    text = _sendable(typed)
-    if not any(c.isprintable() and not c.isspace() for c in text):
-        raise PydanticCustomError("blank", "is blank")
-    return text
-
-
-def _email(typed: str) -> str:
-    try:
-        return email_address.email_address(typed)
-    except email_address.NotAnEmail as error:
-        # The same few reasons in every row: kept once.
-        raise wanted(intern(str(error))) from None
-
-
-def _moment(typed: Any) -> datetime | None:
-    """Take a text or a date-time cell; "" is how the interface writes an open end."""
-    try:
-        if isinstance(typed, datetime):
-            return moments.whole_minute(typed)
-        if isinstance(typed, str):
-            return moments.wall_time(typed) if typed.strip() else None
-    except moments.NotAMoment as error:
-        raise wanted(str(error)) from None
-    raise wanted(moments.WANTED)
-
-
-def _timezone(typed: str) -> str:
-    name = typed.strip()
-    if moments.timezone_known(name):
-        return name
-    near = moments.nearest_timezone(name)
-    hint = f"; did you mean {near}?" if near else ""
-    raise wanted(f"a timezone such as Europe/Paris{hint}")
-
-
-def _cron(typed: str) -> str:
-    try:
-        return cron.cron(typed)
-    except cron.NotACron as error:
-        raise wanted(str(error)) from None
-
-
-def _span(typed: Any) -> timedelta:
-    """Take a text; a span of a bare number would leave its unit to be guessed."""
-    try:
-        if isinstance(typed, str):
-            return spans.span(typed)
-    except spans.NotASpan as error:
-        raise wanted(str(error)) from None
-    raise wanted(spans.WANTED)
-
-
-def _approval(typed: Any) -> Any:
-    """`required` and `within 2 days` are short for the mapping."""
-    if isinstance(typed, str):
-        first, _, rest = typed.strip().partition(" ")
-        if first == "required" and not rest:
-            return {}
-        if first == "within":
-            return {"within": rest}
-    elif isinstance(typed, Mapping):
-        return typed
-    raise wanted(APPROVAL_WANTED)
-
-
-Text = Annotated[str, AfterValidator(_note)]
-Name = Annotated[str, AfterValidator(_name)]
-Moment = Annotated[datetime | None, BeforeValidator(_moment)]
-Timezone = Annotated[str, AfterValidator(_timezone)]
-Span = Annotated[timedelta, BeforeValidator(_span)]
-Id = Annotated[int, Field(gt=0, le=LARGEST_ID)]
-StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
-
-
-class Fields(BaseModel):
-    """Nothing unknown, nothing converted in silence."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
 
 
 class ProjectFields(Fields):
@@ -203,6 +104,19 @@ class ProblemFields(Fields):
         return title
 
 
+def _approval(typed: Any) -> Any:
+    """`required` and `within 2 days` are short for the mapping."""
+    if isinstance(typed, str):
+        first, _, rest = typed.strip().partition(" ")
+        if first == "required" and not rest:
+            return {}
+        if first == "within":
+            return {"within": rest}
+    elif isinstance(typed, Mapping):
+        return typed
+    raise wanted(APPROVAL_WANTED)
+
+
 class ApprovalFields(Fields):
     """Somebody has to approve the plan of a run before it sends anything."""
 
@@ -258,7 +172,7 @@ class ScheduleFields(Fields):
     """When a campaign is run by itself: by a cron line, or every so often."""
 
     timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
-    cron: Annotated[str, AfterValidator(_cron)] | None = Field(None, description=cron.WANTED)
+    cron: CronLine | None = Field(None, description=cron.WANTED)
     every: Span | None = Field(None, description=spans.WANTED, validate_default=True)
 
     @validates("cron")
@@ -333,7 +247,7 @@ class CandidateFields(Fields):
 
     first_name: Name = Field(description="a first name")
     last_name: Name = Field(description="a last name")
-    email1: Annotated[str, AfterValidator(_email)] = Field(description=email_address.WANTED)
+    email1: Email = Field(description=email_address.WANTED)
     source: Text = Field("", description="text naming where the person came from")
     notes: Text = Field("", description="text")
     stage_id: StageId | None = Field(None, description="a whole number")
