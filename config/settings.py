@@ -175,6 +175,12 @@ def service_is_given() -> bool:
     return bool(_load(Given).model_fields_set)
 
 
+def check_service() -> None:
+    """Raise BadSettings unless ASSESSMENT_* can be used, or Prefect keeps them for the runs."""
+    if load_local().credentials_block is None or service_is_given():
+        load_service()
+
+
 class Address(BaseSettings):
     """The service's address alone, for commands that compare it and ask nothing."""
 

@@ -33,13 +33,13 @@ def run_folder(folder: Path, *, as_json: bool) -> int:
     where there is no campaign at all, BadSettings.
     """
     from config.folder import campaigns_at
-    from config.settings import load_local, load_service
+    from config.settings import check_service, load_local
     from flows.cli.progress import progress
     from flows.cli.running import told, worst
 
     with answering(as_json):
         entries = campaigns_at(folder)
-        load_service()
+        check_service()
         database = load_local().database_url
     bad = [entry for entry in entries if entry.problems]
     runs = {

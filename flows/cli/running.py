@@ -57,12 +57,12 @@ def run_files(
 
     Raises BadInput, BadSettings.
     """
-    from config.settings import load_local, load_service
+    from config.settings import check_service, load_local
     from flows.cli.progress import progress
 
     with answering(as_json):
         runs = _read(files, campaign, only)
-        load_service()
+        check_service()
         database = load_local().database_url
     with progress(as_json=as_json) as shown:
         _through_prefect(runs, shown)
@@ -210,14 +210,14 @@ def _unforeseen(error: Exception | None) -> str:
 
 def _untouched(one: OneRun) -> dict[str, Any]:
     """The status object of a campaign that never came into the ledger."""
-    from config.settings import load_service
+    from config.settings import load_address
     from data.states import Step
     from tasks.standing import tally
 
     people = {(True, Step.WAITING, Step.WAITING): len(one.definition.candidates)}
     return {
         "campaign": one.key,
-        "service": load_service().base_url,
+        "service": load_address(),
         "project_id": one.definition.project.id,
         "problem_id": getattr(one.definition.problem, "id", None),
         "project": Step.WAITING if one.definition.project.id is None else Step.DONE,

@@ -63,11 +63,10 @@ def serve_all(planned: "Sequence[Planned]") -> None:
     """Serve deployments until SIGINT or SIGTERM, with their automations. Raises BadSettings."""
     import asyncio
 
-    from config.settings import load_local, load_service
+    from config.settings import check_service, load_local
 
+    check_service()  # now, rather than in every run
     local = load_local()
-    if local.credentials_block is None:
-        load_service()  # now, rather than in every run
     server = server_named()
 
     async def serving() -> None:
