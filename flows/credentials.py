@@ -22,20 +22,28 @@ class AssessmentCredentials(Block):
     auth_url: str = Field(description="The address that issues tokens.")
     base_url: str = Field(description="The address of the API.")
     app_url: str = Field(description="The address of the web application.")
-    client_id: str = Field(description="Issued by the operator of the service.")
+    # Prefect hides what is secret; the rest of a block it tells in its events.
+    client_id: SecretStr = Field(description="Issued by the operator of the service.")
     client_secret: SecretStr = Field(description="Issued by the operator of the service.")
     audience: str = Field(description="The identifier of the API.")
 
     @classmethod
     def of(cls, service: ServiceSettings) -> "AssessmentCredentials":
         """Keep these settings."""
-        return cls(**{name: getattr(service, name) for name in ServiceSettings.model_fields})
+        return cls.model_validate(
+            {name: getattr(service, name) for name in ServiceSettings.model_fields}
+        )
 
     def settings(self) -> ServiceSettings:
         """Give them back, checked as if they came from the environment. Raises BadSettings."""
         try:
             return ServiceSettings(
-                **{name: getattr(self, name) for name in ServiceSettings.model_fields}
+                auth_url=self.auth_url,
+                base_url=self.base_url,
+                app_url=self.app_url,
+                client_id=self.client_id.get_secret_value(),
+                client_secret=self.client_secret,
+                audience=self.audience,
             )
         except ValidationError as error:
             fields = ", ".join(str(one["loc"][0]) for one in error.errors(include_input=False))

@@ -19,6 +19,7 @@ from flows.cli.speech import command, say
 
 STARTS = 120.0  # seconds; a fresh home took up to 24 s on a quiet machine
 STOPS = 30.0
+LOOKS = 1.0  # whether the server is still there
 
 
 class CannotStart(CampaignError):
@@ -50,13 +51,15 @@ def up(
     prepare(quiet=False)
     log = load_local().output_dir / "prefect-server.log"
     say(f"Starting Prefect at {address} …")
+    # Until runs are served, to be told to stop is the same as Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with _server(port, log) as server:
         _wait(server, address, log)
-        _watch(server)
         from flows.cli.serve import planned, serve_all
         from flows.deployments import of_inbox
 
-        serve_all([*planned([folder]), of_inbox(inbox)])
+        with _watching(server):
+            serve_all([*planned([folder]), of_inbox(inbox)])
         if server.poll() is not None:
             raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
 
@@ -115,11 +118,21 @@ def _wait(server: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
     raise CannotStart(f"Prefect's server did not start; its words are in {log}.")
 
 
-def _watch(server: "subprocess.Popen[bytes]") -> None:
-    """Without its server this process has nothing to do: it stops as if it was told to."""
+@contextmanager
+def _watching(server: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """Without its server this process has nothing to do: it then stops as if it was told to."""
+    over = threading.Event()
 
-    def ended() -> None:
-        server.wait()
-        os.kill(os.getpid(), signal.SIGTERM)
+    def look() -> None:
+        while not over.wait(LOOKS):
+            if server.poll() is not None:
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
 
-    threading.Thread(target=ended, daemon=True).start()
+    watching = threading.Thread(target=look)
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()

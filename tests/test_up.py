@@ -1,0 +1,142 @@
+"""`campaign up`: one command, one address, and a clean stop of everything it started."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from sandbox.faults import Fault
+from sandbox.server import Sandbox
+from tests.prefect_home import CAMPAIGN, Desk, PrefectServer
+from tests.workers import QUICK, runs_of, start_run, wait_until
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    (tmp_path / "hiring").mkdir()
+    with Sandbox() as service:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "PREFECT_HOME": str(tmp_path / ".prefect"),
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+            **QUICK,
+        }
+        yield Desk(tmp_path / "hiring", service, environment)
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def up(desk: Desk, port: int) -> Iterator["subprocess.Popen[bytes]"]:
+    """`campaign up` in a terminal of its own, once it says that it is ready."""
+    log = desk.folder.parent / "up.log"
+    with log.open("wb") as words:
+        process = subprocess.Popen(
+            [CAMPAIGN, "up", str(desk.folder), "--port", str(port)],
+            env=desk.environment,
+            cwd=desk.folder.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=words,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: "Ctrl-C stops it" in log.read_text() or process.poll(), 150, log)
+        assert process.poll() is None, log.read_text()
+        yield process
+    finally:
+        if process.poll() is None:
+            for one in [*psutil.Process(process.pid).children(recursive=True), process]:
+                one.kill()
+            process.wait(timeout=30)
+
+
+def invitations(desk: Desk) -> Counter[str]:
+    return Counter(sent.email for sent in desk.service.record.invitations)
+
+
+def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
+    """Its pages are at the address it names; Ctrl-C in the terminal lets a run under way end by
+    itself, leaves no process and no doubt; the next start goes on with the same deployment."""
+    desk.campaign("morning", 200)
+    (desk.folder / "bad.yaml").write_text("campaign: bad\n")
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
+    port = free_port()
+    server = PrefectServer(f"http://127.0.0.1:{port}/api", desk.folder.parent)
+    log = desk.folder.parent / "up.log"
+    with up(desk, port) as process:
+        assert "<title>" in httpx.get(f"http://127.0.0.1:{port}/").text
+        assert "bad.yaml" in log.read_text()
+        start_run(server, "campaign/morning")
+        desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=100)
+        started = [process, *psutil.Process(process.pid).children(recursive=True)]
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=60) == 0, log.read_text()
+        assert [one for one in started[1:] if psutil.pid_exists(one.pid)] == []
+    assert "Traceback" not in log.read_text()
+    counts = json.loads(desk.type("status", "morning", "--json").out)["counts"]
+    assert counts["unsure"] == counts["sending"] == 0
+    assert 0 < counts["waiting"] < 200
+    desk.service.faults.clear()
+
+    with up(desk, port) as process:
+        [first] = runs_of(server, "campaign:morning")
+        assert (first["state_name"], "interrupted" in first["state"]["message"]) == (
+            "Stopped",
+            True,
+        )
+        start_run(server, "campaign/morning")
+        wait_until(lambda: len(invitations(desk)) == 200, 100, log)
+        runs = wait_until(partial(all_ended, server), 60, log)
+        assert runs[-1]["state_name"] == "Completed"
+        process.terminate()
+        assert process.wait(timeout=60) == 0
+    assert set(invitations(desk).values()) == {1}
+
+
+def all_ended(server: PrefectServer) -> list[dict[str, object]]:
+    runs = runs_of(server, "campaign:morning")
+    ended = all(run["state_type"] in {"COMPLETED", "FAILED"} for run in runs)
+    return runs if ended and len(runs) == 2 else []
+
+
+def test_a_taken_port_is_told(desk: Desk) -> None:
+    """Nothing is started, and the message says what to type."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        end = desk.type("up", desk.folder, "--port", port)
+    assert end.code == 1
+    assert f"The port {port} is taken" in end.err
+    assert f"campaign up --port {port + 1}" in end.err
+    assert not (desk.folder.parent / ".prefect").exists()
+
+
+def test_serving_needs_a_server(desk: Desk) -> None:
+    """Without an address, or with one where nobody answers, the command says so and ends."""
+    file = desk.campaign("alone", 1)
+    nowhere = desk.type("serve", file)
+    assert (nowhere.code, "campaign up" in nowhere.err) == (1, True)
+    silent = desk.type("serve", file, PREFECT_API_URL="http://127.0.0.1:9/api")
+    assert (silent.code, "does not answer" in silent.err) == (1, True)
+    assert "Traceback" not in nowhere.err + silent.err

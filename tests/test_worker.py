@@ -1,0 +1,169 @@
+"""Prefect's own worker runs campaigns on schedules, dies in the middle, and goes on."""
+
+import json
+import os
+import signal
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.automations import GONE
+from sandbox.faults import Fault
+from sandbox.server import Sandbox
+from tests.prefect_home import Desk, PrefectServer, prefect_server
+from tests.workers import (
+    end_group,
+    kept,
+    needs_schedules,
+    notice_after,
+    runs_of,
+    schedule_often,
+    start_run,
+    states_of,
+    wait_until,
+    worker,
+)
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+
+ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+@pytest.fixture(scope="module")
+def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
+    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
+        yield server
+
+
+@pytest.fixture
+def desk(tmp_path: Path, prefect: PrefectServer) -> Iterator[Desk]:
+    with Sandbox() as service:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(prefect.home),
+            "PREFECT_HOME": str(prefect.home / ".prefect"),
+            "PREFECT_API_URL": prefect.api,
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+        }
+        yield Desk(tmp_path, service, environment)
+
+
+def invitations(desk: Desk) -> Counter[tuple[int, str]]:
+    """How many emails each person got for each project."""
+    return Counter((sent.project_id, sent.email) for sent in desk.service.record.invitations)
+
+
+def both_under_way(desk: Desk) -> bool:
+    sent = Counter(project for project, _ in invitations(desk))
+    return len(sent) == 2 and min(sent.values()) >= 8
+
+
+def two_ended(prefect: PrefectServer, key: str) -> list[dict[str, Any]]:
+    runs = runs_of(prefect, f"campaign:{key}")
+    return runs if len(runs) == 2 and runs[1]["state_type"] in ENDED else []
+
+
+def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: PrefectServer) -> None:
+    """Worker and run end by SIGTERM or SIGKILL amid the waves: the run is marked as crashed, its
+    deployment is run again by itself, and each person has one email."""
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    signals = {"terminated": signal.SIGTERM, "killed": signal.SIGKILL}
+    with ExitStack() as workers:
+        processes = {}
+        for key in signals:
+            deployed = desk.type("deploy", desk.campaign(key, 300), "--pool", key)
+            assert deployed.code == 0, deployed.err
+        notice_after(prefect, GONE, 35)
+        for key in signals:
+            start_run(prefect, f"campaign/{key}")
+            processes[key] = workers.enter_context(worker(desk, key))
+        wait_until(partial(both_under_way, desk), 100, desk.folder / "worker.log")
+        for key, number in signals.items():
+            end_group(processes[key], number)
+            processes[key].wait(timeout=60)
+    desk.service.faults.clear()
+    with worker(desk, "terminated"), worker(desk, "killed"):
+        for key in signals:
+            first, second = wait_until(
+                partial(two_ended, prefect, key), 150, desk.folder / "worker.log"
+            )
+            assert "Crashed" in states_of(prefect, first)
+            assert second["state_name"] in {"Completed", "NeedsAttention"}
+            assert first["parameters"] == second["parameters"]
+    assert set(invitations(desk).values()) == {1}
+    for key in signals:
+        counts = json.loads(desk.type("status", key, "--json").out)["counts"]
+        assert counts["invited"] + counts["unsure"] == counts["candidates"] == 300
+        assert counts["unsure"] <= 8
+
+
+def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
+    desk: Desk, prefect: PrefectServer
+) -> None:
+    """A folder of three, one of them bad: two complete, the third says why, in a run of its own
+    each; what comes due again sends nothing."""
+    needs_schedules()
+    folder = desk.folder / "three"
+    folder.mkdir()
+    inside = Desk(folder, desk.service, desk.environment)
+    for key in ("first", "second"):
+        inside.campaign(key, 3)
+    bad = (folder / "first.yaml").read_text().replace("first", "third").replace("42", "no number")
+    (folder / "third.yaml").write_text(bad)
+    deployed = desk.type("deploy", folder, "--cron", "0 9 * * 1-5", "--timezone", "Europe/Paris")
+    assert deployed.code == 0, deployed.err
+    assert "batch/three: 0 9 * * 1-5 (Europe/Paris)" in deployed.out
+    assert "third.yaml" in deployed.err
+    schedule_often(prefect, "batch/three", 15)
+    with worker(desk):
+        runs = wait_until(partial(batches, prefect, 2), 120, desk.folder / "worker.log")
+    for run in runs:
+        assert run["state_type"] == "FAILED"
+        assert "third.yaml" in run["state"]["message"]
+    states = {
+        key: runs_of(prefect, f"campaign:{key}")[0]["state_name"] for key in ("first", "second")
+    }
+    assert states == {"first": "Completed", "second": "Completed"}
+    assert len(invitations(desk)) == 6
+    assert set(invitations(desk).values()) == {1}
+
+
+def batches(prefect: PrefectServer, number: int) -> list[dict[str, Any]]:
+    """The batch's runs that came to an end of their own, once there are so many."""
+    found = prefect.ask("flow_runs", flows={"name": {"any_": ["batch"]}})
+    ended = [run for run in found if run["state_type"] in {"COMPLETED", "FAILED"}]
+    return ended if len(ended) >= number else []
+
+
+def test_runs_take_the_credentials_that_prefect_keeps(desk: Desk, prefect: PrefectServer) -> None:
+    """With nothing of the service in the environment, a run uses the named block; with a part of
+    it, it refuses to mix the two; with a wrong name, it says what to type."""
+    kept_there = desk.type("credentials", "production")
+    assert kept_there.code == 0, kept_there.err
+    assert "sandbox-secret" not in kept_there.out + kept_there.err
+    bare = {name: "" for name in desk.environment if name.startswith("ASSESSMENT_")}
+    file = desk.campaign("credentials", 2)
+    run = desk.type("run", file, CAMPAIGN_CREDENTIALS_BLOCK="production", **bare)
+    assert run.code == 0, run.err
+    assert sum(invitations(desk).values()) == 2
+    address = {"ASSESSMENT_BASE_URL": desk.environment["ASSESSMENT_BASE_URL"]}
+    mixed = desk.type("run", file, CAMPAIGN_CREDENTIALS_BLOCK="production", **bare | address)
+    assert (mixed.code, "ASSESSMENT_CLIENT_SECRET" in mixed.err) == (2, True)
+    unknown = desk.type("run", file, CAMPAIGN_CREDENTIALS_BLOCK="nowhere", **bare)
+    assert (unknown.code, "campaign credentials nowhere" in unknown.err) == (2, True)
+
+
+def test_prefect_knows_nobody_of_all_these(prefect: PrefectServer) -> None:
+    """After schedules, crashes, bad files and kept credentials: no name, address or secret of
+    anybody is in Prefect's database or files. (The last of this module.)"""
+    words = [b"person1@", b"First1", b"Last1", b"sandbox-secret", b"sandbox-client"]
+    for path, content in kept(prefect).items():
+        assert [word for word in words if word in content] == [], path.name
+    assert any(b"campaign:killed" in content for content in kept(prefect).values())

@@ -1,0 +1,123 @@
+"""Prefect's own worker as a process, and what the tests wait for while it works."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.prefect_home import Desk, PrefectServer
+
+PREFECT = str(Path(sys.executable).parent / "prefect")
+
+# Seconds between looks, so that a test waits for what it is about.
+QUICK = {"PREFECT_WORKER_QUERY_SECONDS": "1", "PREFECT_RUNNER_POLL_FREQUENCY": "1"}
+
+
+@contextmanager
+def worker(desk: Desk, pool: str = "campaigns") -> Iterator["subprocess.Popen[bytes]"]:
+    """A worker with its runs in a process group of their own, all killed at the end.
+
+    What it says is added to `worker.log` in the desk's folder.
+    """
+    with (desk.folder / "worker.log").open("ab") as words:
+        process = subprocess.Popen(
+            [PREFECT, "worker", "start", "--pool", pool, "--type", "process"],
+            env=desk.environment | QUICK,
+            cwd=desk.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=words,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                end_group(process, signal.SIGKILL)
+                process.wait(timeout=30)
+
+
+def end_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """Signal a process and all that it started, as a machine that goes down does."""
+    try:
+        os.killpg(process.pid, number)
+    except ProcessLookupError:
+        return
+
+
+def start_run(prefect: PrefectServer, deployment: str) -> str:
+    """Ask for a run of `flow/name` as the button in the UI does; answers its id."""
+    found = httpx.get(f"{prefect.api}/deployments/name/{deployment}")
+    found.raise_for_status()
+    address = f"{prefect.api}/deployments/{found.json()['id']}/create_flow_run"
+    body = {"state": {"type": "SCHEDULED", "name": "Scheduled"}}
+    while (asked := httpx.post(address, json=body)).status_code == 503:
+        time.sleep(0.5)  # its database is busy; it asks to come again
+    asked.raise_for_status()
+    return str(asked.json()["id"])
+
+
+def runs_of(prefect: PrefectServer, tag: str) -> list[dict[str, Any]]:
+    """The runs with a tag, in the order in which they were to begin."""
+    found = prefect.ask("flow_runs", flow_runs={"tags": {"any_": [tag]}})
+    return sorted(found, key=lambda run: str(run["expected_start_time"]))
+
+
+def states_of(prefect: PrefectServer, run: dict[str, Any]) -> list[str]:
+    """The names of the states that a run went through, in their order."""
+    found = httpx.get(f"{prefect.api}/flow_run_states/", params={"flow_run_id": run["id"]})
+    found.raise_for_status()
+    return [state["name"] for state in sorted(found.json(), key=lambda one: one["timestamp"])]
+
+
+def notice_after(prefect: PrefectServer, automation: str, seconds: int) -> None:
+    """Let an automation that waits for silence wait for less of it."""
+    everything = httpx.post(f"{prefect.api}/automations/filter", json={}).json()
+    [found] = [one for one in everything if one["name"] == automation]
+    found["trigger"]["within"] = seconds
+    body = {name: found[name] for name in ("name", "description", "enabled", "trigger", "actions")}
+    httpx.put(f"{prefect.api}/automations/{found['id']}", json=body).raise_for_status()
+
+
+def schedule_often(prefect: PrefectServer, deployment: str, seconds: int) -> None:
+    """Give a deployment a schedule that no campaign would want."""
+    found = httpx.get(f"{prefect.api}/deployments/name/{deployment}").json()
+    body = [{"active": True, "schedule": {"interval": seconds}}]
+    httpx.post(f"{prefect.api}/deployments/{found['id']}/schedules", json=body).raise_for_status()
+
+
+def needs_schedules() -> None:
+    """Skip where the server cannot schedule: Prefect 3.8 and 3.9 need SQLAlchemy before 2.1.
+
+    Its scheduler inserts runs in bulk in a way that 2.1 refuses, and no schedule ever fires.
+    """
+    if int(version("sqlalchemy").split(".")[1]) >= 1:
+        missing = "schedules need SQLAlchemy before 2.1"
+        pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
+
+
+def kept(prefect: PrefectServer) -> dict[Path, bytes]:
+    """Every file that the server and its runs have written into their home."""
+    found = {path: path.read_bytes() for path in prefect.home.rglob("*") if path.is_file()}
+    assert any(path.name == "prefect.db" for path in found)
+    return found
+
+
+def wait_until(is_so: Callable[[], Any], seconds: float, log: Path | None = None) -> Any:
+    """Ask twice a second until the answer is true; answers it. `log` is shown if it never is."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if answer := is_so():
+            return answer
+        time.sleep(0.5)  # another process is at work; nothing of it can be awaited here
+    said = log.read_text(errors="replace")[-3000:] if log else ""
+    raise AssertionError(f"still not so after {seconds} s\n{said}")
