@@ -1,0 +1,201 @@
+"""What Prefect does by itself: registered as often as one likes, heard where the settings say."""
+
+import json
+import os
+import shutil
+import socketserver
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from flows.automations import AGAIN, GONE, NOTIFY
+from sandbox.faults import Fault
+from sandbox.server import Sandbox
+from tests.prefect_home import Desk, PrefectServer, prefect_server
+from tests.workers import PREFECT, kept, wait_until
+
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(240)]
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
+    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
+        yield server
+
+
+@pytest.fixture
+def desk(tmp_path: Path, prefect: PrefectServer) -> Iterator[Desk]:
+    with Sandbox() as service:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(prefect.home),
+            "PREFECT_HOME": str(prefect.home / ".prefect"),
+            "PREFECT_API_URL": prefect.api,
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+        }
+        yield Desk(tmp_path, service, environment)
+
+
+def automations(prefect: PrefectServer) -> dict[str, dict[str, Any]]:
+    """The automations by name; one name twice is a mistake."""
+    found = httpx.post(f"{prefect.api}/automations/filter", json={}).json()
+    named = {one["name"]: one for one in found}
+    assert len(named) == len(found)
+    return named
+
+
+@contextmanager
+def listening(handler: type[socketserver.BaseRequestHandler], kind: Any) -> Iterator[int]:
+    """A server on this machine for the length of a test; answers its port."""
+    with kind(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_registered_twice_they_are_there_once(desk: Desk, prefect: PrefectServer) -> None:
+    """A second registration changes nothing: what the server listens for goes on, and what a
+    person switched off stays off."""
+    assert desk.type("deploy", desk.campaign("twice", 1)).code == 0
+    first = automations(prefect)
+    assert set(first) == {GONE, AGAIN}
+    address = f"{prefect.api}/automations/{first[AGAIN]['id']}"
+    httpx.patch(address, json={"enabled": False}).raise_for_status()
+    assert desk.type("deploy", desk.folder / "twice.yaml").code == 0
+    second = automations(prefect)
+    assert {name: one["id"] for name, one in second.items()} == {
+        name: one["id"] for name, one in first.items()
+    }
+    assert second[GONE]["updated"] == first[GONE]["updated"]
+    assert (second[GONE]["enabled"], second[AGAIN]["enabled"]) == (True, False)
+
+
+def needs_a_person(desk: Desk, key: str) -> None:
+    desk.service.faults.add(Fault("lost", "invite", after_work=True, email="person1@example.com"))
+    assert desk.type("run", desk.campaign(key, 3)).code == 3
+
+
+def test_a_campaign_that_needs_a_person_is_told_to_a_webhook(
+    desk: Desk, prefect: PrefectServer
+) -> None:
+    """One message with the run, the state, the counts and where to look; no name, no address, and
+    nowhere in what Prefect keeps is the webhook's own secret."""
+    heard: list[str] = []
+
+    class Hook(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            assert self.headers["Content-Type"] == "application/json"
+            heard.append(json.loads(body)["text"])
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with listening(Hook, HTTPServer) as port:
+        url = f"http://127.0.0.1:{port}/hook-of-the-team"
+        assert desk.type("deploy", CAMPAIGN_NOTIFY_URL=url).code == 0
+        needs_a_person(desk, "hooked")
+        wait_until(lambda: heard, 60)
+    assert len(heard) == 1
+    assert heard[0].startswith("hooked 20")
+    assert "NeedsAttention. 2 of 3 invited, 0 refused, 1 unsure" in heard[0]
+    assert "/runs/flow-run/" in heard[0]
+    assert "person1" not in heard[0]
+    assert not [path.name for path, text in kept(prefect).items() if b"hook-of-the-team" in text]
+
+
+def test_or_to_a_mailbox(desk: Desk, prefect: PrefectServer) -> None:
+    """The same by mail, through the server that the address names."""
+    mails: list[str] = []
+
+    class Mail(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            self.wfile.write(b"220 here\r\n")
+            for line in self.rfile:
+                word = line[:4].upper().strip()
+                if word == b"DATA":
+                    self.wfile.write(b"354 go on\r\n")
+                    lines = iter(self.rfile.readline, b".\r\n")
+                    mails.append(b"".join(lines).decode())
+                self.wfile.write(b"250 OK\r\n" if word != b"QUIT" else b"221 bye\r\n")
+                if word == b"QUIT":
+                    return
+
+    with listening(Mail, socketserver.ThreadingTCPServer) as port:
+        url = f"mailto://127.0.0.1:{port}/?from=campaign@example.com&to=team@example.com"
+        assert desk.type("deploy", CAMPAIGN_NOTIFY_URL=url).code == 0
+        needs_a_person(desk, "mailed")
+        wait_until(lambda: mails, 60)
+    assert "mailed 20" in mails[0]
+    assert "NeedsAttention" in mails[0]
+    assert "person1" not in mails[0]
+    assert automations(prefect)[NOTIFY]["enabled"]
+
+
+@pytest.mark.parametrize(
+    ("url", "wanted"),
+    [
+        ("http://example.com/hook", "https://"),
+        ("ftp://example.com", "a webhook"),
+        ("hook", "a webhook"),
+    ],
+)
+def test_an_address_that_cannot_be_told_is_refused(desk: Desk, url: str, wanted: str) -> None:
+    """The setting is named, its value is not: it may hold a secret."""
+    end = desk.type("deploy", CAMPAIGN_NOTIFY_URL=url)
+    assert (end.code, "CAMPAIGN_NOTIFY_URL" in end.err, wanted in end.err) == (2, True, True)
+    assert url not in end.err.replace("https://…", "")
+
+
+def test_prefect_yaml_deploys_from_a_fresh_clone(desk: Desk, prefect: PrefectServer) -> None:
+    """`prefect deploy --all` makes a deployment of every flow, for the pool of the documents."""
+    clone = desk.folder / "clone"
+    subprocess.run(["git", "clone", "-q", "--depth", "1", f"file://{ROOT}", clone], check=True)
+    shutil.copy(ROOT / "prefect.yaml", clone)
+    for words in (
+        ["work-pool", "create", "campaigns", "--type", "process", "--overwrite"],
+        ["deploy", "--all"],
+    ):
+        subprocess.run(
+            [PREFECT, "--no-prompt", *words],
+            cwd=clone,
+            env=desk.environment,
+            check=True,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=120,
+        )
+    found = httpx.post(f"{prefect.api}/deployments/filter", json={}).json()
+    mine = {one["entrypoint"]: one for one in found if ".py:" in one["entrypoint"]}
+    assert set(mine) == {
+        "flows/campaign.py:run_campaign",
+        "flows/batch.py:run_batch",
+        "flows/inbox.py:watch_inbox",
+        "flows/forms.py:approve_campaign",
+        "flows/forms.py:settle_campaign",
+    }
+    for entrypoint, one in mine.items():
+        assert one["work_pool_name"] == "campaigns"
+        assert one["job_variables"]["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "30"
+        module, name = entrypoint.split(".py:")
+        words = f"from {module.replace('/', '.')} import {name}"
+        subprocess.run([sys.executable, "-c", words], check=True, cwd=clone, timeout=60)
