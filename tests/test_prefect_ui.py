@@ -16,8 +16,9 @@ from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.prefect_home import Desk, PrefectServer, prefect_server
+from tests.workers import knows_nobody
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(240)]
 
 PATIENCE = 30_000  # milliseconds; the first page of a fresh server takes its time
 
@@ -26,6 +27,7 @@ PATIENCE = 30_000  # milliseconds; the first page of a fresh server takes its ti
 def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
     with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
         yield server
+        knows_nobody(server)
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN, Desk, PrefectServer
 from tests.workers import QUICK, runs_of, start_run, wait_until
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(300)]
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from sandbox.server import Sandbox
 from tests.prefect_home import Desk, PrefectServer, prefect_server
 from tests.workers import (
     end_group,
-    kept,
+    knows_nobody,
     needs_schedules,
     notice_after,
     runs_of,
@@ -29,7 +29,7 @@ from tests.workers import (
     worker,
 )
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(300)]
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
@@ -38,6 +38,7 @@ ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
     with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
         yield server
+        knows_nobody(server)
 
 
 @pytest.fixture
@@ -158,12 +159,3 @@ def test_runs_take_the_credentials_that_prefect_keeps(desk: Desk, prefect: Prefe
     assert (mixed.code, "ASSESSMENT_CLIENT_SECRET" in mixed.err) == (2, True)
     unknown = desk.type("run", file, CAMPAIGN_CREDENTIALS_BLOCK="nowhere", **bare)
     assert (unknown.code, "campaign credentials nowhere" in unknown.err) == (2, True)
-
-
-def test_prefect_knows_nobody_of_all_these(prefect: PrefectServer) -> None:
-    """After schedules, crashes, bad files and kept credentials: no name, address or secret of
-    anybody is in Prefect's database or files. (The last of this module.)"""
-    words = [b"person1@", b"First1", b"Last1", b"sandbox-secret", b"sandbox-client"]
-    for path, content in kept(prefect).items():
-        assert [word for word in words if word in content] == [], path.name
-    assert any(b"campaign:killed" in content for content in kept(prefect).values())

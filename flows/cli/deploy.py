@@ -29,17 +29,18 @@ def deploy(
     """
     import asyncio
 
+    from config.settings import load_local
     from flows.prefect_settings import prepare
 
+    notify_url = load_local().notify_url
     prepare(quiet=False)
-    from config.settings import load_local
     from flows.cli.schedules import schedule_of
     from flows.cli.serve import planned, server_named
     from flows.registering import deploy_all
 
     found = planned(places or [], schedule_of(cron, every, timezone))
     address = server_named()
-    asyncio.run(deploy_all(found, pool, load_local().notify_url))
+    asyncio.run(deploy_all(found, pool, notify_url))
     say(f"{counted(len(found), 'deployment')} at {address}, for the work pool {pool}:")
     say(*(f"  {one.flow.name}/{one.name}: {one.when}" for one in found))
     say(f"Where they are to run, start a worker: prefect worker start --pool {pool}")
