@@ -1,5 +1,6 @@
 """What Prefect does by itself: registered as often as one likes, heard where the settings say."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -9,20 +10,24 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
+from prefect.client.orchestration import PrefectClient
 
 from config.errors import BadSettings
 from config.settings import load_local
 from flows.automations import AGAIN, GONE, NOTIFY
+from flows.serving import MISSED, skip_missed
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import Desk, PrefectServer, prefect_server
-from tests.workers import PREFECT, kept, knows_nobody, wait_until
+from tests.workers import PREFECT, kept, knows_nobody, needs_schedules, runs_of, wait_until
 
 pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(240)]
 
@@ -152,6 +157,28 @@ def test_or_to_a_mailbox(desk: Desk, prefect: PrefectServer) -> None:
     assert "NeedsAttention" in mails[0]
     assert "person1" not in mails[0]
     assert automations(prefect)[NOTIFY]["enabled"]
+
+
+def test_what_was_missed_is_done_once(desk: Desk, prefect: PrefectServer) -> None:
+    """Of an hour of runs that nobody served, the latest is left; the others say why they are not
+    done, and none of them is deleted."""
+    needs_schedules()
+    assert desk.type("deploy", desk.campaign("late", 1), "--every", "5").code == 0
+    found = httpx.get(f"{prefect.api}/deployments/name/campaign/late").json()
+    ends = datetime.now(UTC) - timedelta(seconds=5)
+    hour = {"start_time": str(ends - timedelta(hours=1)), "end_time": str(ends), "max_runs": 50}
+    httpx.post(f"{prefect.api}/deployments/{found['id']}/schedule", json=hour).raise_for_status()
+
+    async def skip() -> int:
+        async with PrefectClient(prefect.api) as client:
+            return await skip_missed(client, UUID(found["id"]))
+
+    assert asyncio.run(skip()) == 11
+    runs = runs_of(prefect, "campaign:late")
+    past = [run for run in runs if datetime.fromisoformat(run["expected_start_time"]) <= ends]
+    assert [run["state_name"] for run in past[:-1]] == [MISSED] * 11
+    assert past[-1]["state_type"] == "SCHEDULED"
+    assert asyncio.run(skip()) == 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,132 @@
+"""From files and folders to what Prefect starts: which deployments, and when they run."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from prefect.schedules import Schedule
+
+from flows.cli.schedules import BadSchedule, schedule_of
+from flows.deployments import FLOWS, Planned, forms, of_inbox, to_serve, to_work
+from flows.places import planned_of
+
+WRITTEN = """\
+campaign: {key}
+project: {{name: Engineers, timezone: Europe/Paris}}
+problem: 42
+candidates: [{{first_name: Ada, last_name: Lovelace, email1: ada@example.com}}]
+"""
+
+
+def write(folder: Path, key: str, more: str = "", name: str | None = None) -> Path:
+    file = folder / f"{name or key}.yaml"
+    file.write_text(WRITTEN.format(key=key) + more)
+    return file
+
+
+def test_a_file_becomes_one_deployment_per_campaign(tmp_path: Path) -> None:
+    """Under the campaign's key, with the whole path: a worker may stand in any folder."""
+    [one], problems = planned_of([write(tmp_path, "alone")], None)
+    assert problems == []
+    assert (one.flow.name, one.name) == ("campaign", "alone")
+    assert one.parameters == {"file": str(tmp_path / "alone.yaml"), "campaign": "alone"}
+    assert one.when == "when it is started in Prefect"
+
+
+@pytest.mark.parametrize(
+    ("own", "given", "when"),
+    [
+        ('schedule: {cron: "0 9 * * 1-5"}', None, "0 9 * * 1-5 (Europe/Paris)"),
+        ("schedule: {every: 2 hours}", None, "every 2:00:00"),
+        ("", "0 6 * * *", "0 6 * * * (UTC)"),
+        ('schedule: {cron: "0 9 * * 1-5"}', "0 6 * * *", "0 9 * * 1-5 (Europe/Paris)"),
+    ],
+)
+def test_a_definitions_own_schedule_comes_first(
+    tmp_path: Path, own: str, given: str | None, when: str
+) -> None:
+    """What is typed is for the campaigns that say nothing themselves."""
+    typed = Schedule(cron=given, timezone="UTC") if given else None
+    [one], _ = planned_of([write(tmp_path, "timed", own)], typed)
+    assert one.when == when
+
+
+def test_a_folder_is_a_batch_and_its_campaigns(tmp_path: Path) -> None:
+    """What is typed is the batch's schedule; a bad file is told and keeps no other out."""
+    folder = tmp_path / "year"
+    folder.mkdir()
+    write(folder, "spring")
+    write(folder, "summer", "schedule: {every: 1 day}")
+    (folder / "bad.yaml").write_text("campaign: bad\n")
+    planned, problems = planned_of([folder], Schedule(cron="0 6 * * *", timezone="UTC"))
+    assert {f"{one.flow.name}/{one.name}": one.when for one in planned} == {
+        "batch/year": "0 6 * * * (UTC)",
+        "campaign/spring": "when it is started in Prefect",
+        "campaign/summer": "every 1 day, 0:00:00",
+    }
+    assert {Path(problem.place.file).name for problem in problems} == {"bad.yaml"}
+
+
+def test_one_key_in_two_files_is_deployed_from_neither(tmp_path: Path) -> None:
+    """The second deployment would silently take the first one's place."""
+    files = [write(tmp_path, "same"), write(tmp_path, "same", name="other")]
+    planned, problems = planned_of(files, None)
+    assert planned == []
+    assert len(problems) == 2
+
+
+async def _served(one: Planned) -> tuple[object, object]:
+    made = await to_serve(one)
+    return made.concurrency_limit, made.concurrency_options
+
+
+def test_one_run_at_a_time_but_every_form_counts(tmp_path: Path) -> None:
+    """A run that comes due meanwhile is dropped; what somebody filled in never is."""
+    [one], _ = planned_of([write(tmp_path, "once")], None)
+    for planned in (one, of_inbox(tmp_path)):
+        limit, options = asyncio.run(_served(planned))
+        assert (limit, getattr(options, "collision_strategy", None)) == (1, "CANCEL_NEW")
+    for form in forms():
+        assert asyncio.run(_served(form)) == (None, None)
+
+
+def test_workers_are_told_to_give_signs_of_life(tmp_path: Path) -> None:
+    """Without them, a run would be taken for gone while it is at work."""
+    [one], _ = planned_of([write(tmp_path, "alive")], None)
+    made = asyncio.run(to_work(one, "pool"))
+    assert made.job_variables["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "30"
+    assert made.work_pool_name == "pool"
+
+
+def test_every_flow_is_known_to_the_automations(tmp_path: Path) -> None:
+    """A flow that they do not know would crash unseen."""
+    write(tmp_path, "known")
+    planned = [*planned_of([tmp_path], None)[0], *forms(), of_inbox(tmp_path)]
+    assert {one.flow.name for one in planned} == set(FLOWS)
+
+
+def test_an_interval_counts_from_a_fixed_day() -> None:
+    """Else each restart would put the next run off by a whole interval."""
+    first, second = schedule_of(None, 30, None), schedule_of(None, 30, None)
+    assert first is not None
+    assert second is not None
+    assert first.interval == timedelta(minutes=30)
+    assert first.anchor_date == second.anchor_date < datetime.now(UTC)
+
+
+@pytest.mark.parametrize(
+    ("cron", "every", "timezone", "said"),
+    [
+        ("daily", None, None, "--cron"),
+        ("0 9 * * 1-5", 30, None, "One schedule"),
+        ("0 9 * * 1-5", None, "Paris", "Europe/Paris"),
+        (None, None, "../etc", "Europe/Paris"),
+    ],
+)
+def test_a_schedule_that_cannot_be_read_is_told(
+    cron: str | None, every: int | None, timezone: str | None, said: str
+) -> None:
+    """With what was found and what would do."""
+    with pytest.raises(BadSchedule, match=said):
+        schedule_of(cron, every, timezone)
