@@ -117,6 +117,7 @@ def _first(definition: Definition, intent: Intent, at: datetime) -> dict[str, An
         "key": definition.campaign,
         "service": intent.service,
         "created_at": at,
+        "parts": 0,
         "project_state": Step.WAITING if intent.project_id is None else Step.DONE,
         "problem_state": Step.WAITING if _has_problem(intent) else Step.DONE,
         **_about(intent),

@@ -284,6 +284,15 @@ class Ledger:
         recovery.OWN_RUNS.add(run)
         return Begun(run, row, changes)
 
+    def begin_part(self, campaign_row: int) -> None:
+        """Count one more part of a run, before anything of it may be sent."""
+        with self._writing() as connection:
+            connection.execute(
+                update(campaign)
+                .where(campaign.c.id == campaign_row)
+                .values(parts=campaign.c.parts + 1)
+            )
+
     def heartbeat(self, run: int) -> None:
         with self._writing() as connection:
             connection.execute(update(runs).where(runs.c.id == run).values(heartbeat_at=now()))

@@ -58,9 +58,7 @@ class Entry(_Written):
 
     def says(self) -> str:
         """The claim itself, word for word; when and from where it was written is not part of it."""
-        return (
-            f"{self.campaign} at {self.service}, ledger {self.ledger}, request no. {self.attempt}"
-        )
+        return f"{self.campaign} at {self.service}, ledger {self.ledger}, entry no. {self.attempt}"
 
 
 class Receipt(_Written):
@@ -109,7 +107,7 @@ class Receipt(_Written):
 
 
 def fits(entry: Entry, ledger: str, attempt: int) -> Fit:
-    """Judge one entry beside the ledger in hand, which has got to request no. `attempt`."""
+    """Judge one entry beside the ledger in hand, which has got to entry no. `attempt`."""
     if entry.ledger != ledger:
         return Fit.ANOTHER_LEDGER
     return Fit.OLDER_LEDGER if entry.attempt > attempt else Fit.FITS

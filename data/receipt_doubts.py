@@ -53,7 +53,7 @@ def accept(connection: Connection, key: str, who: str, why: str, at: datetime) -
             who=who,
             why=why,
             line=str(uuid4()),
-            reached=_last_attempt(connection, key),
+            reached=_entries(connection, key),
         )
     )
     connection.execute(
@@ -99,16 +99,24 @@ def reach(connection: Connection, key: str) -> Reach:
         earlier.setdefault(name, row.reached)
         name = row.line
     earlier.pop(name, None)
-    return Reach(name, _last_attempt(connection, key), earlier)
+    return Reach(name, _entries(connection, key), earlier)
 
 
-def _last_attempt(connection: Connection, key: str) -> int:
-    """Its number; 0 for none. Read from the end of the journal, which may be long."""
-    row = select(campaign.c.id).where(campaign.c.key == key).scalar_subquery()
-    found = connection.scalar(
+def _entries(connection: Connection, key: str) -> int:
+    """The last attempt's number, and one more for each part begun; 0 for none. It only grows.
+
+    Without the parts, a copy from just before a wave would be as far on as the receipt that the
+    wave began with. Read from the end of the journal, which may be long.
+    """
+    known = connection.execute(
+        select(campaign.c.id, campaign.c.parts).where(campaign.c.key == key)
+    ).first()
+    if known is None:
+        return 0
+    last = connection.scalar(
         select(attempt.c.id)
-        .where(attempt.c.campaign_id == row)
+        .where(attempt.c.campaign_id == known.id)
         .order_by(attempt.c.id.desc())
         .limit(1)
     )
-    return int(found or 0)
+    return int(last or 0) + int(known.parts)

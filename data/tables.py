@@ -88,6 +88,9 @@ class Campaign(SQLModel, table=True):
     problem_id: int | None = _number()
     problem_title: str | None = None  # asked for by title: looked up before it is attached
     why: str | None = None  # of the project or problem call, when it needs a person
+    # Parts of runs begun here (adds, waves): each is counted before it may send, so that a copy
+    # of this ledger from before is told from it (tasks/receipts).
+    parts: int = 0
     created_at: datetime = _time(nullable=False)
 
 

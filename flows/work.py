@@ -116,6 +116,7 @@ async def working(
     work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
     heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
     try:
+        await keep_receipt(work)
         with stopping_on_signals(gate):
             yield work
     except BaseException as error:
@@ -168,8 +169,12 @@ def paused_by(key: str, paused: Paused) -> str:
 
 
 async def keep_receipt(work: Work) -> None:
-    """Without a receipt that says how far this ledger has got, nothing more is sent."""
+    """Without a receipt that says how far this ledger has got, nothing more is sent.
+
+    The ledger goes one step on first: a copy of it from a moment ago falls behind the receipt.
+    """
     try:
+        await asyncio.to_thread(work.desk.ledger.begin_part, work.begun.campaign)
         await asyncio.to_thread(work.receipts.keep)
     except CampaignError as error:
         work.gate.stop(str(error))

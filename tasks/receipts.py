@@ -148,7 +148,7 @@ class Receipts:
     def _stop(self, doubts: list[Misfit], reach: Reach) -> None:
         for misfit in doubts:
             self.ledger.doubt_receipt(self.campaign, str(misfit.file), misfit.says)
-        got = f"got to request no. {reach.attempt}" if reach.attempt else "sent nothing"
+        got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
         said = [
             *(_in_words(misfit, self.ledger.place) for misfit in doubts),
             f"The ledger in hand, {self.ledger.place}, has {got} for {self.campaign}. "
@@ -163,7 +163,7 @@ def _in_words(misfit: Misfit, place: str) -> str:
     if entry is None:
         return f"{misfit.file} may say from which ledger this was sent, but cannot be read."
     written = f"{entry.written.astimezone():%Y-%m-%d %H:%M}"
-    got = f"request no. {entry.attempt} at {entry.service} when that was written, {written}"
+    got = f"entry no. {entry.attempt} at {entry.service} when that was written, {written}"
     if misfit.fit is Fit.OLDER_LEDGER:
         return (
             f"{misfit.file} says that this very ledger had got to {got}: the one in hand looks "

@@ -279,11 +279,15 @@ def test_what_was_lost_is_no_doubt_for_who_has_an_entry_since() -> None:
 # -- a campaign's own ledger --------------------------------------------------------------
 
 
+# A run that adds and invites counts itself, its adds, its wave and its end (Ledger.begin_part).
+PARTS = 4
+
+
 def test_a_receipt_says_how_far_its_ledger_got(office: Office) -> None:
     """After a run it names the ledger and its last attempt, nobody else, for its owner alone."""
     assert office.run().ending is Ending.COMPLETED
     with office.ledger("first") as ledger:
-        assert (office.entry().ledger, office.entry().attempt) == (ledger.uuid(), 5)
+        assert (office.entry().ledger, office.entry().attempt) == (ledger.uuid(), 5 + PARTS)
         assert len(ledger.attempts(1)) == 5
     assert stat.S_IMODE(office.receipt.stat().st_mode) == 0o600
     assert "example.com" not in office.receipt.read_text()
@@ -297,7 +301,7 @@ def test_the_same_ledger_goes_on(office: Office) -> None:
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
     assert office.run().ending is Ending.COMPLETED
     assert office.emails() == Counter([ADA, ZOE, GRACE])
-    assert office.entry().attempt == office.reach().attempt == 7
+    assert office.entry().attempt == office.reach().attempt == 7 + 2 * PARTS
     office.receipt.write_bytes(b"garbage")
     before = office.service.api_requests()
     assert office.run().ending is Ending.COMPLETED
@@ -315,14 +319,14 @@ def test_before_each_wave_the_receipt_is_up_to_date(
 
     async def look(name: str, step: Callable[[], Awaitable[T]], /) -> T:
         if name.startswith("create the project"):
-            assert office.entry().attempt == 0
+            assert office.entry().attempt == 1
         if name.startswith(("add candidates", "invitations")):
             seen.append((name.partition(" ")[0], office.entry().attempt, office.reach().attempt))
         return await step()
 
     office.run(perform=look)
-    assert seen == [("add", 2, 2), ("invitations", 3, 3), ("invitations", 5, 5)]
-    assert office.entry().attempt == 7
+    assert seen == [("add", 4, 4), ("invitations", 6, 6), ("invitations", 9, 9)]
+    assert office.entry().attempt == 7 + PARTS + 1
 
 
 def test_a_receipt_is_on_the_disk_before_it_is_relied_on(
@@ -360,7 +364,7 @@ def test_an_empty_ledger_stops_before_any_request(office: Office) -> None:
     office.run()
     said = office.stopped("second", AnotherLedger)
     assert str(office.database("first")) in said and str(office.database("second")) in said
-    assert "request no. 5" in said and "has sent nothing for backend-2026" in said
+    assert "entry no. 9" in said and "has sent nothing for backend-2026" in said
     assert f"{office.entry().written.astimezone():%Y-%m-%d %H:%M}" in said
     assert f"campaign settle {KEY} --accept-ledger --why" in said
     assert "CAMPAIGN_DATABASE_URL" in said
@@ -376,7 +380,7 @@ def test_an_old_copy_stops_before_any_request(office: Office) -> None:
     office.database("first").unlink()
     shutil.copy(office.database("copy"), office.database("first"))
     said = office.stopped("first", OlderLedger)
-    assert "request no. 7" in said and "request no. 5" in said
+    assert "entry no. 15" in said and "entry no. 9" in said
     assert office.emails() == Counter([ADA, ZOE, GRACE])
 
 
@@ -390,6 +394,23 @@ def test_an_old_copy_that_sent_another_campaign_since_is_still_old(office: Offic
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE, JOAN)
     assert office.reach("copy", "frontend-2026").attempt > office.entry().attempt
     office.stopped("copy", OlderLedger)
+
+
+def test_a_copy_from_just_before_a_wave_that_died_is_old(office: Office) -> None:
+    """What a killed wave sent is in no receipt; that the wave began is."""
+    text = office.file.read_text()
+    office.file.write_text(text + "invites: {send: false}\n")
+    office.run()
+    shutil.copy(office.database("first"), office.database("copy"))
+    office.file.write_text(text)
+    environment = os.environ | office.service.environment()
+    environment["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{office.database('first')}"
+    environment["CAMPAIGN_OUTPUT_DIR"] = str(office.folder / "out")
+    command = [sys.executable, "-c", DIES_BEFORE_THE_WAVE, str(office.file)]
+    assert subprocess.run(command, env=environment, check=False).returncode == 9
+    office.stopped("copy", OlderLedger)
+    assert office.run().ending is Ending.COMPLETED
+    assert office.emails() == Counter([ADA, ZOE])
 
 
 def test_an_acceptance_goes_on_and_shuts_the_other_ledger_out(office: Office) -> None:
@@ -410,7 +431,7 @@ def test_an_acceptance_goes_on_and_shuts_the_other_ledger_out(office: Office) ->
         [decision] = connection.execute(select(table)).all()
     assert (decision.campaign_id, decision.who) == (None, "ann")
     assert (decision.verdict, decision.why) == ("accept-ledger", "looked in the web application")
-    assert "request no. 5" in decision.value and str(office.receipt) in decision.value
+    assert "entry no. 9" in decision.value and str(office.receipt) in decision.value
 
 
 def test_an_accepted_old_copy_parts_from_the_original(office: Office) -> None:
@@ -437,7 +458,7 @@ def test_an_acceptance_covers_no_other_mismatch(office: Office) -> None:
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
     office.run("first")
     said = office.stopped("second", AnotherLedger)
-    assert "request no. 7" in said
+    assert "entry no. 15" in said
     assert office.accept("second") == 1
     assert office.run("second").ending is Ending.COMPLETED
 
@@ -613,10 +634,10 @@ def test_a_nearer_receipt_never_replaces_a_further_one(office: Office) -> None:
                 )
             further = receipt_file.read(office.receipt)
             assert further is not None
-            moved = office.entry().model_copy(update={"attempt": 6})
+            moved = office.entry().model_copy(update={"attempt": 6 + PARTS})
             receipt_file.write(office.receipt, further.renewed(moved))
         slow.join()
-    assert office.entry().attempt == 6
+    assert office.entry().attempt == 6 + PARTS
 
 
 def test_two_runs_of_one_ledger_leave_the_furthest_receipt(office: Office) -> None:
@@ -662,7 +683,7 @@ def test_a_crash_between_the_receipt_and_the_wave(office: Office) -> None:
     command = [sys.executable, "-c", DIES_BEFORE_THE_WAVE, str(office.file)]
     assert subprocess.run(command, env=environment, check=False).returncode == 9
     assert (len(office.service.candidates), office.emails()) == (2, Counter())
-    assert office.entry().attempt == 3
+    assert office.entry().attempt == 3 + 3
     office.stopped("second", AnotherLedger)
     assert office.run().ending is Ending.COMPLETED
     assert office.emails() == Counter([ADA, ZOE])
@@ -719,7 +740,8 @@ def test_the_last_lines_say_where_the_receipt_is(
     end = replace(office.run(), receipt="backend.receipt cannot be written; it is elsewhere")
     [definition] = read_campaigns(office.file).definitions
     one = OneRun(office.file, None, definition, ["backend.yaml"], end=end)
-    assert running._tell([one], f"sqlite:///{office.database('first')}", as_json=False) == 0
+    told = running.told([one], f"sqlite:///{office.database('first')}", as_json=False)
+    assert told[1] == [0]
     out, err = capsys.readouterr()
     assert err == "  receipt: backend.receipt cannot be written; it is elsewhere\n"
     assert "receipt" not in out
@@ -766,7 +788,7 @@ def test_a_disk_that_fills_up_on_the_way_stops_the_next_wave(
     write = receipt_file.write
 
     def full(path: Path, receipt: Receipt) -> None:
-        if receipt.campaigns[-1].attempt >= 3:
+        if receipt.campaigns[-1].attempt >= 5:
             raise OSError(28, "No space left on device")
         write(path, receipt)
 

@@ -38,6 +38,7 @@ def upgrade() -> None:
     sa.Column('problem_attempt', sa.Integer(), nullable=True),
     sa.Column('problem_id', sa.BigInteger(), nullable=True),
     sa.Column('problem_title', sa.String(), nullable=True),
+    sa.Column('parts', sa.Integer(), nullable=False),
     sa.Column('why', sa.String(), nullable=True),
     sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
     sa.PrimaryKeyConstraint('id'),
