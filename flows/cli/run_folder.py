@@ -76,8 +76,10 @@ def _through_prefect(folder: Path, runs: dict[str | None, OneRun], shown: "Progr
     prepare(quiet=True)
     shown.starting()
     from flows.batch import run_batch
+    from flows.temporary_server import shelter
     from flows.watching import watcher
 
+    shelter()
     place = str(folder.resolve())
 
     async def batch() -> None:

@@ -112,7 +112,10 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress") -> None:
     prepare(quiet=True)
     shown.starting()
     from flows.campaign import run_campaign
+    from flows.temporary_server import shelter
     from flows.watching import watcher
+
+    shelter()
 
     async def one_after_another() -> None:
         for one in runs:

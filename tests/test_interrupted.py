@@ -1,0 +1,43 @@
+"""Ctrl-C as a terminal sends it: to every process of the group, Prefect's server among them."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from sandbox.faults import Fault
+from sandbox.server import Sandbox
+from tests.prefect_home import CAMPAIGN, Desk
+
+
+@pytest.mark.timeout(240)
+def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
+    """The run ends soon, in its own words, with nothing unsure; the same command goes on."""
+    with Sandbox() as service:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+        }
+        service.faults.add(Fault("slow", "invite", count=None, seconds=0.05))
+        file = Desk(tmp_path, service, environment).campaign("terminal", 300)
+        process = subprocess.Popen(
+            [CAMPAIGN, "run", str(file)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        service.wait_for(lambda record: len(record.invitations) >= 20, timeout=120)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 1
+        assert err.strip() == "stopped: The run was interrupted."
+        assert "unsure" not in out and "waiting: campaign run" in out
+        assert len(service.record.invitations) < 300
