@@ -36,6 +36,7 @@ from flows.forms import NOT_DECIDED
 SILENCE = timedelta(seconds=90)
 # The first heartbeat may die with the run; that it was to begin, the server knows by itself.
 SIGNS_OF_LIFE = ("heartbeat", "Running", "Pending", "Submitting", "InfrastructurePending")
+NOT_HEARD_OF = "Gone"  # the state of such a run; its type is crashed
 ONCE_IN = timedelta(minutes=10)
 GONE = "CampaignRunGone"
 AGAIN = "CampaignRunAgain"
@@ -49,6 +50,7 @@ NEEDS_A_PERSON = (
     STOPPED,
     BAD_INPUT,
     NOT_DECIDED,
+    NOT_HEARD_OF,
     "Failed",
     "Crashed",
     "TimedOut",
@@ -75,11 +77,15 @@ def _of_our_flows() -> ResourceSpecification:
 
 
 def gone() -> AutomationCore:
-    """A run whose process is gone is marked as crashed, so that it does not look alive for ever."""
+    """A run of which nothing is heard any more is marked, and what it was doing is started again.
+
+    Under a name of its own, so that `again` does not start it a second time. A run that was typed
+    in a terminal belongs to no deployment, and is only marked.
+    """
     message = "Its process went away. What was on its way is unsure; nothing is repeated."
     return AutomationCore(
         name=GONE,
-        description="Marks a campaign's run as crashed when nothing was heard of it for a while.",
+        description="Marks a campaign's run of which nothing is heard, and starts it again.",
         trigger=EventTrigger(
             match=_any_run(),
             match_related=[_of_our_flows()],
@@ -91,20 +97,18 @@ def gone() -> AutomationCore:
             threshold=1,
             within=SILENCE,
         ),
-        actions=[ChangeFlowRunState(state=StateType.CRASHED, message=message)],
+        actions=[
+            ChangeFlowRunState(state=StateType.CRASHED, name=NOT_HEARD_OF, message=message),
+            _same_once_more(),
+        ],
     )
 
 
 def again() -> AutomationCore:
     """What a crashed run of a deployment was doing is started again, with the same parameters.
 
-    Once in ten minutes: one that crashes at every start is not started for ever. Claims in the
-    ledger make the second start safe, even if the first one still lives somewhere.
+    Once in ten minutes: one that crashes at every start is not started for ever.
     """
-    parameters = {
-        "__prefect_kind": "json",
-        "value": {"__prefect_kind": "jinja", "template": "{{ flow_run.parameters|tojson }}"},
-    }
     return AutomationCore(
         name=AGAIN,
         description="Starts what a crashed run of a campaign was doing again, soon and once.",
@@ -117,15 +121,21 @@ def again() -> AutomationCore:
             threshold=1,
             within=ONCE_IN,
         ),
-        actions=[
-            RunDeployment(
-                source="inferred",
-                deployment_id=None,
-                parameters=parameters,
-                job_variables=None,
-                schedule_after=timedelta(seconds=10),
-            )
-        ],
+        actions=[_same_once_more()],
+    )
+
+
+def _same_once_more() -> RunDeployment:
+    """Claims in the ledger make the second start safe, even if the first one lives somewhere."""
+    return RunDeployment(
+        source="inferred",
+        deployment_id=None,
+        parameters={
+            "__prefect_kind": "json",
+            "value": {"__prefect_kind": "jinja", "template": "{{ flow_run.parameters|tojson }}"},
+        },
+        job_variables=None,
+        schedule_after=timedelta(seconds=10),
     )
 
 

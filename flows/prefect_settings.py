@@ -23,8 +23,6 @@ SERVER = {
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": (
         "prefect.server.concurrency.lease_storage.filesystem"
     ),
-    # In memory, a server that was down would hear of a crash a quarter of an hour late.
-    "PREFECT_SERVER_EVENTS_CAUSAL_ORDERING": "prefect.server.events.ordering.db",
 }
 
 QUIET = {

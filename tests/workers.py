@@ -72,13 +72,6 @@ def runs_of(prefect: PrefectServer, tag: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda run: str(run["expected_start_time"]))
 
 
-def states_of(prefect: PrefectServer, run: dict[str, Any]) -> list[str]:
-    """The names of the states that a run went through, in their order."""
-    found = httpx.get(f"{prefect.api}/flow_run_states/", params={"flow_run_id": run["id"]})
-    found.raise_for_status()
-    return [state["name"] for state in sorted(found.json(), key=lambda one: one["timestamp"])]
-
-
 def notice_after(prefect: PrefectServer, automation: str, seconds: int) -> None:
     """Let an automation that waits for silence wait for less of it."""
     everything = httpx.post(f"{prefect.api}/automations/filter", json={}).json()
