@@ -19,7 +19,7 @@ def shelter() -> None:
     # Imported only where Prefect itself is about to: it is slow.
     from prefect.server.api import server  # noqa: PLC0415
 
-    server.subprocess = SimpleNamespace(  # type: ignore[assignment]
+    server.subprocess = SimpleNamespace(  # type: ignore[assignment, attr-defined]
         Popen=partial(subprocess.Popen, start_new_session=True),
         TimeoutExpired=subprocess.TimeoutExpired,
     )
