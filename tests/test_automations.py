@@ -27,7 +27,7 @@ from flows.serving import MISSED, skip_missed
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import Desk, PrefectServer, prefect_server
-from tests.workers import PREFECT, kept, knows_nobody, needs_schedules, runs_of, wait_until
+from tests.workers import PREFECT, kept, knows_nobody, runs_of, wait_until
 
 pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(240)]
 
@@ -162,7 +162,6 @@ def test_or_to_a_mailbox(desk: Desk, prefect: PrefectServer) -> None:
 def test_what_was_missed_is_done_once(desk: Desk, prefect: PrefectServer) -> None:
     """Of an hour of runs that nobody served, the latest is left; the others say why they are not
     done, and none of them is deleted."""
-    needs_schedules()
     assert desk.type("deploy", desk.campaign("late", 1), "--every", "5").code == 0
     found = httpx.get(f"{prefect.api}/deployments/name/campaign/late").json()
     ends = datetime.now(UTC) - timedelta(seconds=5)

@@ -19,7 +19,6 @@ from tests.prefect_home import Desk, PrefectServer, prefect_server
 from tests.workers import (
     end_group,
     knows_nobody,
-    needs_schedules,
     notice_after,
     runs_of,
     schedule_often,
@@ -109,7 +108,6 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
 ) -> None:
     """A folder of three, one of them bad: two complete, the third says why, in a run of its own
     each; what comes due again sends nothing."""
-    needs_schedules()
     folder = desk.folder / "three"
     folder.mkdir()
     inside = Desk(folder, desk.service, desk.environment)

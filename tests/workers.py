@@ -7,12 +7,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.prefect_home import Desk, PrefectServer
 
@@ -86,16 +84,6 @@ def schedule_often(prefect: PrefectServer, deployment: str, seconds: int) -> Non
     found = httpx.get(f"{prefect.api}/deployments/name/{deployment}").json()
     body = [{"active": True, "schedule": {"interval": seconds}}]
     httpx.post(f"{prefect.api}/deployments/{found['id']}/schedules", json=body).raise_for_status()
-
-
-def needs_schedules() -> None:
-    """Skip where the server cannot schedule: Prefect 3.8 and 3.9 need SQLAlchemy before 2.1.
-
-    Its scheduler inserts runs in bulk in a way that 2.1 refuses, and no schedule ever fires.
-    """
-    if int(version("sqlalchemy").split(".")[1]) >= 1:
-        missing = "schedules need SQLAlchemy before 2.1"
-        pytest.fail(missing) if os.environ.get("CI") == "true" else pytest.skip(missing)
 
 
 def kept(prefect: PrefectServer) -> dict[Path, bytes]:
