@@ -37,6 +37,7 @@ SILENCE = timedelta(seconds=90)
 # The first heartbeat may die with the run; that it was to begin, the server knows by itself.
 SIGNS_OF_LIFE = ("heartbeat", "Running", "Pending", "Submitting", "InfrastructurePending")
 NOT_HEARD_OF = "Gone"  # the state of such a run; its type is crashed
+ECHO = timedelta(minutes=1)
 ONCE_IN = timedelta(minutes=10)
 GONE = "CampaignRunGone"
 AGAIN = "CampaignRunAgain"
@@ -159,6 +160,8 @@ def notify(block: UUID, *, by_mail: bool) -> AutomationCore:
             for_each={"prefect.resource.id"},
             posture=Posture.Reactive,
             threshold=1,
+            # The server may hear of one event twice, a moment later: a person hears of it once.
+            within=ECHO,
         ),
         actions=[action],
     )
