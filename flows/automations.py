@@ -193,7 +193,8 @@ async def _renew(client: PrefectClient, automation: AutomationCore) -> None:
 
 
 def _words(automation: AutomationCore) -> dict[str, Any]:
-    return automation.model_dump(mode="json", include=set(AutomationCore.model_fields))
+    # Not as JSON: there a set is a list in an order that is another one in each process.
+    return automation.model_dump(mode="python", include=set(AutomationCore.model_fields))
 
 
 async def _kept(url: SecretStr, *, by_mail: bool) -> UUID:
