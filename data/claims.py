@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from data.row_ranges import written
 from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate
 
@@ -166,7 +167,7 @@ def _grant_add(connection: Connection, claim: Claim) -> Claimed | None:
     )
     if not rows:
         return None
-    [number] = _write_entries(connection, [_entry(claim, rows=len(rows))])
+    [number] = _write_entries(connection, [_entry(claim, rows=len(rows), carried=written(rows))])
     connection.execute(
         update(candidate)
         .where(candidate.c.id.in_(rows))
@@ -196,7 +197,11 @@ def _grant_single(connection: Connection, claim: Claim) -> Claimed | None:
 
 
 def _entry(
-    claim: Claim, candidate_row: int | None = None, generation: int = 1, rows: int = 1
+    claim: Claim,
+    candidate_row: int | None = None,
+    generation: int = 1,
+    rows: int = 1,
+    carried: str | None = None,
 ) -> dict[str, Any]:
     return {
         "campaign_id": claim.campaign,
@@ -204,6 +209,7 @@ def _entry(
         "generation": generation,
         "operation": claim.operation,
         "rows": rows,
+        "carried": carried,
         "state": AttemptState.SENDING,
         "run_id": claim.run,
         "claimed_at": claim.at,

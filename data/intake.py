@@ -56,6 +56,7 @@ class Intent:
     ask_first: bool = False
     answer_within: int | None = None  # seconds
     window: Window | None = None
+    timezone: str | None = None
 
 
 def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
@@ -157,6 +158,7 @@ def _about(intent: Intent) -> dict[str, Any]:
         "not_before": window.not_before if window else None,
         "not_after": window.not_after if window else None,
         "window_zone": window.timezone if window else None,
+        "timezone": intent.timezone,
     }
 
 

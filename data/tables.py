@@ -80,6 +80,7 @@ class Campaign(SQLModel, table=True):
     not_before: datetime | None = _time()  # between these two invitations may go out
     not_after: datetime | None = _time()
     window_zone: str | None = None  # in which people wrote them
+    timezone: str | None = None  # in which people read what happened; None: that of the machine
     project_state: str = Step.WAITING
     project_attempt: int | None = None
     project_id: int | None = _number()
@@ -87,6 +88,8 @@ class Campaign(SQLModel, table=True):
     problem_attempt: int | None = None
     problem_id: int | None = _number()
     problem_title: str | None = None  # asked for by title: looked up before it is attached
+    problem_doubt: str | None = None  # what spoke against it in the service's list, then:
+    problem_seen_at: datetime | None = _time()
     why: str | None = None  # of the project or problem call, when it needs a person
     # Parts of runs begun here (adds, waves): each is counted before it may send, so that a copy
     # of this ledger from before is told from it (tasks/receipts).
@@ -251,6 +254,7 @@ class Attempt(SQLModel, table=True):
     generation: int = 1
     operation: str  # Operation
     rows: int = 1  # how many candidates an add carried
+    carried: str | None = None  # and which, of an add (data/row_ranges.py)
     state: str = AttemptState.SENDING
     run_id: int = Field(foreign_key="run.id")
     claimed_at: datetime = _time(nullable=False)

@@ -133,6 +133,17 @@ def intent_of(
         ask_first=approval is not None,
         answer_within=_seconds(approval),
         window=definition.invites.window,
+        timezone=_zone(definition),
+    )
+
+
+def _zone(definition: Definition) -> str | None:
+    """The zone in which the people of a campaign think: the project's, else that of its times."""
+    window, schedule = definition.invites.window, definition.schedule
+    return (
+        definition.project.timezone
+        or (window.timezone if window else None)
+        or (schedule.timezone if schedule else None)
     )
 
 
