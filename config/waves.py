@@ -1,0 +1,81 @@
+"""Growing waves: a few people first, then more, and what holds them when it goes wrong."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+WANTED = "sizes of waves, such as [5, 50, rest]"
+SHARE_WANTED = "a share such as 2%"
+REST = "rest"
+
+_SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class HoldOn:
+    """What holds a campaign: from this share of refused invitations on, this many unsure ones.
+
+    `refused` is between 0 and 1. None: not looked at.
+    """
+
+    refused: float | None = None
+    unsure: int | None = None
+
+    def reached(self, tried: int, refused: int, unsure: int) -> str | None:
+        """Say what holds a campaign of which so many invitations were tried; None: nothing does."""
+        if self.unsure is not None and unsure >= self.unsure:
+            return f"{unsure} of {tried} invitations unsure (hold_on unsure: {self.unsure})"
+        if self.refused is not None and refused and refused >= self.refused * tried:
+            share = in_percent(self.refused)
+            return f"{refused} of {tried} invitations refused (hold_on refused: {share})"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Waves:
+    """So many people, then so many more, then the rest; `between` each and the next some time."""
+
+    sizes: tuple[int, ...]
+    between: timedelta = timedelta(0)
+
+    def room(self, tried: int) -> tuple[int, int | None, bool]:
+        """Where a campaign stands of which so many people were tried.
+
+        Answers the wave's number from 1, how many it still takes (None: all), and whether it is
+        at its very begin with another wave before it.
+        """
+        end = 0
+        for number, size in enumerate(self.sizes, start=1):
+            begin, end = end, end + size
+            if tried < end:
+                return number, end - tried, tried == begin and number > 1
+        return len(self.sizes) + 1, None, tried == end and bool(self.sizes)
+
+
+class NotWaves(ValueError):
+    """No sizes of waves, or no share; the message is what was wanted."""
+
+
+def sizes(typed: Sequence[object]) -> tuple[int, ...]:
+    """Read `[5, 50, rest]` as (5, 50): whatever comes last, the rest follows. Raises NotWaves."""
+    parts = list(typed)
+    if parts and isinstance(parts[-1], str) and parts[-1].strip().casefold() == REST:
+        parts.pop()
+    found = [part for part in parts if isinstance(part, int) and not isinstance(part, bool)]
+    if len(found) != len(parts) or not found or min(found) < 1:
+        raise NotWaves(f"{WANTED}, whole numbers above 0")
+    return tuple(found)
+
+
+def share(typed: str) -> float:
+    """Read `2%` as 0.02. Raises NotWaves."""
+    written = _SHARE.fullmatch(typed.strip())
+    if written is None or not 0 < float(written[1]) <= 100:
+        raise NotWaves(SHARE_WANTED)
+    return float(written[1]) / 100
+
+
+def in_percent(found: float) -> str:
+    """Write a share for people: 0.02 is `2%`."""
+    return f"{found * 100:.4g}%"
