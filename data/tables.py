@@ -77,6 +77,7 @@ class Campaign(SQLModel, table=True):
     send_invites: bool = True
     ask_first: bool = False  # a person approves each plan before anything is sent
     answer_within: int | None = None  # seconds for the answer; None: no limit
+    cooldown: int | None = None  # seconds after somebody's last invitation, by any campaign
     not_before: datetime | None = _time()  # between these two invitations may go out
     not_after: datetime | None = _time()
     window_zone: str | None = None  # in which people wrote them
@@ -115,6 +116,8 @@ class Candidate(SQLModel, table=True):
             sqlite_where=_ID_KNOWN,
             postgresql_where=_ID_KNOWN,
         ),
+        # Who else invited this person is asked before every invitation (data/holding.py).
+        Index("same_person", "email_key"),
     )
 
     id: int = Field(default=None, primary_key=True)
@@ -133,7 +136,47 @@ class Candidate(SQLModel, table=True):
     invite_state: str = Step.WAITING
     invite_attempt: int | None = None
     generation: int = 1  # of the invitation; a deliberate resend is the next one
+    # A person let somebody through by name: what was there until then holds no more, which is
+    # every attempt, and every entry of the do-not-contact list, up to these.
+    allowed_attempt: int = 0
+    allowed_entry: int = 0
+    corrected_to: int | None = Field(default=None, foreign_key="candidate.id")
     why: str | None = None
+
+
+_STANDS = text("lifted_at IS NULL")
+
+
+class DoNotContact(SQLModel, table=True):
+    """One entry of the do-not-contact list: an address that no campaign may send to.
+
+    `file` is where it was read; "" where a person typed it. What was lifted stays, as history.
+    """
+
+    __tablename__ = "do_not_contact"
+    __table_args__ = (
+        Index(
+            "listed_once",
+            "email_key",
+            "file",
+            unique=True,
+            sqlite_where=_STANDS,
+            postgresql_where=_STANDS,
+        ),
+        # Ids are never reused: who is let through is let through up to one of them.
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    email_key: str
+    email1: str
+    file: str = ""
+    who: str
+    why: str
+    listed_at: datetime = _time(nullable=False)
+    lifted_at: datetime | None = _time()
+    lifted_by: str | None = None
+    lifted_why: str | None = None
 
 
 class Approval(SQLModel, table=True):
@@ -154,6 +197,7 @@ class Approval(SQLModel, table=True):
     file: str
     definition: str | None = None  # the definition of a bare table of candidates
     told: str
+    held: str = ""  # stands for those whom the plan left out
     asked_at: datetime = _time(nullable=False)
     answer_by: datetime | None = _time()
     answer: str | None = None

@@ -28,6 +28,7 @@ def upgrade() -> None:
     sa.Column('send_invites', sa.Boolean(), nullable=False),
     sa.Column('ask_first', sa.Boolean(), nullable=False),
     sa.Column('answer_within', sa.Integer(), nullable=True),
+    sa.Column('cooldown', sa.Integer(), nullable=True),
     sa.Column('not_before', sa.DateTime(timezone=True), nullable=True),
     sa.Column('not_after', sa.DateTime(timezone=True), nullable=True),
     sa.Column('window_zone', sa.String(), nullable=True),
@@ -56,6 +57,7 @@ def upgrade() -> None:
     sa.Column('file', sa.String(), nullable=False),
     sa.Column('definition', sa.String(), nullable=True),
     sa.Column('told', sa.String(), nullable=False),
+    sa.Column('held', sa.String(), nullable=False),
     sa.Column('asked_at', sa.DateTime(timezone=True), nullable=False),
     sa.Column('answer_by', sa.DateTime(timezone=True), nullable=True),
     sa.Column('answer', sa.String(), nullable=True),
@@ -100,12 +102,32 @@ def upgrade() -> None:
     sa.Column('invite_state', sa.String(), nullable=False),
     sa.Column('invite_attempt', sa.Integer(), nullable=True),
     sa.Column('generation', sa.Integer(), nullable=False),
+    sa.Column('allowed_attempt', sa.Integer(), nullable=False),
+    sa.Column('allowed_entry', sa.Integer(), nullable=False),
+    sa.Column('corrected_to', sa.Integer(), nullable=True),
     sa.Column('why', sa.String(), nullable=True),
     sa.ForeignKeyConstraint(['campaign_id'], ['campaign.id']),
+    sa.ForeignKeyConstraint(['corrected_to'], ['candidate.id']),
     sa.PrimaryKeyConstraint('id'),
     sa.UniqueConstraint('campaign_id', 'email_key')
     )
     op.create_index('one_person_per_id', 'candidate', ['campaign_id', 'candidate_id'], unique=True, sqlite_where=sa.text('candidate_id IS NOT NULL'), postgresql_where=sa.text('candidate_id IS NOT NULL'))
+    op.create_index('same_person', 'candidate', ['email_key'], unique=False)
+    op.create_table('do_not_contact',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('email_key', sa.String(), nullable=False),
+    sa.Column('email1', sa.String(), nullable=False),
+    sa.Column('file', sa.String(), nullable=False),
+    sa.Column('who', sa.String(), nullable=False),
+    sa.Column('why', sa.String(), nullable=False),
+    sa.Column('listed_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('lifted_at', sa.DateTime(timezone=True), nullable=True),
+    sa.Column('lifted_by', sa.String(), nullable=True),
+    sa.Column('lifted_why', sa.String(), nullable=True),
+    sa.PrimaryKeyConstraint('id'),
+    sqlite_autoincrement=True
+    )
+    op.create_index('listed_once', 'do_not_contact', ['email_key', 'file'], unique=True, sqlite_where=sa.text('lifted_at IS NULL'), postgresql_where=sa.text('lifted_at IS NULL'))
     op.create_table('run',
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('campaign_id', sa.Integer(), nullable=False),
