@@ -108,6 +108,7 @@ def test_what_cannot_be_saved_is_said_and_tried_again(
     service: Sandbox, host: HostPages, page: Page, ada: Candidate
 ) -> None:
     """An interruption loses nothing: the candidate sees it, and the text is saved after it."""
+    page.clock.install()
     frame = arena(page, service, host, ada)
 
     def fail(route: Route) -> None:
@@ -117,8 +118,69 @@ def test_what_cannot_be_saved_is_said_and_tried_again(
     full_editor(frame).press_sequentially("x = 1")
     told(frame, "Trying again")
     page.unroute("**/embedded/draft", fail)
+    page.clock.fast_forward(3000)
     told(frame, "Saved")
     assert service.record.drafts[ada.candidate_id].code == "x = 1"
+
+
+@pytest.mark.parametrize("where", ["draft", "submissions"])
+def test_what_was_refused_in_trouble_is_saved_when_the_trouble_is_over(
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate, where: str
+) -> None:
+    """A service that answers 503 to a draft or to a submission costs no work: it is saved later."""
+    page.clock.install()
+    frame = arena(page, service, host, ada)
+
+    def trouble(route: Route) -> None:
+        route.fulfill(status=503)
+
+    page.route(f"**/embedded/{where}", trouble)
+    full_editor(frame).press_sequentially("x = 1")
+    if where == "submissions":
+        frame.get_by_role("button", name="Submit").click()
+    told(frame, "the service is in trouble")
+    page.unroute(f"**/embedded/{where}", trouble)
+    page.clock.fast_forward(3000)
+    told(frame, "Saved")
+    assert service.record.drafts[ada.candidate_id].code == "x = 1"
+    if where == "submissions":
+        told(frame, "but not submitted")
+        assert submissions(service, ada) == []
+
+
+def test_an_older_text_never_lands_on_a_newer_one(
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
+) -> None:
+    """One request carries the text at a time, so a slow one is not overtaken and is not last."""
+    frame = arena(page, service, host, ada)
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/embedded/draft", hold)
+    with page.expect_request("**/embedded/draft"):
+        full_editor(frame).press_sequentially("1")
+    full_editor(frame).press_sequentially("2")
+    frame.get_by_role("button", name="Submit").click()
+    told(frame, "Submitting")
+    assert submissions(service, ada) == []
+    held[0].continue_()
+    told(frame, "Submitted")
+    assert [one["code"] for one in submissions(service, ada)] == ["12"]
+    assert service.record.drafts[ada.candidate_id].code == "12"
+    assert len(held) == 1
+
+
+def test_a_double_click_hands_in_once(
+    service: Sandbox, host: HostPages, page: Page, ada: Candidate
+) -> None:
+    """While a submission is under way another click is the same wish, not another submission."""
+    frame = arena(page, service, host, ada)
+    full_editor(frame).press_sequentially("x = 1")
+    frame.get_by_role("button", name="Submit").dblclick()
+    told(frame, "Submitted")
+    assert len(submissions(service, ada)) == 1
 
 
 def test_a_draft_is_text_whatever_it_holds(

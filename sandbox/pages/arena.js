@@ -11,8 +11,10 @@ const told = document.getElementById("told");
 const { session, nonce } = bench.dataset;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
-let saving = null;
-let unsaved = false;
+let edits = 0; // what was done to the text so far
+let kept = 0; // how much of it the service has
+let waiting = null; // the timer of the next save
+let underWay = null; // the request that carries the text now: one at a time, so none overtakes
 
 // ---- the two environments -------------------------------------------------------------------
 
@@ -109,48 +111,71 @@ function send(where, keepalive = false) {
 }
 
 function changed() {
-  unsaved = true;
-  clearTimeout(saving);
-  saving = setTimeout(save, SAVE_AFTER);
+  edits += 1;
+  saveAfter(SAVE_AFTER);
+}
+
+function saveAfter(wait) {
+  clearTimeout(waiting);
+  waiting = setTimeout(save, wait);
+}
+
+// Answers whether the service took the text; `refused` says what it did not take, and why.
+async function carry(where, refused) {
+  const carried = edits;
+  clearTimeout(waiting);
+  underWay = send(where).then(
+    (answer) => (answer.ok ? null : whyNot(answer)),
+    () => ({ why: "the service does not answer", again: true }),
+  );
+  const failed = await underWay;
+  underWay = null;
+  if (!failed) kept = carried;
+  else refused(failed);
+  if (failed?.again) saveAfter(TRY_AGAIN_AFTER);
+  else if (edits !== carried) saveAfter(SAVE_AFTER);
+  return !failed;
+}
+
+async function whyNot(answer) {
+  if (answer.status === 401) {
+    return { why: "this login has ended. Copy your text, then open your link again" };
+  }
+  if (answer.status >= 500) return { why: "the service is in trouble", again: true };
+  const { error } = await answer.json().catch(() => ({ error: "the service refused it" }));
+  return { why: error };
 }
 
 async function save() {
-  unsaved = false;
-  try {
-    const answer = await send("draft");
-    if (answer.ok) tell("Saved at " + now() + ".");
-    else await refused("Not saved", answer);
-  } catch {
-    tell("Not saved: the service does not answer. Trying again …", true);
-    unsaved = true;
-    saving = setTimeout(save, TRY_AGAIN_AFTER);
-  }
+  if (underWay || kept === edits) return; // whoever is under way sees to what came after it
+  const saved = await carry("draft", ({ why, again }) =>
+    tell("Not saved: " + why + "." + (again ? " Trying again …" : ""), true),
+  );
+  if (saved) tell("Saved at " + now() + (owed ? ", but not submitted: please submit again." : "."), owed);
 }
+
+let handingIn = false;
+let owed = false; // the last try to submit came to nothing
 
 async function handIn() {
-  clearTimeout(saving);
+  if (handingIn) return;
+  handingIn = true;
   tell("Submitting …");
-  try {
-    const answer = await send("submissions");
-    if (!answer.ok) return await refused("Not submitted", answer);
-    unsaved = false;
-    tell("Submitted at " + now() + ". You may go on and submit again.");
-  } catch {
-    tell("Not submitted: the service does not answer. Please try again.", true);
-  }
-}
-
-async function refused(what, answer) {
-  if (answer.status === 401) {
-    return tell(what + ": this login has ended. Copy your text, then open your link again.", true);
-  }
-  const { error } = await answer.json().catch(() => ({ error: "the service is in trouble" }));
-  tell(what + ": " + error + ".", true);
+  while (underWay) await underWay;
+  const submitted = await carry("submissions", ({ why, again }) =>
+    tell("Not submitted: " + why + "." + (again ? " Please submit again." : ""), true),
+  );
+  if (submitted) tell("Submitted at " + now() + ". You may go on and submit again.");
+  owed = !submitted;
+  handingIn = false;
 }
 
 document.getElementById("submit").addEventListener("click", handIn);
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) save(); // a phone may not come back to this page
+});
 window.addEventListener("pagehide", () => {
-  if (unsaved) send("draft", true);
+  if (kept !== edits) send("draft", true).catch(() => {}); // nobody is left to hear of it
 });
 
 // ---- what the frame's permissions allow (interface 4.7) -----------------------------------------
@@ -223,5 +248,5 @@ document.addEventListener(
 
 dress();
 show(environment(), plain.value);
-clearTimeout(saving); // nothing was typed yet
-unsaved = false;
+clearTimeout(waiting); // nothing was typed yet
+kept = edits;
