@@ -22,6 +22,7 @@ from data import (
     intake,
     pauses,
     receipt_doubts,
+    records,
     recovery,
     resending,
     settling,
@@ -210,6 +211,11 @@ class Ledger:
             return connection.execute(
                 select(attempt).where(attempt.c.campaign_id == campaign_row).order_by(attempt.c.id)
             ).all()
+
+    def records(self, campaign_row: int) -> records.Records:
+        """Everything that was written down about a campaign, as of one moment."""
+        with self._reading() as connection:
+            return records.read(connection, campaign_row, now())
 
     # -- receipts -----------------------------------------------------------------------
 

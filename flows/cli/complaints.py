@@ -32,6 +32,15 @@ class UnknownCampaign(CampaignError):
         super().__init__(f"There is no campaign {key} in the ledger. {hint}")
 
 
+class UnknownPerson(CampaignError):
+    """The campaign has no candidate with the address that was typed; that was said already."""
+
+    exit_code = 2
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"Nobody in {key} has this address. See everyone: {command('links', key)}")
+
+
 def explain(error: CampaignError) -> None:
     """Say on standard error what happened and what to type next."""
     again = f"Then type again: {command(*sys.argv[1:])}"

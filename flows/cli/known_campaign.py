@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def known_campaign(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
-    """Open the ledger at one campaign; what dead runs left behind becomes unsure first.
+def campaign_as_it_is(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
+    """Open the ledger at one campaign; nothing is changed.
 
     Raises UnknownCampaign, LedgerUnusable, BadSettings.
     """
@@ -27,5 +27,17 @@ def known_campaign(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
     except NoLedger:
         raise UnknownCampaign(key, []) from None
     with ledger:
-        ledger.recover(find_campaign(ledger, key).id)
+        yield ledger, find_campaign(ledger, key)
+
+
+@contextmanager
+def known_campaign(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
+    """Open the ledger at one campaign; what dead runs left behind becomes unsure first.
+
+    Raises UnknownCampaign, LedgerUnusable, BadSettings.
+    """
+    from flows.cli.status import find_campaign
+
+    with campaign_as_it_is(key) as (ledger, campaign):
+        ledger.recover(campaign.id)
         yield ledger, find_campaign(ledger, key)

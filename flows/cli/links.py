@@ -1,8 +1,7 @@
 """`campaign links`: where each candidate takes the assessment."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.cli.arguments import DefinitionFile, Key
-from flows.cli.complaints import UnknownCampaign
+from flows.cli.known_campaign import campaign_as_it_is
 from flows.cli.speech import complain, counted
 
 if TYPE_CHECKING:
     from data.exports import Link
-    from data.ledger import Ledger
     from data.tables import Campaign
 
 
@@ -90,7 +88,7 @@ def _write_pages(key: str, folder: Path) -> None:
     from tasks.embed_pages import write_pages
     from tasks.links import links_of
 
-    with _known(key) as (ledger, campaign):
+    with campaign_as_it_is(key) as (ledger, campaign):
         found = links_of(ledger, campaign)
         pages = write_pages(ledger, campaign, found, folder)
     complain(
@@ -108,7 +106,7 @@ def _write_into(
     from tasks.links import results_of
 
     copy = check_places(into, output, failed_only=failed_only)
-    with _known(key) as (ledger, campaign):
+    with campaign_as_it_is(key) as (ledger, campaign):
         known = results_of(ledger, campaign)
     write = write_unfinished if failed_only else write_back
     complain(*write(into, copy, definition, campaign, known))
@@ -118,24 +116,8 @@ def _read(key: str) -> "tuple[Campaign, list[Link]]":
     """Read one campaign's links. Raises UnknownCampaign, LedgerUnusable, BadSettings."""
     from tasks.links import links_of
 
-    with _known(key) as (ledger, campaign):
+    with campaign_as_it_is(key) as (ledger, campaign):
         return campaign, links_of(ledger, campaign)
-
-
-@contextmanager
-def _known(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
-    """Open the ledger at one campaign; nothing is changed."""
-    from config.settings import load_local
-    from data.ledger import Ledger
-    from data.opening import NoLedger
-    from flows.cli.status import find_campaign
-
-    try:
-        ledger = Ledger.open(load_local().database_url, create=False)
-    except NoLedger:
-        raise UnknownCampaign(key, []) from None
-    with ledger:
-        yield ledger, find_campaign(ledger, key)
 
 
 def _writer(

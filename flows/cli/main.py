@@ -27,6 +27,7 @@ COMMANDS = (
     ("run", "flows.cli.running"),
     ("status", "flows.cli.status"),
     ("links", "flows.cli.links"),
+    ("history", "flows.cli.history"),
     ("approve", "flows.cli.approve"),
     ("pause", "flows.cli.pause"),
     ("resume", "flows.cli.pause"),

@@ -5,6 +5,7 @@ standard error. Colour and boxes adapt to the terminal, and no encoding makes a 
 """
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,6 +34,19 @@ def say(*lines: str, as_json: bool = False) -> None:
     stream = sys.stderr if as_json else sys.stdout
     for line in lines:
         print(printable(line), file=stream, flush=True)
+
+
+def say_at_length(lines: Sequence[str]) -> None:
+    """Tell a person a long story: on a terminal that it does not fit, page by page."""
+    from click import echo_via_pager
+    from rich.console import Console
+
+    high = Console().size.height
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or len(lines) < high:
+        say(*lines)
+        return
+    os.environ.setdefault("LESS", "FRX")  # what fits needs no pager after all, and stays in sight
+    echo_via_pager("\n".join(map(printable, lines)) + "\n")
 
 
 def answer_to(question: str) -> str | None:

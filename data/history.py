@@ -1,0 +1,146 @@
+"""The story of a campaign, or of one person in it: what happened, in its order. Pure."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from data.approvals import CODE, Answer
+from data.doubts import Word
+from data.events import (
+    CameIn,
+    Decided,
+    Event,
+    Paused,
+    PlanAnswered,
+    PlanShown,
+    ReceiptAccepted,
+    ReceiptDoubted,
+    Request,
+    Resumed,
+    RunBegan,
+    RunEnded,
+)
+from data.receipt_doubts import ACCEPTED
+from data.records import Records
+from data.row_ranges import read as rows_in
+from data.states import AttemptState, Operation
+
+
+def story(records: Records) -> list[Event]:
+    """Tell everything, request by request, in the order in which it happened."""
+    told: list[Event] = [CameIn(records.campaign.created_at, records.campaign.definition)]
+    told += _plans(records)
+    told += _pauses(records)
+    told += _receipts(records)
+    told += _runs_begun(records)
+    told += requests(records)
+    told += _decisions(records)
+    told += _runs_ended(records)
+    return sorted(told, key=lambda event: event.at)  # what is as old stays in the order above
+
+
+def requests(records: Records) -> list[Request]:
+    """Every request of the journal, oldest first, with what it came to when it was made."""
+    settled = _Settled.of(records.decisions)
+    return [_request(one, records, settled) for one in records.attempts]
+
+
+@dataclass(slots=True)
+class _Settled:
+    """Which requests a person settled, and for whom."""
+
+    requests: set[int] = field(default_factory=set)
+    people: set[tuple[int, int]] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, decisions: Iterable[Any]) -> "_Settled":
+        found = cls()
+        for one in decisions:
+            # A resend follows a request that had come to its end; it settles nothing.
+            if one.attempt_id is not None and one.verdict != Word.RESEND:
+                found.requests.add(one.attempt_id)
+                found.people.add((one.attempt_id, one.candidate_row))
+        return found
+
+
+def _request(one: Any, records: Records, settled: _Settled) -> Request:
+    people = tuple(_people_of(one, records))
+    state = AttemptState(one.state)
+    was_unsure = state is AttemptState.OVERRULED or (
+        one.id in settled.requests and not (state is AttemptState.DONE and one.evidence is None)
+    )
+    if one.operation == Operation.ADD and state is AttemptState.DONE:
+        # Of an answer that had ids for some, only the others were settled.
+        was_unsure = was_unsure and all((one.id, row) in settled.people for row in people)
+    return Request(
+        at=one.claimed_at,
+        number=one.id,
+        run=one.run_id,
+        operation=Operation(one.operation),
+        people=people,
+        carried=one.rows,
+        generation=one.generation,
+        came_to=AttemptState.UNSURE if was_unsure else state,
+        settled=was_unsure,
+        ended_at=one.ended_at,
+        phase=one.phase,
+        status=one.status,
+        evidence=one.evidence,
+    )
+
+
+def _people_of(one: Any, records: Records) -> Iterator[int]:
+    if one.candidate_row is not None:
+        yield one.candidate_row
+    for span in rows_in(one.carried):
+        yield from (row for row in span if row in records.people)
+
+
+def _plans(records: Records) -> Iterator[Event]:
+    for one in records.approvals:
+        code = one.digest[:CODE]
+        yield PlanShown(one.asked_at, code, one.told, one.answer_by)
+        if one.answered_at is not None:
+            yield PlanAnswered(one.answered_at, code, Answer(one.answer), one.who, one.why or "")
+
+
+def _pauses(records: Records) -> Iterator[Event]:
+    for one in records.pauses:
+        yield Paused(one.paused_at, one.who, one.why)
+        if one.resumed_at is not None:
+            yield Resumed(one.resumed_at, one.resumed_by or "", one.resumed_why or "")
+
+
+def _receipts(records: Records) -> Iterator[Event]:
+    for one in records.receipts:
+        yield ReceiptDoubted(one.seen_at, one.file, one.says)
+        if one.accepted_at is not None:
+            yield ReceiptAccepted(one.accepted_at, one.file, one.who or "", one.why or "")
+
+
+def _runs_begun(records: Records) -> Iterator[Event]:
+    codes = {one.id: one.digest[:CODE] for one in records.approvals}
+    for one in records.runs:
+        yield RunBegan(one.started_at, one.id, one.host, codes.get(one.approval_id))
+
+
+def _runs_ended(records: Records) -> Iterator[Event]:
+    for one in records.runs:
+        if one.ended_at is not None:
+            yield RunEnded(one.ended_at, one.id, one.ending, one.reason)
+
+
+def _decisions(records: Records) -> Iterator[Event]:
+    operations = {one.id: Operation(one.operation) for one in records.attempts}
+    elsewhere = {ACCEPTED, *Answer}  # told with the receipt, and with the plan
+    for one in records.decisions:
+        if one.verdict not in elsewhere:
+            yield Decided(
+                at=one.decided_at,
+                verdict=one.verdict,
+                value=one.value,
+                operation=operations.get(one.attempt_id),
+                people=() if one.candidate_row is None else (one.candidate_row,),
+                who=one.who,
+                why=one.why,
+            )

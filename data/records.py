@@ -1,0 +1,92 @@
+"""Everything that was written down about one campaign, read at one moment.
+
+`read` works inside a transaction that its caller opened.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table, select
+
+from data.row_ranges import read as rows_in
+from data.states import Operation
+from data.tables import Approval, Attempt, Campaign, Candidate, Decision, Pause, ReceiptDoubt, Run
+
+campaign: Table = Campaign.__table__  # type: ignore[attr-defined]
+candidate: Table = Candidate.__table__  # type: ignore[attr-defined]
+runs: Table = Run.__table__  # type: ignore[attr-defined]
+attempt: Table = Attempt.__table__  # type: ignore[attr-defined]
+decision: Table = Decision.__table__  # type: ignore[attr-defined]
+approval: Table = Approval.__table__  # type: ignore[attr-defined]
+pause: Table = Pause.__table__  # type: ignore[attr-defined]
+receipt: Table = ReceiptDoubt.__table__  # type: ignore[attr-defined]
+
+Rows = Sequence[Row[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Whole rows of the tables, each oldest first; `people` are candidates by their row.
+
+    `receipts` are receipts that did not fit this ledger, `at` is when all this was read.
+    """
+
+    campaign: Row[Any]
+    people: Mapping[int, Row[Any]]
+    runs: Rows
+    attempts: Rows
+    decisions: Rows
+    approvals: Rows
+    pauses: Rows
+    receipts: Rows
+    at: datetime
+
+
+def read(connection: Connection, campaign_row: int, at: datetime) -> Records:
+    """Read a campaign that the ledger knows."""
+    known = connection.execute(select(campaign).where(campaign.c.id == campaign_row)).one()
+
+    def of(table: Table, column: str, value: object) -> Rows:
+        return connection.execute(
+            select(table).where(table.c[column] == value).order_by(table.c.id)
+        ).all()
+
+    return Records(
+        campaign=known,
+        people={row.id: row for row in of(candidate, "campaign_id", known.id)},
+        runs=of(runs, "campaign_id", known.id),
+        attempts=of(attempt, "campaign_id", known.id),
+        decisions=of(decision, "campaign_id", known.id),
+        approvals=of(approval, "campaign_key", known.key),
+        pauses=of(pause, "campaign_key", known.key),
+        receipts=of(receipt, "campaign_key", known.key),
+        at=at,
+    )
+
+
+def about(records: Records, person: int) -> Records:
+    """Keep what concerns one person, by candidate row: requests, the runs that made them, the
+    plans these were made under, and decisions about nobody else."""
+    attempts = [one for one in records.attempts if carries(one, person)]
+    made_by = {one.run_id for one in attempts}
+    runs_of_them = [one for one in records.runs if one.id in made_by]
+    under = {one.approval_id for one in runs_of_them}
+    return replace(
+        records,
+        people={person: records.people[person]},
+        runs=runs_of_them,
+        attempts=attempts,
+        decisions=[one for one in records.decisions if one.candidate_row == person],
+        approvals=[one for one in records.approvals if one.id in under],
+        pauses=[],
+        receipts=[],
+    )
+
+
+def carries(request: Row[Any], person: int) -> bool:
+    """Whether a request of the journal was about this candidate row."""
+    if request.operation == Operation.INVITE:
+        return bool(request.candidate_row == person)
+    return any(person in span for span in rows_in(request.carried))
