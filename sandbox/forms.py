@@ -12,8 +12,8 @@ class NotOurs(Exception):
 
 
 async def filled_in(request: Request) -> dict[str, str]:
-    """Read the texts of a form. Raises NotOurs for one that another site's page sent."""
+    """Read the texts of a form. Raises NotOurs, unread, for one that another site's page sent."""
+    if not from_own_page(request.headers):
+        raise NotOurs
     async with request.form() as form:
-        if not from_own_page(request.headers):
-            raise NotOurs
         return {name: value for name, value in form.items() if isinstance(value, str)}

@@ -6,16 +6,18 @@ pointed at this machine can even read the answers. Neither gets anything.
 
 import ipaddress
 from collections.abc import Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 
-def asks_for_us(headers: Mapping[str, str], listening: str) -> bool:
-    """Whether the Host is a name of this machine; `listening` is the address listened on.
+@lru_cache(maxsize=64)
+def asks_for_us(host: str, listening: str) -> bool:
+    """Whether this Host is a name of this machine; `listening` is the address listened on.
 
     Whoever has the sandbox listen on every address has chosen that any name leads there.
     """
     try:
-        name = urlsplit(f"//{headers.get('host', '')}").hostname or ""
+        name = urlsplit(f"//{host}").hostname or ""
     except ValueError:
         return False
     return name in ("localhost", listening) or _is(name, "loopback") or _is(listening, "wildcard")

@@ -83,6 +83,10 @@ class Candidate:
     notes: str
     stage_id: int
 
+    def words(self) -> str:
+        """What a person looks for somebody by."""
+        return f"{self.first_name} {self.last_name} {self.email1}"
+
     def as_json(self) -> Line:
         return {name: getattr(self, name) for name in self.__slots__}
 

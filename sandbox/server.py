@@ -89,7 +89,12 @@ class Sandbox:
             outbox = Outbox(self.record, letters, self.app_url)
             api = Api(self.record, outbox, self._tokens, self._problems, self._limits)
             service = Service(
-                api, self.record, self.faults, self._pages(api, outbox), self._latency
+                api,
+                self.record,
+                self.faults,
+                self._pages(api, outbox),
+                self._latency,
+                listening=self._host,
             )
             opened.enter_context(_Server(service, self._keep_alive).serving(listener))
             self._opened = opened.pop_all()

@@ -10,10 +10,11 @@ from typing import Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sandbox.answers import Answer
+from sandbox.answers import Answer, refusal
 from sandbox.api import NOT_JSON, Api, Received
 from sandbox.faults import Fault, Faults, Kind
 from sandbox.operations import Call, Operation, recognise
+from sandbox.origins import asks_for_us
 from sandbox.record import Record, Request
 from sandbox.wire import ClientGone, Wire
 from sandbox.wrong_answers import altered
@@ -35,14 +36,25 @@ class Service:
     """Receives, records, works and answers, or misbehaves where a fault says so."""
 
     def __init__(
-        self, api: Api, record: Record, faults: Faults, pages: ASGIApp, latency: float
+        self,
+        api: Api,
+        record: Record,
+        faults: Faults,
+        pages: ASGIApp,
+        latency: float,
+        *,
+        listening: str,
     ) -> None:
-        """`latency`: seconds that pass between the arrival of an API call and its work."""
+        """`latency`: seconds that pass between the arrival of an API call and its work.
+
+        `listening`: the address that the sandbox listens on.
+        """
         self.latency = latency
         self._api = api
         self._record = record
         self._faults = faults
         self._pages = pages
+        self._listening = listening
         self._stopping = asyncio.Event()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,6 +72,9 @@ class Service:
         # The path as it was sent: an escaped slash must not pass for one.
         call = recognise(scope["method"], scope["raw_path"].decode("latin-1"))
         headers: dict[bytes, bytes] = dict(scope["headers"])
+        if not asks_for_us(headers.get(b"host", b"").decode("latin-1"), self._listening):
+            await wire.answer(refusal(421, "this address does not belong to the sandbox"))
+            return
         authorized = self._api.tokens.valid(headers.get(b"authorization", b"").decode("latin-1"))
         try:
             body = parsed(await wire.whole_body())

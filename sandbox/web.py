@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -16,11 +17,12 @@ from sandbox.editor import editor_files
 from sandbox.faults import Faults, fault_from_json
 from sandbox.origins import asks_for_us
 from sandbox.outbox import Outbox
-from sandbox.record import Record
-from sandbox.showing import file, page, sorry
+from sandbox.parts import part
+from sandbox.record import Candidate, Record
+from sandbox.showing import FORMS, file, page, sorry
 
-SHOWN = 200
-"""How many of the newest rows a list on the desk shows."""
+SHOWN = 10
+"""How many of the newest interviews the desk shows."""
 
 
 class Desk:
@@ -49,8 +51,9 @@ class Desk:
     async def desk(self, request: Request) -> Response:
         return page(
             "desk.html",
+            allow=FORMS,
             projects=self._record.projects[-SHOWN:][::-1],
-            candidates=self._record.candidates[-SHOWN:][::-1],
+            candidates=part(self._record.candidates, request.query_params, Candidate.words),
             record=self._record,
             shown=SHOWN,
         )
@@ -63,12 +66,8 @@ class Desk:
         return file(name)
 
     async def outbox(self, request: Request) -> Response:
-        return page(
-            "outbox.html",
-            invitations=self._record.invitations[-SHOWN:][::-1],
-            record=self._record,
-            shown=SHOWN,
-        )
+        letters = part(self._record.invitations, request.query_params, lambda one: one.email)
+        return page("outbox.html", allow=FORMS, letters=letters)
 
     async def message(self, request: Request) -> Response:
         number: int = request.path_params["number"]
@@ -113,11 +112,20 @@ class Pages:
 
     def __init__(self, routes: Sequence[BaseRoute], listening: str) -> None:
         """`listening` is the address that the sandbox listens on."""
-        self._pages: ASGIApp = Starlette(routes=routes)
+        self._pages = Starlette(routes=routes, exception_handlers={HTTPException: _in_words})
+        self._pages.router.redirect_slashes = False
         self._listening = listening
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = self._pages
-        if not asks_for_us(Request(scope).headers, self._listening):
+        answer: ASGIApp = self._pages
+        if not asks_for_us(Request(scope).headers.get("host", ""), self._listening):
             answer = sorry(421, "This address does not belong to the sandbox.")
         await answer(scope, receive, send)
+
+
+async def _in_words(request: Request, error: Exception) -> Response:
+    """Say in a page of its own what a browser asked for in vain."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    reason = {404: "There is no such page.", 405: "This page cannot be used in that way."}
+    framed = request.url.path.startswith("/embedded/")
+    return sorry(status, reason.get(status, "The request did not arrive whole."), framed=framed)

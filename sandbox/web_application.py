@@ -15,11 +15,11 @@ from starlette.routing import Route
 
 from sandbox.catalogue import Catalogue
 from sandbox.forms import NOT_OURS, NotOurs, filled_in
-from sandbox.record import Candidate, Record
+from sandbox.parts import Part, part
+from sandbox.record import Candidate, Project, Record
 from sandbox.shapes import unwritable
 from sandbox.showing import FORMS, page, sorry
 
-SHOWN = 200
 PROBLEM_FIELDS = ("title", "description", "difficulty", "skills", "time_limit")
 INTERVIEW_FIELDS = ("name", "description", "problem", "starttime", "endtime")
 DIFFICULTIES = ("easy", "medium", "hard")
@@ -42,7 +42,7 @@ class WebApplication:
         ]
 
     async def problems(self, request: Request) -> Response:
-        return self._problems()
+        return self._problems(request.query_params)
 
     async def create_problem(self, request: Request) -> Response:
         try:
@@ -50,7 +50,7 @@ class WebApplication:
         except NotOurs:
             return sorry(403, NOT_OURS)
         if wrong := wrong_problem(given):
-            return self._problems(given, wrong)
+            return self._problems({}, given, wrong)
         self._catalogue.create(
             given["title"].strip(),
             given["description"].strip(),
@@ -61,7 +61,7 @@ class WebApplication:
         return RedirectResponse("/problems", 303)
 
     async def interviews(self, request: Request) -> Response:
-        return self._interviews()
+        return self._interviews(request.query_params)
 
     async def create_interview(self, request: Request) -> Response:
         try:
@@ -70,7 +70,7 @@ class WebApplication:
             return sorry(403, NOT_OURS)
         known = {str(each["id"]) for each in self._catalogue.all()}
         if wrong := wrong_interview(given, known):
-            return self._interviews(given, wrong)
+            return self._interviews({}, given, wrong)
         project = self._record.create_project(
             {
                 "name": given["name"].strip(),
@@ -90,14 +90,15 @@ class WebApplication:
         project = self._record.project(number)
         if project is None:
             return sorry(404, "There is no such interview.")
-        people = [one for one in self._record.candidates if one.project_id == project.id]
+        everybody = [one for one in self._record.candidates if one.project_id == project.id]
+        people = part(everybody, request.query_params, Candidate.words)
         return page(
             "interview.html",
+            allow=FORMS,
             project=project,
             problems=[self._catalogue.get(one) for one in project.problem_ids],
-            people=self._rows(people[-SHOWN:][::-1]),
-            many=len(people),
-            shown=SHOWN,
+            people=people,
+            rows=self._rows(people.rows),
         )
 
     def _rows(self, people: Sequence[Candidate]) -> list[dict[str, Any]]:
@@ -117,26 +118,35 @@ class WebApplication:
         ]
 
     def _problems(
-        self, given: Mapping[str, str] | None = None, wrong: str | None = None
+        self,
+        query: Mapping[str, str],
+        given: Mapping[str, str] | None = None,
+        wrong: str | None = None,
     ) -> Response:
+        problems = part(self._catalogue.all(), query, lambda one: str(one["title"]))
         return page(
             "problems.html",
             422 if wrong else 200,
             allow=FORMS,
-            problems=self._catalogue.all()[-SHOWN:][::-1],
+            problems=problems,
             difficulties=DIFFICULTIES,
             given={name: (given or {}).get(name, "") for name in PROBLEM_FIELDS},
             wrong=wrong,
         )
 
     def _interviews(
-        self, given: Mapping[str, str] | None = None, wrong: str | None = None
+        self,
+        query: Mapping[str, str],
+        given: Mapping[str, str] | None = None,
+        wrong: str | None = None,
     ) -> Response:
+        interviews: Part[Project] = part(self._record.projects, query, lambda one: one.name)
         return page(
             "interviews.html",
             422 if wrong else 200,
             allow=FORMS,
-            projects=self._record.projects[-SHOWN:][::-1],
+            interviews=interviews,
+            projects=interviews.rows,
             problems=self._catalogue.all(),
             given={name: (given or {}).get(name, "") for name in INTERVIEW_FIELDS},
             wrong=wrong,

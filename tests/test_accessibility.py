@@ -134,6 +134,7 @@ PAGES: dict[str, Callable[[Page, Office], None]] = {
     "interview": at("/interviews/101"),
     "interview with two problems": at("/interviews/102"),
     "outbox": at("/outbox"),
+    "found in the outbox": at("/outbox?find=ada"),
     "message": at("/outbox/1"),
     "not found": at("/outbox/999"),
     "welcome": lambda page, office: go(page, link(office)),

@@ -164,7 +164,7 @@ def test_a_name_pointed_at_this_machine_is_not_the_sandbox(
     host: str, listening: str, ours: bool
 ) -> None:
     """A site that lets its own name lead here reads nothing, unless everybody was let in."""
-    assert asks_for_us({"host": host}, listening) is ours
+    assert asks_for_us(host, listening) is ours
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from sandbox.parts import part
 from sandbox.server import Sandbox
 
 EVIL = "<script>alert('x')</script>"
@@ -104,3 +105,58 @@ def test_the_record_is_there_for_other_programs(service):
     invitations = httpx.get(f"{service.url}/sandbox/invitations").json()
     assert invitations == record["invitations"]
     assert invitations[0]["email"] == "a&101@x.y"
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/embedded/nope", 404), ("/outbox/x", 404), ("/interviews/x", 404), ("/problems/", 404)],
+)
+def test_an_address_that_leads_nowhere_says_so_in_a_page(service, path, status):
+    """Whoever mistypes an address reads words in a page like the others, and is sent nowhere."""
+    answer = httpx.get(service.url + path)
+    assert (answer.status_code, answer.has_redirect_location) == (status, False)
+    assert "There is no such page." in answer.text and "<h1>" in answer.text
+
+
+def test_everybody_of_a_long_list_can_be_reached_and_found():
+    """A page shows the newest; the others are a step away, or found by name or address."""
+    with Sandbox() as service:
+        project = service.create_interview("Backend engineer", 42)
+        common = {"last_name": "Ü", "source": "", "notes": "", "stage_id": 1}
+        rows = [
+            {"first_name": f"F{n}", "email1": f"p{n}@example.com", **common} for n in range(401)
+        ]
+        for one in service.record.add_candidates(project, rows, None):
+            service.record.invite(one, "link", None)
+        for path, first in (("/", "p0@"), ("/interviews/101", "p0@"), ("/outbox", "p0@")):
+            newest, last = (
+                httpx.get(f"{service.url}{path}", params={"part": part}).text for part in (1, 99)
+            )
+            assert "1 to 200 of 401" in newest and "p400@" in newest and first not in newest
+            assert "401 to 401 of 401" in last and first in last
+            assert 'rel="next" href="?find=&amp;part=2"' in newest and 'rel="prev"' in last
+            found = httpx.get(f"{service.url}{path}", params={"find": " P37@Example "}).text
+            assert "p37@" in found and "p370@" not in found and "1 found" in found
+
+
+NUMBERS = tuple(range(1, 402))
+
+
+@pytest.mark.parametrize(
+    ("query", "rows", "number"),
+    [
+        ({}, (401, 202), 1),
+        ({"part": "2"}, (201, 2), 2),
+        ({"part": "3"}, (1, 1), 3),
+        ({"part": "9"}, (1, 1), 3),
+        ({"part": "0"}, (401, 202), 1),
+        ({"part": "x"}, (401, 202), 1),
+        ({"part": "٣"}, (401, 202), 1),
+        ({"find": "40"}, (401, 40), 1),
+        ({"find": "none"}, None, 1),
+    ],
+)
+def test_which_part_of_a_list_is_shown(query, rows, number):
+    """The newest first, 200 at once; an address that asks for no part shows the first."""
+    shown = part(NUMBERS, query, str)
+    assert ((shown.rows[0], shown.rows[-1]) if shown.rows else None, shown.number) == (rows, number)

@@ -131,6 +131,22 @@ def test_a_site_whose_name_leads_here_reads_nothing(service: Sandbox) -> None:
         assert answer.status_code == 421
 
 
+def test_a_site_whose_name_leads_here_gets_no_token(service: Sandbox) -> None:
+    """The sandbox's credentials are no secret, so the API asks for the name as well."""
+    credentials = {
+        "grant_type": "client_credentials",
+        "client_id": service.client_id,
+        "client_secret": service.client_secret,
+        "audience": service.audience,
+    }
+    token = f"{service.auth_url}/oauth/token"
+    asked = httpx.post(token, json=credentials, headers={"host": "evil.example"})
+    assert (asked.status_code, service.record.requests) == (421, [])
+    headers = {**service.authorization(), "host": "evil.example"}
+    assert httpx.get(f"{service.base_url}/api/problems", headers=headers).status_code == 421
+    assert httpx.post(token, json=credentials).status_code == 200
+
+
 def test_the_sandbox_listens_on_this_machine_alone() -> None:
     """Nobody else reaches it unless it is told another address."""
     with Sandbox() as service:

@@ -1,0 +1,46 @@
+"""Long lists on a page: the newest first, in parts, and searched."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+AT_ONCE = 200
+"""Rows in one part."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Generic[T]):
+    """Some rows of a list; `number` counts the parts from 1, `many` all rows that were sought."""
+
+    rows: Sequence[T]
+    number: int
+    last: int
+    many: int
+    sought: str
+
+    @property
+    def first_row(self) -> int:
+        """Where in the list this part begins, from 1."""
+        return (self.number - 1) * AT_ONCE + 1
+
+    @property
+    def whole(self) -> bool:
+        """Whether this is all there is, so that nobody need search."""
+        return self.last == 1 and not self.sought
+
+
+def part(every: Sequence[T], query: Mapping[str, str], words: Callable[[T], str]) -> Part[T]:
+    """Take the part that an address asks for: `?part=2`, of the rows whose words hold `?find=`."""
+    sought = query.get("find", "").strip()
+    found = (
+        [one for one in every if sought.casefold() in words(one).casefold()] if sought else every
+    )
+    last = max(1, -(-len(found) // AT_ONCE))
+    asked = query.get("part", "")
+    number = min(int(asked), last) if re.fullmatch(r"[1-9][0-9]{0,8}", asked) else 1
+    end = len(found) - (number - 1) * AT_ONCE
+    rows = found[max(0, end - AT_ONCE) : end][::-1]
+    return Part(rows, number, last, len(found), sought)
