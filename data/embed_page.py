@@ -31,8 +31,9 @@ iframe { flex: 1; border: 0;
 [hidden] { display: none; }
 """
 
-# The login opens from inside the frame, where this page cannot look. What it can see: somebody is
-# at work in the frame, and no other window has taken the focus.
+# The login opens from inside the frame, where this page cannot look, so it cannot know whether a
+# window was blocked. It can tell that somebody is in the frame and no other window has come to the
+# front; what it says then is true for everybody, as it is for those who chose "Log in" in vain.
 SCRIPT = """
 "use strict";
 const frame = document.querySelector("iframe");
@@ -42,7 +43,7 @@ addEventListener("blur", () => {
   if (watch !== null || document.activeElement !== frame) return;
   const since = performance.now();
   watch = setInterval(() => {
-    const opened = !document.hasFocus();
+    const opened = !document.hasFocus() || document.hidden;
     blocked.hidden = opened || performance.now() - since < 2000;
     if (opened) clearInterval(watch);
   }, 200);
@@ -66,8 +67,9 @@ PAGE = """<!doctype html>
 <h1>{{ title }}</h1>
 <a href="{{ url }}" target="_blank" rel="noopener noreferrer">Open in a window of its own</a>
 </header>
-<p id="blocked" role="alert" hidden>No login window? Your browser may have blocked it. Allow
-pop-ups for this page and choose “Log in” again, or open the assessment in a window of its own.</p>
+<div role="status"><p id="blocked" hidden>“Log in” opens a small window. If none opens, your browser
+blocks it: allow pop-ups for this page and choose “Log in” again, or open the assessment in a
+window of its own.</p></div>
 <main>{{ frame | safe }}</main>
 <script>{{ script | safe }}</script>
 </body>

@@ -199,8 +199,8 @@ def as_html(
     return page.render(shown, style=STYLE, digest=digest(STYLE)).encode()
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file in one step, for its owner's eyes only. Raises CannotWrite."""
+def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file in one step, for its owner's eyes unless told. Raises CannotWrite."""
     path = path.resolve()  # a link is followed, not replaced
     if path.exists() and not path.is_file():
         raise CannotWrite(path, "it is not a file")
@@ -214,6 +214,7 @@ def write_whole(path: Path, content: bytes) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
+        Path(beside).chmod(mode)
         Path(beside).replace(path)
     except OSError as error:
         Path(beside).unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from tasks.links import index_page, title_of
 from tasks.service.embed import iframe
 
 FOLDER = "pages"  # beside the index: what may be put on a web server
+PUBLIC = 0o644  # a web server is not their owner, and must read them
 
 
 def write_pages(ledger: Ledger, campaign: Campaign, links: list[Link], folder: Path) -> Path:
@@ -26,7 +27,7 @@ def write_pages(ledger: Ledger, campaign: Campaign, links: list[Link], folder: P
             continue
         name = page_name(secret, campaign.key, link.candidate_id)
         page = embed_page(title, link.embed_url, iframe(link.embed_url, title))
-        write_whole(folder / FOLDER / name, page)
+        write_whole(folder / FOLDER / name, page, PUBLIC)
         pages[link.candidate_id] = f"{FOLDER}/{name}"
     write_whole(folder / "index.html", index_page(campaign, links, pages))
     return folder / FOLDER
