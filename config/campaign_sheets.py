@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from config.building import unknown_field
 from config.cells import as_moment, as_text, as_whole_number, as_yes_or_no, is_blank
 from config.errors import BadInput
 from config.fields import ColumnsFields
 from config.headers import spelling, wishes_of
 from config.places import Place, Problem, shown
 from config.table import PeopleTable, TableRow, people_table
+from config.wording import unknown_field
 from config.workbook import Book, Sheet
 from config.written import Location, People, Written
 
@@ -36,6 +36,21 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("invites", "not_before"), as_moment, ("invites.not_before", "not_before")),
     (("invites", "not_after"), as_moment, ("invites.not_after", "not_after")),
     (("invites", "timezone"), as_text, ("invites.timezone",)),
+    (("invites", "hours"), as_text, ("invites.hours", "hours")),
+    (("invites", "holidays"), as_text, ("invites.holidays", "holidays")),
+    (("invites", "per_second"), as_text, ("invites.per_second", "per_second")),
+    (("invites", "per_hour"), as_text, ("invites.per_hour", "per_hour")),
+    (("invites", "least_time"), as_text, ("invites.least_time", "least_time")),
+    (("invites", "pilot"), as_text, ("invites.pilot", "pilot")),
+    (("invites", "waves"), as_text, ("invites.waves", "waves")),
+    (("invites", "between"), as_text, ("invites.between", "between")),
+    (("invites", "hold_on", "refused"), as_text, ("invites.hold_on.refused", "hold_on.refused")),
+    (
+        ("invites", "hold_on", "unsure"),
+        as_whole_number,
+        ("invites.hold_on.unsure", "hold_on.unsure"),
+    ),
+    (("guard", "removed"), as_text, ("guard.removed",)),
     (("schedule", "cron"), as_text, ("schedule.cron", "cron")),
     (("schedule", "every"), as_text, ("schedule.every", "every")),
     (("schedule", "timezone"), as_text, ("schedule.timezone",)),

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from config.places import Place
+from config.timetable import Timetable
 from config.window import Window
 
 
@@ -23,6 +24,7 @@ class Candidate:
     stage_id: int
     key: str = field(repr=False)
     place: Place
+    timezone: str | None = None  # of this person's clock, for working hours; never sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +70,23 @@ class Approval:
 class Invites:
     """Whether invitations are sent, or people only added and linked; who is asked first; when.
 
-    `approval` is None where a run need not wait for anybody, `window` where it may be any time.
+    `approval` is None where a run need not wait for anybody.
     """
 
     send: bool
     approval: Approval | None = None
-    window: Window | None = None
+    timetable: Timetable = field(default_factory=Timetable)
+
+    @property
+    def window(self) -> Window | None:
+        return self.timetable.window
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What stops a run before it sends anything: this share (0 to 1) of people who are gone."""
+
+    removed: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +115,4 @@ class Definition:
     invites: Invites
     place: Place
     schedule: Schedule | None = None
+    guard: Guard = field(default_factory=Guard)

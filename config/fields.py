@@ -3,14 +3,14 @@
 The description of each field is what a complaint says was wanted there.
 """
 
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic import Field, ValidationInfo
 from pydantic import field_validator as validates
 
 from config import cron, email_address, moments, spans
+from config.invite_fields import GuardFields, InvitesFields
 from config.kinds import (
     ID_WANTED,
     TIMEZONE_WANTED,
@@ -26,10 +26,11 @@ from config.kinds import (
     Timezone,
     sentence,
     wanted,
+    zone_of,
 )
 
 SCHEDULE_WANTED = 'a mapping, as in schedule: {cron: "0 9 * * 1-5"} or schedule: {every: 1 hour}'
-APPROVAL_WANTED = "required, or the time to answer, as in approval: {within: 2 days}"
+GUARD_WANTED = "a mapping, as in guard: {removed: 20%}"
 
 
 class ProjectFields(Fields):
@@ -104,70 +105,6 @@ class ProblemFields(Fields):
         return title
 
 
-def _approval(typed: Any) -> Any:
-    """`required` and `within 2 days` are short for the mapping."""
-    if isinstance(typed, str):
-        first, _, rest = typed.strip().partition(" ")
-        if first == "required" and not rest:
-            return {}
-        if first == "within":
-            return {"within": rest}
-    elif isinstance(typed, Mapping):
-        return typed
-    raise wanted(APPROVAL_WANTED)
-
-
-class ApprovalFields(Fields):
-    """Somebody has to approve the plan of a run before it sends anything."""
-
-    within: Span | None = Field(None, description=spans.WANTED)
-
-
-def zone_of(own: ValidationInfo) -> str | None:
-    """The zone in which times are read: their own, else the project's; "" where that one is bad.
-
-    The project's is handed in as the context of the validation, by the name `timezone`.
-    """
-    if "timezone" not in own.data:
-        return ""
-    given = own.data["timezone"] or (own.context or {}).get("timezone")
-    return None if given is None else str(given)
-
-
-class InvitesFields(Fields):
-    """Whether invitations are sent, who is asked first, and when they may go out."""
-
-    send: bool = Field(True, description="true or false")
-    approval: Annotated[ApprovalFields | None, BeforeValidator(_approval)] = Field(
-        None, description=APPROVAL_WANTED
-    )
-    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
-    not_before: Moment = Field(None, description=moments.WANTED)
-    not_after: Moment = Field(None, description=moments.WANTED)
-
-    @validates("not_before", "not_after")
-    @classmethod
-    def _one_moment(cls, wall: datetime | None, info: ValidationInfo) -> datetime | None:
-        """Whether it is time is decided here, not by the service: every time needs its place."""
-        zone = zone_of(info)
-        if wall and zone is None:
-            raise sentence(
-                f"{info.field_name} needs a timezone: that of the project, or  timezone: "
-                "Europe/Paris  beside it"
-            )
-        if wall and zone and (why_not := moments.clock_change(wall, zone)):
-            raise wanted(why_not)
-        return wall
-
-    @validates("not_after")
-    @classmethod
-    def _after_the_begin(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
-        begin = info.data.get("not_before")
-        if begin and end and end <= begin:
-            raise wanted(f"a time after not_before, which is {begin:%Y-%m-%d %H:%M}")
-        return end
-
-
 class ScheduleFields(Fields):
     """When a campaign is run by itself: by a cron line, or every so often."""
 
@@ -202,6 +139,7 @@ class ColumnsFields(Fields):
     source: Name | None = Field(None, description="the header of a column")
     notes: Name | None = Field(None, description="the header of a column")
     stage_id: Name | None = Field(None, description="the header of a column")
+    timezone: Name | None = Field(None, description="the header of a column")
     full_name: Name | None = Field(None, description="the header of a column, to be split")
 
 
@@ -239,6 +177,7 @@ class DefinitionFields(Fields):
     invites: InvitesFields = Field(
         default_factory=InvitesFields, description="a mapping, as in invites: {send: true}"
     )
+    guard: GuardFields | None = Field(None, description=GUARD_WANTED)
     schedule: ScheduleFields | None = Field(None, description=SCHEDULE_WANTED)
 
 
@@ -251,3 +190,4 @@ class CandidateFields(Fields):
     source: Text = Field("", description="text naming where the person came from")
     notes: Text = Field("", description="text")
     stage_id: StageId | None = Field(None, description="a whole number")
+    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)

@@ -5,7 +5,14 @@ from datetime import datetime, timedelta
 from sys import intern
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+)
 from pydantic_core import PydanticCustomError
 
 from config import cron, email_address, moments, spans
@@ -111,3 +118,14 @@ class Fields(BaseModel):
     """Nothing unknown, nothing converted in silence."""
 
     model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+def zone_of(own: ValidationInfo) -> str | None:
+    """The zone in which times are read: their own, else the project's; "" where that one is bad.
+
+    The project's is handed in as the context of the validation, by the name `timezone`.
+    """
+    if "timezone" not in own.data:
+        return ""
+    given = own.data["timezone"] or (own.context or {}).get("timezone")
+    return None if given is None else str(given)

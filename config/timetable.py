@@ -13,7 +13,8 @@ class Timetable:
     """Each rule is None where the definition has none of it; without any, all may go at once.
 
     `gap` lies at least between two invitations, over all runs. `latest` is the last moment (UTC)
-    at which somebody still has the least time before the project ends. `pilot` is the email key
+    at which somebody still has the least time before the project ends, `advised` the same moment
+    where it is only warned about. `pilot` is the email key
     of the person who gets the first invitation, and confirms it before anybody else is invited.
     """
 
@@ -21,6 +22,7 @@ class Timetable:
     hours: Hours | None = None
     gap: timedelta = timedelta(0)
     latest: datetime | None = None
+    advised: datetime | None = None
     pilot: str | None = None
     waves: Waves | None = None
     hold_on: HoldOn | None = None

@@ -7,7 +7,8 @@ import pytest
 from pydantic_settings import BaseSettings
 from typer.main import get_command
 
-from config.fields import ColumnsFields, DefinitionFields, InvitesFields, ProjectFields
+from config.fields import ColumnsFields, DefinitionFields, ProjectFields
+from config.invite_fields import InvitesFields
 from config.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings, load_service
 from flows.cli.main import COMMANDS, app
