@@ -5,10 +5,11 @@ again, and inviting somebody once more whose invitation no answer of the service
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from config.email_key import email_key
 from config.errors import CampaignError
 from data.states import AttemptState, Operation, Step
 
@@ -77,12 +78,14 @@ class Doubt:
 class Doubts:
     """Everything unsure in a campaign, and the ids that are somebody's already.
 
-    `people` are candidate ids of this campaign, `projects` those of the service's other campaigns.
+    `people` are candidate ids of this campaign; `projects` are those of the service's other
+    campaigns, and `elsewhere` the email keys of their people by candidate id.
     """
 
     steps: tuple[Doubt, ...]
     people: frozenset[int] = frozenset()
     projects: frozenset[int] = frozenset()
+    elsewhere: Mapping[int, Collection[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +158,10 @@ def _clash(doubt: Doubt, one: Decided, doubts: Doubts, given: Collection[int]) -
         return f"the project {one.value} belongs to another campaign"
     if doubt.operation is Operation.ADD and (one.value in doubts.people or one.value in given):
         return f"another candidate of this campaign has the id {one.value}"
+    # The same person in another campaign may well have the same id there.
+    others = doubts.elsewhere.get(one.value, ()) if one.value is not None else ()
+    if doubt.operation is Operation.ADD and others and email_key(doubt.email1) not in others:
+        return f"the id {one.value} is another person's, in another campaign"
     return None
 
 

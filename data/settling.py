@@ -9,7 +9,17 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, bindparam, exists, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    exists,
+    insert,
+    select,
+    update,
+)
 
 from data.doubts import MOVES, By, Decided, Doubt, Doubts, NotDecided, Word, objections
 from data.processes import this_process
@@ -65,7 +75,12 @@ def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
             candidate.c.campaign_id == campaign_row, candidate.c.candidate_id.is_not(None)
         )
     )
-    return Doubts(tuple(steps), frozenset(people), _projects_of_others(connection, campaign_row))
+    return Doubts(
+        tuple(steps),
+        frozenset(people),
+        _projects_of_others(connection, campaign_row),
+        _people_of_others(connection, campaign_row, steps),
+    )
 
 
 def doubts_in(
@@ -105,16 +120,32 @@ def _alive(connection: Connection, numbers: Collection[int], at: datetime) -> se
 
 
 def _projects_of_others(connection: Connection, campaign_row: int) -> frozenset[int]:
-    service = select(campaign.c.service).where(campaign.c.id == campaign_row).scalar_subquery()
-    return frozenset(
-        connection.scalars(
-            select(campaign.c.project_id).where(
-                campaign.c.id != campaign_row,
-                campaign.c.service == service,
-                campaign.c.project_id.is_not(None),
-            )
-        )
+    of_others = select(campaign.c.project_id).where(
+        *_others(campaign_row), campaign.c.project_id.is_not(None)
     )
+    return frozenset(connection.scalars(of_others))
+
+
+def _people_of_others(
+    connection: Connection, campaign_row: int, steps: Sequence[Doubt]
+) -> dict[int, set[str]]:
+    """Whose each id is in other campaigns, if somebody here is without one. Only adds take one."""
+    found: dict[int, set[str]] = {}
+    if any(doubt.operation is Operation.ADD for doubt in steps):
+        theirs = (
+            select(candidate.c.candidate_id, candidate.c.email_key)
+            .join(campaign, candidate.c.campaign_id == campaign.c.id)
+            .where(*_others(campaign_row), candidate.c.candidate_id.is_not(None))
+        )
+        for number, key in connection.execute(theirs):
+            found.setdefault(number, set()).add(key)
+    return found
+
+
+def _others(campaign_row: int) -> tuple[ColumnElement[bool], ...]:
+    """What tells the other campaigns at this campaign's service."""
+    service = select(campaign.c.service).where(campaign.c.id == campaign_row).scalar_subquery()
+    return campaign.c.id != campaign_row, campaign.c.service == service
 
 
 def settle(

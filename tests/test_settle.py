@@ -4,10 +4,12 @@ import asyncio
 import csv
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from itertools import product
@@ -119,6 +121,25 @@ def test_an_id_belongs_to_one_person_and_a_project_to_one_campaign() -> None:
     project = Doubts((doubt(Operation.CREATE),), projects=frozenset({101}))
     assert list(objections(project, [Decided(3, None, Word.ID, 101)], NOON)) == [0]
     assert not objections(project, [Decided(3, None, Word.ID, 102)], NOON)
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "taken"),
+    [
+        ({}, True),
+        ({5002: {"bob@example.com"}}, True),
+        ({5001: {"bob@example.com"}}, False),
+        ({5001: {"ada@example.com"}}, True),
+        ({5001: {"ada@example.com", "bob@example.com"}}, True),
+    ],
+)
+def test_an_id_that_another_campaign_knows_is_that_persons(
+    elsewhere: dict[int, set[str]], taken: bool
+) -> None:
+    """The same person may have one id everywhere; somebody else's would go to a wrong address."""
+    one = replace(doubt(Operation.ADD), email1="Ada@Example.com")
+    said = [Decided(3, 7, Word.ID, 5001)]
+    assert (not objections(Doubts((one,), elsewhere=elsewhere), said, NOON)) is taken
 
 
 def test_one_doubt_takes_one_verdict() -> None:
@@ -327,6 +348,22 @@ def test_a_project_of_another_campaign_is_refused(desk: DoubtfulCampaign) -> Non
     assert answer.code == 2
     assert "the project 101 belongs to another campaign" in answer.err
     assert desk.type("settle", "frontend", "--project", "102").code == 0
+
+
+def test_an_id_of_another_campaigns_person_is_refused(desk: DoubtfulCampaign) -> None:
+    """Nobody takes over the id of somebody who is a candidate elsewhere."""
+    desk.run()
+    other = desk.folder / "frontend.yaml"
+    text = re.sub(r"\w+@", r"other.\g<0>", DEFINITION.replace(KEY, "frontend"))
+    other.write_text(text, encoding="utf-8")
+    desk.service.faults.add(LOST_ADD)
+    with desk.ledger() as ledger:
+        at = Desk(ledger, load_service(), load_local())
+        asyncio.run(conduct(Asked(other, "frontend"), at))
+    answer = desk.type("settle", "frontend", "--candidate", f"other.{ZOE}=5001")
+    assert answer.code == 2
+    assert "the id 5001 is another person's, in another campaign" in answer.err
+    assert desk.type("settle", "frontend", "--candidate", f"other.{ZOE}=5005").code == 3
 
 
 @pytest.mark.parametrize(
