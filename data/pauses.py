@@ -6,11 +6,16 @@ Each function works inside a transaction that its caller commits.
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from data.tables import Pause
 
 pauses = Pause.__table__  # type: ignore[attr-defined]
+
+# Composed once: it is asked before every wave.
+_STANDING = select(pauses).where(
+    pauses.c.campaign_key == bindparam("wanted"), pauses.c.resumed_at.is_(None)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +29,7 @@ class Paused:
 
 def standing(connection: Connection, key: str) -> Paused | None:
     """The pause that holds a campaign now; None where nothing does."""
-    found = connection.execute(
-        select(pauses).where(pauses.c.campaign_key == key, pauses.c.resumed_at.is_(None))
-    ).first()
+    found = connection.execute(_STANDING, {"wanted": key}).first()
     return None if found is None else Paused(found.who, found.why, found.paused_at)
 
 

@@ -6,7 +6,7 @@ Each function works inside a transaction that its caller commits.
 from datetime import datetime
 from uuid import uuid4
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from data.receipt import Reach
 from data.tables import Attempt, Campaign, Decision, Identity, ReceiptDoubt
@@ -18,6 +18,22 @@ identity = Identity.__table__  # type: ignore[attr-defined]
 doubt = ReceiptDoubt.__table__  # type: ignore[attr-defined]
 
 ACCEPTED = "accept-ledger"  # the decision's verdict
+
+# Composed once: how far a campaign has got is asked before every wave.
+_NAME = select(identity.c.uuid)
+_RENAMED = (
+    select(doubt.c.line, doubt.c.reached)
+    .where(doubt.c.campaign_key == bindparam("wanted"), doubt.c.line.is_not(None))
+    .order_by(doubt.c.id)
+)
+_PARTS = select(campaign.c.id, campaign.c.parts).where(campaign.c.key == bindparam("wanted"))
+# From the end of the journal, which may be long.
+_LAST = (
+    select(attempt.c.id)
+    .where(attempt.c.campaign_id == bindparam("of"))
+    .order_by(attempt.c.id.desc())
+    .limit(1)
+)
 
 
 def note(connection: Connection, key: str, file: str, says: str, at: datetime) -> None:
@@ -88,14 +104,9 @@ def accepted(connection: Connection, key: str) -> set[str]:
 
 def reach(connection: Connection, key: str) -> Reach:
     """How far this campaign has got here, and by which names receipts know its records."""
-    name = str(connection.scalar(select(identity.c.uuid)))
-    renamed = connection.execute(
-        select(doubt.c.line, doubt.c.reached)
-        .where(doubt.c.campaign_key == key, doubt.c.line.is_not(None))
-        .order_by(doubt.c.id)
-    )
+    name = str(connection.scalar(_NAME))
     earlier: dict[str, int] = {}
-    for row in renamed:
+    for row in connection.execute(_RENAMED, {"wanted": key}):
         earlier.setdefault(name, row.reached)
         name = row.line
     earlier.pop(name, None)
@@ -106,17 +117,10 @@ def _entries(connection: Connection, key: str) -> int:
     """The last attempt's number, and one more for each part begun; 0 for none. It only grows.
 
     Without the parts, a copy from just before a wave would be as far on as the receipt that the
-    wave began with. Read from the end of the journal, which may be long.
+    wave began with.
     """
-    known = connection.execute(
-        select(campaign.c.id, campaign.c.parts).where(campaign.c.key == key)
-    ).first()
+    known = connection.execute(_PARTS, {"wanted": key}).first()
     if known is None:
         return 0
-    last = connection.scalar(
-        select(attempt.c.id)
-        .where(attempt.c.campaign_id == known.id)
-        .order_by(attempt.c.id.desc())
-        .limit(1)
-    )
+    last = connection.scalar(_LAST, {"of": known.id})
     return int(last or 0) + int(known.parts)

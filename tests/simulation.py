@@ -31,7 +31,7 @@ from flows.interrupts import INTERRUPTED
 from flows.order import Desk, conduct
 from tasks.asked import Asked
 from tasks.service.wire import Request
-from tests.promise import BrokenPromise, check_finished, check_promise, open_books
+from tests.promise import Books, BrokenPromise, check_finished, check_promise, open_books
 from tests.simulated_service import FAR_TOO_LATE, Assessment, Client
 from tests.virtual_time import HERE, Program, VirtualLoop
 from tests.workshop import Workshop
@@ -300,12 +300,10 @@ class World:
 
     def check(self) -> None:
         """Hold the ledger against the service's record."""
-        known = self.ledger.campaign(KEY)
-        taken = self.definitions.get(known.digest) if known is not None else None
-        keys = [person.key for person in taken.candidates] if taken is not None else []
+        [known] = self.workshop.witness.execute("SELECT max(digest) FROM campaign").fetchone()
+        keys = [person.key for person in self.definitions[known].candidates] if known else []
         record = self.assessment.record
-        check_promise(self.ledger, KEY, record, keys)
-        if (books := open_books(self.ledger, KEY)) is None:
+        if (books := check_promise(self.ledger, KEY, record, keys)) is None:
             return
         unsure = 0
         settled = {one.attempt_id for one in books.decisions}
@@ -401,8 +399,7 @@ class World:
         else:
             raise BrokenPromise("the same command never comes to an end")
         self.check()
-        check_finished(self.ledger, KEY)
-        self._everybody_has_what_was_asked_for(finish)
+        self._everybody_has_what_was_asked_for(finish, check_finished(self.ledger, KEY))
 
     def _doubts(self) -> bool:
         books = open_books(self.ledger, KEY)
@@ -411,10 +408,9 @@ class World:
         steps |= {state for one in books.people for state in (one.add_state, one.invite_state)}
         return Step.UNSURE in steps
 
-    def _everybody_has_what_was_asked_for(self, finish: Finish | None) -> None:
+    def _everybody_has_what_was_asked_for(self, finish: Finish | None, books: Books) -> None:
         """Everyone whom the service takes has the invitations that were wanted, and no other."""
-        books = open_books(self.ledger, KEY)
-        assert books is not None and finish is not None
+        assert finish is not None
         times = Counter(email_key(one.email) for one in self.assessment.record.invitations)
         for one in books.people:
             refused = Step.REFUSED in (one.add_state, one.invite_state)
