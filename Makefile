@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install -qq
 TESTS ?= tests
 
-.PHONY: demo test crashes simulate check setup setup-tests lock clean
+.PHONY: demo test crashes simulate bench check setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -18,6 +18,9 @@ crashes: setup-tests   ## kill a run at every boundary there is; prints how many
 
 simulate: setup-tests  ## SEEDS=100000 histories drawn from seeds, from FIRST=0 on; one is replayed
 	@$(BIN)/python -m tests.many_histories $(or $(SEEDS),10000) $(or $(FIRST),0)
+
+bench: setup-tests .bench/.ready  ## speed and size beside rivals, 40 minutes; QUICK=1 tries the bench
+	@$(BIN)/python -m tests.bench $(if $(QUICK),--quick)
 
 check: setup-tests     ## lint, types, and who may import whom
 	@$(BIN)/ruff check .
@@ -42,9 +45,15 @@ $(VENV)/.ready-tests: $(VENV)/.ready
 	@$(PIP) --require-hashes -r requirements.lock
 	@touch $@
 
-lock:                  ## resolve pyproject.toml anew into requirements.lock
+# What a rival brings along stays out of .venv.
+.bench/.ready: tests/bench/requirements.lock
+	@test -x .bench/bin/python || $(PYTHON) -m venv .bench
+	@.bench/bin/pip --disable-pip-version-check install -qq --require-hashes -r $<
+	@touch $@
+
+lock:                  ## resolve pyproject.toml anew into the two locks
 	@test -x .lock/bin/uv || ($(PYTHON) -m venv .lock && .lock/bin/pip install --quiet uv)
 	@PATH=.lock/bin:$$PATH sh .ci/lock
 
 clean:                 ## forget the environment, keep the ledger
-	rm -rf $(VENV) .lock .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .lock .bench .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -1,0 +1,44 @@
+"""Campaigns of growing size, with everything that is typed after them."""
+
+from dataclasses import replace
+
+from tests.bench.contenders import CAMPAIGN, KEY, OURS, Office
+from tests.bench.place import Place, Round, Sample, Wrong, sample, sent
+from tests.bench.service import Service, service
+from tests.bench.weighing import Weighed, weigh
+
+MORE = 10  # rows that are added later
+RUN, AGAIN, ADDED, STATUS, LINKS = "run", "run again", "run with ten more", "status", "links"
+
+
+def name(people: int, step: str) -> str:
+    """The name of a sample."""
+    return f"{people:,} people: {step}"
+
+
+def measure(place: Place, taken: Round) -> None:
+    """Take one round; the service answers at once."""
+    for people in place.size.growth:
+        with place.office(people) as office, service(0) as there:
+            taken[name(people, RUN)] = sent(office, OURS, there)
+            for step, words in ((STATUS, ["status", KEY]), (LINKS, ["links", KEY])):
+                taken[name(people, step)] = sample(_type(office, there, words))
+            taken[name(people, AGAIN)] = _run_more(office, there, 0)
+            office.write_people(people + MORE)
+            taken[name(people, ADDED)] = _run_more(office, there, MORE)
+
+
+def _type(office: Office, there: Service, words: list[str]) -> Weighed:
+    environment = office.environment(there.environment)
+    return weigh([CAMPAIGN, *words], office.folder, environment)
+
+
+def _run_more(office: Office, there: Service, more: int) -> Sample:
+    """Run it again. Raises Wrong unless just those who are new were invited."""
+    before = there.received(())
+    ran = _type(office, there, ["run", f"{KEY}.yaml"])
+    after = there.received(office.emails)
+    if after.twice or after.never or after.invited - before.invited != more:
+        raise Wrong(f"campaign run, again with {more} more: {after}\n{ran.said}")
+    asked = replace(after, requests=after.requests - before.requests)
+    return sample(ran, more, asked)

@@ -1,0 +1,102 @@
+"""What was measured, as tables for people."""
+
+from collections.abc import Mapping, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from tests.bench import growth, starting
+from tests.bench.figures import Figure
+from tests.bench.killing import Left
+from tests.bench.place import Round, Sample, Size
+from tests.bench.sending import CONTENDERS, EMPTY_FLOW
+
+MEGABYTE = 1e6
+
+
+def show_contenders(console: Console, taken: Round) -> None:
+    """Each contender's cost, and an empty flow's."""
+    table = _table(
+        "median of a run", "people", "seconds", "CPU s", "peak MB", "written, bytes each"
+    )
+    names = [case.of(one) for case, contenders in CONTENDERS.items() for one in contenders]
+    for name in (EMPTY_FLOW, *names):
+        if (one := taken.get(name)) is not None:
+            table.add_row(name, *_costs(one))
+    console.print(table)
+
+
+def _costs(one: Sample) -> list[str]:
+    each = f"{one.written / one.people:,.0f}" if one.people else ""
+    return [
+        f"{one.people:,.0f}" if one.people else "",
+        f"{one.seconds:.2f}",
+        f"{one.cpu:.2f}",
+        f"{one.memory / MEGABYTE:.0f}",
+        each,
+    ]
+
+
+def show_killed(console: Console, left: Mapping[str, Left]) -> None:
+    """What a kill in the middle leaves."""
+    table = _table("killed half way, then run again", "invited twice", "never", "shown as unsure")
+    for name, one in left.items():
+        table.add_row(name, f"{one.twice:,}", f"{one.never:,}", f"{one.shown:,}")
+    console.print(table)
+
+
+def show_growth(console: Console, taken: Round, size: Size) -> None:
+    """How campaigns of growing size fare."""
+    steps = (growth.AGAIN, growth.ADDED, growth.STATUS, growth.LINKS)
+    heads = ("run, s", "ms each", "peak MB", "ledger, bytes each", *(f"{one}, s" for one in steps))
+    table = _table("people", *heads)
+    for people in size.growth:
+        run = taken.get(growth.name(people, growth.RUN))
+        if run is None:
+            continue
+        beyond = run.seconds - taken[EMPTY_FLOW].seconds if EMPTY_FLOW in taken else run.seconds
+        table.add_row(
+            f"{people:,}",
+            f"{run.seconds:.1f}",
+            f"{beyond / people * 1000:.2f}",
+            f"{run.memory / MEGABYTE:.0f}",
+            f"{run.kept / people:,.0f}",
+            *(f"{taken[growth.name(people, step)].seconds:.2f}" for step in steps),
+        )
+    console.print(table)
+
+
+def show_starts(console: Console, taken: Round) -> None:
+    """How long short commands and small campaigns take."""
+    small = (starting.EMPTY, starting.RUN, starting.EMPTY_STANDING, starting.RUN_STANDING)
+    table = _table("median of a start", "seconds", "CPU s", "peak MB")
+    for name in (*starting.COMMANDS, *small):
+        if (one := taken.get(name)) is not None:
+            table.add_row(
+                name, f"{one.seconds:.2f}", f"{one.cpu:.2f}", f"{one.memory / MEGABYTE:.0f}"
+            )
+    console.print(table)
+
+
+def show_figures(console: Console, figures: Sequence[Figure]) -> None:
+    """Every figure to reach, and whether it is."""
+    table = _table("figure", "at most", "median", "least to most", "by CPU", "")
+    for one in figures:
+        spread = f"{_number(one.least)} to {_number(one.most)}"
+        verdict = "reached" if one.reached else "MISSED"
+        by_cpu = "" if one.by_cpu is None else _number(one.by_cpu)
+        most, median = _number(one.at_most), _number(one.median)
+        table.add_row(one.what, most, median, spread, by_cpu, verdict)
+    console.print(table)
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}" if abs(value) < 100 else f"{value:,.0f}"
+
+
+def _table(first: str, *more: str) -> Table:
+    table = Table(first, box=box.SIMPLE_HEAD, pad_edge=False)
+    for head in more:
+        table.add_column(head, justify="right")
+    return table

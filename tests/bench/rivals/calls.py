@@ -1,0 +1,66 @@
+"""The service's calls (interface 4) as every rival makes them, in words of httpx's `request`."""
+
+import csv
+import os
+from typing import Any
+
+CHUNK = 100  # people in one request, as `campaign` has it
+Call = dict[str, Any]
+
+SETTINGS: dict[str, Any] = {
+    "base_url": os.environ["ASSESSMENT_BASE_URL"],
+    "headers": {"Content-Type": "application/json"},
+    "timeout": 60,
+    "trust_env": False,
+}
+TOKEN: Call = {
+    "method": "POST",
+    "url": os.environ["ASSESSMENT_AUTH_URL"] + "/oauth/token",
+    "json": {
+        "grant_type": "client_credentials",
+        "client_id": os.environ["ASSESSMENT_CLIENT_ID"],
+        "client_secret": os.environ["ASSESSMENT_CLIENT_SECRET"],
+        "audience": os.environ["ASSESSMENT_AUDIENCE"],
+    },
+}
+PROBLEMS: Call = {"method": "GET", "url": "/api/problems"}
+PROJECT: Call = {
+    "method": "POST",
+    "url": "/api/projects",
+    "json": {
+        "name": "Engineers",
+        "description": "",
+        "state": "open",
+        "starttime": "Oct 1, 2026 9:00 am",
+        "endtime": "Oct 14, 2026 6:00 pm",
+    },
+}
+
+
+def problem(project: int) -> Call:
+    url = f"/api/projects/{project}/problems"
+    return {"method": "POST", "url": url, "json": {"problemid": 42}}
+
+
+def add(project: int, rows: list[dict[str, Any]]) -> Call:
+    return {"method": "POST", "url": f"/api/projects/{project}/candidates", "json": rows}
+
+
+def invite(project: int, candidate: int) -> Call:
+    return {"method": "POST", "url": f"/api/projects/{project}/candidates/{candidate}/invite"}
+
+
+def bearer(token: dict[str, Any]) -> dict[str, str]:
+    """The header for every call after the first."""
+    return {"Authorization": f"Bearer {token['access_token']}"}
+
+
+def chunks(file: str) -> list[list[dict[str, Any]]]:
+    """Read people from a CSV, as so many of them are sent in one request."""
+    with open(file, encoding="utf-8", newline="") as table:  # noqa: PTH123 - as people write it
+        rows = [row | {"source": "", "notes": "", "stage_id": 1} for row in csv.DictReader(table)]
+    return [rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK)]
+
+
+def ids(added: list[dict[str, Any]]) -> list[int]:
+    return [row["candidate_id"] for row in added]

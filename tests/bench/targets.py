@@ -1,0 +1,136 @@
+"""The figures to reach: each a ratio or a size within one round, and at most so much of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tests.bench import growth, starting
+from tests.bench.contenders import DBOS, FLOOR, OURS, PREFECT
+from tests.bench.place import Round, Sample, Size
+from tests.bench.sending import AT_ONCE, EMPTY_FLOW, MANY, USUAL, Case
+
+MEGABYTE = 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What is measured, the most that it may be, and how it is found in one round.
+
+    `found` raises LookupError where the round left out what it needs.
+    `timed`: it is a ratio of times, which processor time may say more about on a busy machine.
+    """
+
+    what: str
+    at_most: float
+    found: Callable[[Round], float]
+    timed: bool = True
+
+
+def targets(size: Size) -> list[Target]:
+    """Every figure, for campaigns of this size."""
+    return [*_sending(size), *_small(), *_growth(size), *_commands(), _requests()]
+
+
+def _sending(size: Size) -> list[Target]:
+    people = f"{size.people:,} people"
+
+    def beyond(case: Case, rival: str) -> Callable[[Round], float]:
+        """Ours without what an empty flow takes, in parts of a rival without Prefect."""
+        return lambda r: (
+            (r[case.of(OURS)].seconds - r[EMPTY_FLOW].seconds) / r[f"{rival}, {case}"].seconds
+        )
+
+    def whole(case: Case) -> Callable[[Round], float]:
+        return lambda r: r[case.of(OURS)].seconds / r[case.of(PREFECT)].seconds
+
+    floors = [
+        Target(
+            f"{people}, {case}: (ours − an empty flow) / the floor", most, beyond(case, FLOOR.name)
+        )
+        for case, most in ((USUAL, 1.10), (MANY, 1.15), (AT_ONCE, 1.6))
+    ]
+    tasks = [
+        Target(f"{people}, {case}: ours / Prefect with a task each", most, whole(case))
+        for case, most in ((USUAL, 0.7), (AT_ONCE, 0.5))
+    ]
+    steps = [
+        Target(
+            f"{people}, {case}: (ours − an empty flow) / DBOS with a step each",
+            most,
+            beyond(case, DBOS.name),
+        )
+        for case, most in ((USUAL, 0.9), (AT_ONCE, 0.35))
+    ]
+    return floors + tasks + steps
+
+
+def _small() -> list[Target]:
+    return [
+        _ratio("campaign run of 10 / an empty flow", 1.0, starting.RUN, starting.EMPTY),
+        _ratio(
+            "the same, with a standing server", 1.5, starting.RUN_STANDING, starting.EMPTY_STANDING
+        ),
+    ]
+
+
+def _growth(size: Size) -> list[Target]:
+    least, most = size.growth[0], size.growth[-1]
+
+    def each(people: int) -> Callable[[Round], float]:
+        return lambda r: (
+            (r[growth.name(people, growth.RUN)].seconds - r[EMPTY_FLOW].seconds) / people
+        )
+
+    def run(r: Round) -> Sample:
+        return r[growth.name(most, growth.RUN)]
+
+    return [
+        Target(
+            f"time for each of {most:,} / of {least:,}",
+            1.05,
+            lambda r: each(most)(r) / each(least)(r),
+        ),
+        Target(
+            f"peak memory at {most:,} over an empty flow, MB",
+            250,
+            lambda r: (run(r).memory - r[EMPTY_FLOW].memory) / MEGABYTE,
+            timed=False,
+        ),
+        Target(
+            f"ledger bytes for each of {most:,}", 1_000, lambda r: run(r).kept / most, timed=False
+        ),
+        _ratio(
+            f"again with nothing to do at {most:,} / an empty flow",
+            1.3,
+            growth.name(most, growth.AGAIN),
+            EMPTY_FLOW,
+        ),
+        Target(
+            f"requests of that, at {most:,}",
+            0,
+            lambda r: r[growth.name(most, growth.AGAIN)].requests,
+            timed=False,
+        ),
+    ]
+
+
+def _commands() -> list[Target]:
+    return [
+        _ratio("campaign --help / two bare commands", 1.4, starting.HELP, starting.TWO_COMMANDS),
+        _ratio("campaign check of 100 / its imports", 1.6, starting.CHECK, starting.READING),
+        _ratio("campaign status of 100 / its imports", 1.6, starting.STATUS, starting.LEDGER),
+        _ratio("campaign links of 100 / its imports", 1.6, starting.LINKS, starting.LEDGER),
+    ]
+
+
+def _requests() -> Target:
+    def most(r: Round) -> float:
+        ours = [one for name, one in r.items() if name.startswith(OURS.name) and one.least]
+        if not ours:
+            raise LookupError(OURS.name)
+        return max(one.requests / one.least for one in ours)
+
+    return Target("requests / the least possible (3 + chunks + invites)", 1.00, most, timed=False)
+
+
+def _ratio(what: str, at_most: float, ours: str, theirs: str) -> Target:
+    return Target(what, at_most, lambda r: r[ours].seconds / r[theirs].seconds)
