@@ -7,8 +7,8 @@ import typer
 
 from flows.cli.arguments import Key
 from flows.cli.pause import Why, ledger_with
-from flows.cli.settle import Who, login_name
 from flows.cli.speech import answer_to, command, say
+from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:
     from data.approvals import Asked

@@ -8,8 +8,8 @@ import typer
 
 from flows.cli.arguments import Key
 from flows.cli.complaints import UnknownCampaign
-from flows.cli.settle import Who, login_name
 from flows.cli.speech import command, say
+from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:
     from data.ledger import Ledger

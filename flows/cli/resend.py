@@ -10,8 +10,8 @@ from config.email_key import email_key
 from data.doubts import NotDecided
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
-from flows.cli.settle import Who, login_name
 from flows.cli.speech import answer_to, command, complain, counted, say
+from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:
     from data.ledger import Ledger

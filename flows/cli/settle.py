@@ -4,9 +4,8 @@ import sys
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -20,81 +19,42 @@ from flows.cli.closing import next_steps, summary
 from flows.cli.doubts import Standing, in_calls, show, standing_of
 from flows.cli.doubts import as_json as doubt_as_json
 from flows.cli.known_campaign import known_campaign
+from flows.cli.settle_options import (
+    AcceptLedger,
+    Export,
+    Filled,
+    ForCandidate,
+    ForCandidates,
+    ForInvites,
+    ForProblem,
+    ForProject,
+    Now,
+    Output,
+    Why,
+)
 from flows.cli.speech import answering, command, complain, counted, print_json, say
 from flows.cli.typed_verdicts import Typed, meant
+from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:
     from data.ledger import Ledger
     from data.tables import Campaign
 
 
-class Attached(StrEnum):
-    """What may be said of the problem."""
-
-    ATTACHED = "attached"
-    AGAIN = "again"
-
-
-class Added(StrEnum):
-    """What may be said of all unsure adds."""
-
-    AGAIN = "again"
-    WITHDRAW = "withdraw"
-
-
-class Sent(StrEnum):
-    """What may be said of all unsure invitations."""
-
-    SENT = "sent"
-    AGAIN = "again"
-    WITHDRAW = "withdraw"
-
-
-Who = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Who decides; your login name without it.")
-]
-
-
 def settle(
     key: Key,
-    project: Annotated[
-        str | None,
-        typer.Option(metavar="ID|again", help="The project exists, with this id; or it does not."),
-    ] = None,
-    problem: Annotated[
-        Attached | None, typer.Option(help="The project has its problem; or it has none.")
-    ] = None,
-    candidate: Annotated[
-        list[str] | None,
-        typer.Option(metavar="EMAIL=ID", help="A person is there, with this id; repeatable."),
-    ] = None,
-    candidates: Annotated[
-        Added | None, typer.Option(help="All other unsure adds: not there, or leave them.")
-    ] = None,
-    invites: Annotated[
-        Sent | None, typer.Option(help="All unsure invitations: arrived, not arrived, or leave.")
-    ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="FILE", help="The verdicts in a filled-in file."),
-    ] = None,
-    export: Annotated[
-        bool, typer.Option("--export", help="Write that file, with a row for each doubt.")
-    ] = False,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to export to.")
-    ] = None,
-    why: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Recorded; needed for again and withdraw.")
-    ] = None,
+    project: ForProject = None,
+    problem: ForProblem = None,
+    candidate: ForCandidate = None,
+    candidates: ForCandidates = None,
+    invites: ForInvites = None,
+    source: Filled = None,
+    export: Export = False,
+    output: Output = None,
+    why: Why = None,
     who: Who = None,
-    now: Annotated[
-        bool, typer.Option("--now", help="Again at once, though the service may be at work yet.")
-    ] = False,
-    accepted: Annotated[
-        bool,
-        typer.Option("--accept-ledger", help="This ledger is right, whatever the receipt says."),
-    ] = False,
+    now: Now = False,
+    accepted: AcceptLedger = False,
     as_json: AsJson = False,
 ) -> None:
     """Settle what is unsure, after a person has looked.
@@ -113,10 +73,7 @@ def settle(
             _export(standing, output)
             return
         if typed or source is not None:
-            if source is not None:
-                decided = _from_file(source, standing, why, soon=now)
-            else:
-                decided = _from_options(typed, standing, why, soon=now)
+            decided = _decided(typed, source, standing, why, soon=now)
             ledger.settle(campaign.id, decided, who or login_name(), why or "", soon=now)
             _tell_settled(key, decided, as_json=as_json)
         elif not as_json and standing.doubts.steps:
@@ -126,16 +83,6 @@ def settle(
             one_by_one.ask(ledger, campaign, who or login_name(), why, soon=now)
         code = _close(ledger, key, as_json=as_json)
     raise typer.Exit(code)
-
-
-def login_name() -> str:
-    """Name the person at this machine."""
-    from getpass import getuser
-
-    try:
-        return getuser()
-    except (OSError, KeyError, ImportError):
-        raise typer.BadParameter("this machine does not know your name; say --who NAME") from None
 
 
 def _one_way_only(
@@ -165,6 +112,15 @@ def _export(standing: Standing, output: Path | None) -> None:
         "then type:",
         f"  {command('settle', key, '--from', output, '--why', 'TEXT')}",
     )
+
+
+def _decided(
+    typed: Typed, source: Path | None, standing: Standing, why: str | None, *, soon: bool
+) -> list[Decided]:
+    """Find the verdicts, in a file or in the options. Raises BadInput or NotDecided."""
+    if source is not None:
+        return _from_file(source, standing, why, soon=soon)
+    return _from_options(typed, standing, why, soon=soon)
 
 
 def _from_file(path: Path, standing: Standing, why: str | None, *, soon: bool) -> list[Decided]:

@@ -1,0 +1,67 @@
+"""The verdicts that `campaign settle` takes as options, each with what it says of the service."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Attached(StrEnum):
+    """What may be said of the problem."""
+
+    ATTACHED = "attached"
+    AGAIN = "again"
+
+
+class Added(StrEnum):
+    """What may be said of all unsure adds."""
+
+    AGAIN = "again"
+    WITHDRAW = "withdraw"
+
+
+class Sent(StrEnum):
+    """What may be said of all unsure invitations."""
+
+    SENT = "sent"
+    AGAIN = "again"
+    WITHDRAW = "withdraw"
+
+
+ForProject = Annotated[
+    str | None,
+    typer.Option(metavar="ID|again", help="The project exists, with this id; or it does not."),
+]
+ForProblem = Annotated[
+    Attached | None, typer.Option(help="The project has its problem; or it has none.")
+]
+ForCandidate = Annotated[
+    list[str] | None,
+    typer.Option(metavar="EMAIL=ID", help="A person is there, with this id; repeatable."),
+]
+ForCandidates = Annotated[
+    Added | None, typer.Option(help="All other unsure adds: not there, or leave them.")
+]
+ForInvites = Annotated[
+    Sent | None, typer.Option(help="All unsure invitations: arrived, not arrived, or leave.")
+]
+Filled = Annotated[
+    Path | None, typer.Option("--from", metavar="FILE", help="The verdicts in a filled-in file.")
+]
+Export = Annotated[
+    bool, typer.Option("--export", help="Write that file, with a row for each doubt.")
+]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to export to.")
+]
+Why = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="Recorded; needed for again and withdraw.")
+]
+Now = Annotated[
+    bool, typer.Option("--now", help="Again at once, though the service may be at work yet.")
+]
+AcceptLedger = Annotated[
+    bool,
+    typer.Option("--accept-ledger", help="This ledger is right, whatever the receipt says."),
+]
