@@ -14,16 +14,18 @@ class CampaignError(Exception):
 class BadInput(CampaignError):
     """What was written cannot be used as it is. Nothing was sent, the ledger is untouched.
 
-    The text names files and a count only; `problems` holds the places and what was found there.
+    The text names files and a count only; `problems` holds the places and what was found there,
+    and `warnings` what a person should look at while mending them.
     """
 
     exit_code = 2
 
-    def __init__(self, problems: Iterable[Problem]) -> None:
+    def __init__(self, problems: Iterable[Problem], warnings: Iterable[Problem] = ()) -> None:
         self.problems: tuple[Problem, ...] = tuple(problems)
+        self.warnings: tuple[Problem, ...] = tuple(warnings)
         files = " and ".join(dict.fromkeys(problem.place.file for problem in self.problems))
         count = len(self.problems)
-        super().__init__(f"{files}: {count} problem{'' if count == 1 else 's'}; nothing was sent")
+        super().__init__(f"{files}: {count:,} problem{'' if count == 1 else 's'}; nothing was sent")
 
 
 class BadSettings(CampaignError):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from string import digits
 from typing import Any
 
 SHOWN_LENGTH = 60
@@ -24,6 +25,16 @@ class Place:
         return ":".join(
             str(part) for part in (self.file, self.line, self.column) if part is not None
         )
+
+    @property
+    def order(self) -> tuple[int, int, str]:
+        """Sort the places of one text or sheet as they are read: from the top, then to the right.
+
+        The letters of a column come by their number, then as they are: B before AA before AB.
+        """
+        letters = (self.cell or "").rstrip(digits)
+        row = self.line or int((self.cell or "").removeprefix(letters) or 0)
+        return row, self.column or len(letters), letters
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,22 +78,23 @@ def _judged(sources: Sources) -> Reading:
             definitions.append(built.definition)
         notes += written.people.notes if written.people else ()
     if problems:
-        raise BadInput(_in_reading_order(problems))
+        raise BadInput(_in_reading_order(problems), _in_reading_order(warnings))
     return Reading(
         tuple(definitions),
         tuple(dict.fromkeys(notes)),
-        tuple(dict.fromkeys(warnings)),
+        tuple(_in_reading_order(warnings)),
         sources.digest,
     )
 
 
 def _in_reading_order(problems: list[Problem]) -> list[Problem]:
-    """Put what is wrong in a text file in the order of its lines, and say it once."""
-    files = list(dict.fromkeys(problem.place.file for problem in problems))
+    """Put what is wrong in the order in which a file or a sheet is read, and say it once."""
+    wholes = dict.fromkeys((problem.place.file, problem.place.sheet) for problem in problems)
+    at = {whole: number for number, whole in enumerate(wholes)}
 
-    def order(problem: Problem) -> tuple[int, int, int]:
+    def order(problem: Problem) -> tuple[int, tuple[int, int, str]]:
         place = problem.place
-        return files.index(place.file), place.line or 0, place.column or 0
+        return at[place.file, place.sheet], place.order
 
     return sorted(dict.fromkeys(problems), key=order)
 

@@ -1,6 +1,6 @@
 """The workbook handed back: a copy with the bad cells coloured, and a note on what is wrong."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from config.own_tables import Named, OwnTable, header_in, own_tables
@@ -14,7 +14,16 @@ from data.workbook_copy.package import Package, is_package
 # Spreadsheet programs grow slow beyond some thousand boxes; cells beyond this are only coloured.
 MOST_NOTES = 5_000
 
-Marks = dict[str, dict[Spot, list[str]]]
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is said of one cell, in the colour of the worst of it."""
+
+    colour: str
+    texts: list[str]
+
+
+Marks = dict[str, dict[Spot, Mark]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,17 +40,23 @@ class Marked:
 
 
 def marked_copy(
-    named: Named, problems: Sequence[Problem], colour: str = LIGHT_RED
+    named: Named, problems: Sequence[Problem], warnings: Sequence[Problem] = ()
 ) -> Marked | None:
-    """Mark a table with what is wrong in it; None where no problem lies in a cell of it.
+    """Mark a table with what is wrong in it, and with what to look at.
 
-    Raises BadInput where the file cannot be read at all.
+    None where nothing of that lies in a cell of it. Raises BadInput where the file cannot be read
+    at all.
     """
-    here = [problem for problem in problems if problem.place.file == str(named.path)]
-    if not any(problem.place.sheet or problem.place.line for problem in here):
+    said = [
+        (colour, problem)
+        for colour, some in ((LIGHT_RED, problems), (LIGHT_YELLOW, warnings))
+        for problem in some
+        if problem.place.file == str(named.path)
+    ]
+    if not any(problem.place.sheet or problem.place.line for _, problem in said):
         return None
     data, tables = own_tables(named)
-    marks = _marks(named, tables, here)
+    marks = _marks(named, tables, said)
     anew = not is_package(data)
     if not anew:
         book = Package(data)
@@ -55,9 +70,9 @@ def marked_copy(
     cells = sum(map(len, marks.values()))
     notes = 0
     for sheet, on_cells in marks.items():
-        notes += _mark(book, names[sheet], on_cells, colour)
-    told = sum(len(texts) for on_cells in marks.values() for texts in on_cells.values())
-    return Marked(book.file(), cells, notes, len(problems) - told, anew)
+        notes += _mark(book, names[sheet], on_cells)
+    told = sum(len(mark.texts) for on_cells in marks.values() for mark in on_cells.values())
+    return Marked(book.file(), cells, notes, len(problems) + len(warnings) - told, anew)
 
 
 def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
@@ -67,15 +82,18 @@ def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
     return [(row, cells) for row, (_, cells) in enumerate(table.rows, start=1)]
 
 
-def _marks(named: Named, tables: Sequence[OwnTable], problems: Sequence[Problem]) -> Marks:
-    """Lay what is wrong on cells, by sheet. What belongs to a whole sheet is told on its A1."""
+def _marks(named: Named, tables: Sequence[OwnTable], said: Iterable[tuple[str, Problem]]) -> Marks:
+    """Lay what is said on cells, by sheet, the worst first.
+
+    What belongs to a whole sheet is told on its A1.
+    """
     marks: Marks = {}
     sheets = {table.name.casefold(): table.name for table in tables}
     (first, *_) = tables
     lines = {line: row for row, (line, _) in enumerate(first.rows, start=1)}
     header = header_in(named, first) if first.delimiter else None
     columns: Mapping[str, int] = header.columns if header else {}
-    for problem in problems:
+    for colour, problem in said:
         place = problem.place
         if place.sheet is not None and place.sheet.casefold() in sheets:
             sheet, at = sheets[place.sheet.casefold()], _top_or(place.cell)
@@ -85,7 +103,7 @@ def _marks(named: Named, tables: Sequence[OwnTable], problems: Sequence[Problem]
         else:
             continue
         text = f"{problem.field}: {problem.clause}" if problem.field else problem.clause
-        marks.setdefault(sheet, {}).setdefault(at, []).append(text)
+        marks.setdefault(sheet, {}).setdefault(at, Mark(colour, [])).texts.append(text)
     return marks
 
 
@@ -105,17 +123,24 @@ def _clear(book: Package, part: str) -> None:
         book[part] = with_cells(book[part], changes)
 
 
-def _mark(book: Package, sheet: str, marks: Mapping[Spot, Sequence[str]], colour: str) -> int:
+def _mark(book: Package, sheet: str, marks: Mapping[Spot, Mark]) -> int:
     """Colour the cells of one sheet and put notes on them; answers how many notes."""
     part = book.sheet(sheet)
-    styles = book.part_of_kind("styles")
-    if styles is not None:
-        formats = styles_of(book[part], marks)
-        book[styles], coloured = with_fill(book[styles], set(formats.values()), colour)
-        changes = {
-            at: Cell(style=coloured[style]) for at, style in formats.items() if style in coloured
-        }
-        book[part] = with_cells(book[part], changes)
-    noted = dict(sorted(marks.items())[:MOST_NOTES])
-    add_notes(book, part, {at: "\n".join(texts) for at, texts in noted.items()})
+    for colour in (LIGHT_RED, LIGHT_YELLOW):
+        _colour(book, part, [at for at, mark in marks.items() if mark.colour == colour], colour)
+    worst_first = sorted(marks, key=lambda at: (marks[at].colour != LIGHT_RED, at))
+    noted = sorted(worst_first[:MOST_NOTES])
+    add_notes(book, part, {at: "\n".join(marks[at].texts) for at in noted})
     return len(noted)
+
+
+def _colour(book: Package, part: str, spots: Sequence[Spot], colour: str) -> None:
+    styles = book.part_of_kind("styles")
+    if styles is None or not spots:
+        return
+    formats = styles_of(book[part], spots)
+    book[styles], coloured = with_fill(book[styles], set(formats.values()), colour)
+    changes = {
+        at: Cell(style=coloured[style]) for at, style in formats.items() if style in coloured
+    }
+    book[part] = with_cells(book[part], changes)

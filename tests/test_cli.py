@@ -310,6 +310,21 @@ def test_a_plan_after_a_change_adds_and_reports(
     assert list(ledger.candidates(half_done.campaign)) == before
 
 
+def test_what_to_look_at_is_told_before_anything_is_sent(typed: Typed, file: Path) -> None:
+    """A doubtful address is pointed at by check and plan, also beside mistakes, also to programs."""
+    doubtful = DEFINITION.replace("ada@example.com", "ada@gmial.com")
+    file.write_text(doubtful, encoding="utf-8")
+    slip = "gmial.com may be a slip for gmail.com"
+    assert slip in typed("check", file.name).out
+    assert slip in typed("plan", file.name).err
+    [warning] = typed("plan", file.name, "--json").object["warnings"]
+    assert slip in warning["message"]
+    file.write_text(doubtful.replace("problem: 42", "problem: 0"), encoding="utf-8")
+    for command in ("check", "plan", "run"):
+        answer = typed(command, file.name)
+        assert answer.code == 2 and slip in answer.err, command
+
+
 def test_a_plan_with_nothing_left_says_so(
     typed: Typed, ledger: Ledger, file: Path, half_done: Begun
 ) -> None:

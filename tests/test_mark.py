@@ -259,10 +259,30 @@ def test_what_to_look_at_has_another_colour(tmp_path: Path) -> None:
     """A doubt is no mistake: the cell is yellow, and the note asks to look."""
     path = write_book(tmp_path / "people.xlsx", [("Ada", "Lovelace", "ada@gmial.com")])
     warnings_found = read_campaigns(path).warnings
-    copy = marked_copy(Named(path), warnings_found, LIGHT_YELLOW)
+    copy = marked_copy(Named(path), (), warnings_found)
     assert copy is not None
     cell = opened(copy.content)["Candidates"]["C2"]
     assert cell.fill.fgColor.rgb == LIGHT_YELLOW and "gmail.com" in cell.comment.text
+
+
+def test_doubts_are_marked_beside_mistakes(tmp_path: Path) -> None:
+    """Whoever mends the red cells sees in the same copy what to look at; red wins in one cell."""
+    people = [
+        ("Ada", "Lovelace", "ada@gmial.com"),
+        ("Bob", "Bee", "bob@"),
+        ("", "C", "c@gmial.com"),
+    ]
+    path = write_book(tmp_path / "people.xlsx", people)
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(path)
+    doubt = Problem(Place(str(path), sheet="Candidates", cell="C3"), message="look")
+    copy = marked_copy(Named(path), raised.value.problems, [*raised.value.warnings, doubt])
+    assert copy is not None
+    sheet = opened(copy.content)["Candidates"]
+    colours = [sheet[cell].fill.fgColor.rgb for cell in ("C2", "C3", "A4")]
+    assert colours == [LIGHT_YELLOW, LIGHT_RED, LIGHT_RED]
+    assert sheet["C3"].comment.text.endswith("\nlook")
+    assert (copy.cells, copy.elsewhere) == (3, 0)
 
 
 def test_a_workbook_is_what_it_holds_whatever_it_is_called(tmp_path: Path) -> None:

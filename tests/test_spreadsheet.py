@@ -145,6 +145,17 @@ def test_nobody_in_a_batch_is_dropped_in_silence() -> None:
     assert without == [f"people.xlsx, candidates!A1: no column for campaign; {found}"]
 
 
+def test_mistakes_come_in_the_order_of_the_sheet() -> None:
+    """From the top down, then to the right, whichever rule found them."""
+    people = [[*HEADER, "campaign"], *([*ADA, f"z{row}"] for row in range(2, 12))]
+    people[4] = ["", "Bee", "bob@", "first", "a"]
+    people[7] = [*BOB, "b"]
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(book(campaigns=CAMPAIGNS, candidates=people))
+    cells = [problem.place.cell for problem in raised.value.problems]
+    assert cells == ["E2", "E3", "E4", "A5", "C5", "D5", "E6", "E7", "E9", "E10", "E11"]
+
+
 def test_sheets_that_are_missing_are_named() -> None:
     """The complaint lists the sheets there are."""
     (said,) = complaints(book(Tabelle1=[HEADER, ADA]))

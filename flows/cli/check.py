@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, File, as_typed
-from flows.cli.complaints import lines_of
+from flows.cli.complaints import doubtful, told_of
 from flows.cli.marking import check_mark, mark_problems, mark_warnings
 from flows.cli.speech import answering, command, complain, counted, print_json, say
 
@@ -44,8 +44,8 @@ def check(
     except BadInput as error:
         if mark is None:
             raise
-        complain(*lines_of(error.problems), "", f"{error}.")
-        complain(*mark_problems(mark, file, campaign, error.problems))
+        complain(*told_of(error))
+        complain(*mark_problems(mark, file, campaign, error))
         raise typer.Exit(error.exit_code) from None
     if as_json:
         print_json(_answer(reading))
@@ -53,8 +53,7 @@ def check(
         say(*_lines(definition), as_json=as_json)
     for note in reading.notes:
         say(f"Note: {note}", as_json=as_json)
-    for line in lines_of(reading.warnings):
-        say(f"Look at {line}", as_json=as_json)
+    say(*doubtful(reading.warnings), as_json=as_json)
     if mark is not None:
         say(*mark_warnings(mark, file, campaign, reading.warnings), as_json=as_json)
     say(f"OK. Next: {command('plan', *as_typed(file, campaign))}", as_json=as_json)

@@ -45,11 +45,21 @@ def explain(error: CampaignError) -> None:
     """Say on standard error what happened and what to type next."""
     again = f"Then type again: {command(*sys.argv[1:])}"
     if isinstance(error, BadInput):
-        complain(*lines_of(error.problems), "", f"{error}.", again)
+        complain(*told_of(error), again)
     elif isinstance(error, BadSettings):
         complain(str(error), again)
     else:
         complain(str(error))
+
+
+def told_of(error: BadInput) -> list[str]:
+    """Write what has to be mended, what to look at while doing so, and how much it is."""
+    return [*lines_of(error.problems), *doubtful(error.warnings), "", f"{error}."]
+
+
+def doubtful(warnings: Iterable[Problem]) -> list[str]:
+    """Write what a person should look at, and nothing stops at."""
+    return [f"Look at {line}" for line in lines_of(warnings)]
 
 
 def lines_of(problems: Iterable[Problem]) -> list[str]:

@@ -9,6 +9,7 @@ import typer
 from flows.cli.speech import command, counted
 
 if TYPE_CHECKING:
+    from config.errors import BadInput
     from config.own_tables import Named
     from config.places import Problem
 
@@ -22,17 +23,13 @@ def check_mark(path: Path) -> None:
         raise typer.BadParameter("the copy is a workbook: name it .xlsx", param_hint="--mark")
 
 
-def mark_problems(
-    mark: Path, file: Path, campaign: Path | None, problems: "Sequence[Problem]"
-) -> list[str]:
-    """Write a copy with what is wrong marked; answers what to tell, and what to type next.
+def mark_problems(mark: Path, file: Path, campaign: Path | None, error: "BadInput") -> list[str]:
+    """Write a copy with what is wrong marked, and what to look at in another colour.
 
-    Raises CannotWrite.
+    Answers what to tell, and what to type next. Raises CannotWrite.
     """
-    from data.workbook_copy.fills import LIGHT_RED
-
     named = _named(file, campaign)
-    told = _hand_back(mark, named, problems, LIGHT_RED) if named else []
+    told = _hand_back(mark, named, error.problems, error.warnings) if named else []
     if named is None or not told:
         return [f"Nothing of this is in a cell of a table: {mark} was not written."]
     return [*told, f"Mend it, then: {_again(mark, file, campaign, named)}"]
@@ -45,10 +42,8 @@ def mark_warnings(
 
     Raises CannotWrite.
     """
-    from data.workbook_copy.fills import LIGHT_YELLOW
-
     named = _named(file, campaign)
-    told = _hand_back(mark, named, warnings, LIGHT_YELLOW) if named else []
+    told = _hand_back(mark, named, (), warnings) if named else []
     return told or [f"Nothing to mark: {mark} was not written."]
 
 
@@ -62,14 +57,16 @@ def _named(file: Path, campaign: Path | None) -> "Named | None":
         return None  # whatever cannot be read has been told already
 
 
-def _hand_back(mark: Path, named: "Named", problems: "Sequence[Problem]", colour: str) -> list[str]:
+def _hand_back(
+    mark: Path, named: "Named", problems: "Sequence[Problem]", warnings: "Sequence[Problem]"
+) -> list[str]:
     """Write the copy; answers what is in it, nothing where there is nothing to mark."""
     from config.errors import BadInput
     from data.exports import write_whole
     from data.marking import marked_copy
 
     try:
-        made = marked_copy(named, problems, colour)
+        made = marked_copy(named, problems, warnings)
     except BadInput:
         return []
     if made is None:

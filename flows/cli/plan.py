@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from flows.cli.arguments import AsJson, DefinitionFile, File, OnlyKeys, as_typed
 from flows.cli.check import problem_in_words, project_in_words
-from flows.cli.speech import answering, command, counted, print_json, say
+from flows.cli.complaints import doubtful
+from flows.cli.speech import answering, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition import Definition
@@ -36,8 +37,10 @@ def plan(
         check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
         definitions = picked(reading.definitions, keys)
         forecasts = _forecasts(definitions)
+    complain(*doubtful(reading.warnings))
     if as_json:
-        print_json({"campaigns": [seen.as_json() for seen in forecasts]})
+        warnings = [warning.as_json() for warning in reading.warnings]
+        print_json({"campaigns": [seen.as_json() for seen in forecasts], "warnings": warnings})
     for definition, seen in zip(definitions, forecasts, strict=True):
         say(*lines_of(definition, seen), as_json=as_json)
     say(*_next(forecasts, as_typed(file, campaign, keys)), as_json=as_json)

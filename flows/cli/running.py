@@ -8,7 +8,7 @@ import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, OnlyKeys, as_typed
 from flows.cli.closing import next_steps, summary
-from flows.cli.complaints import explain, lines_of
+from flows.cli.complaints import doubtful, explain
 from flows.cli.one_run import OneRun
 from flows.cli.speech import answering, command, complain, counted, print_json, say
 
@@ -81,6 +81,7 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
 
     runs: list[OneRun] = []
     problems: list[Problem] = []
+    warnings: list[Problem] = []
     places: dict[str, Path] = {}
     found: dict[str, Path] = {}
     for file in files:
@@ -88,8 +89,9 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
             reading = read_shown(file, campaign)
         except BadInput as error:
             problems += error.problems
+            warnings += error.warnings
             continue
-        complain(*(f"Look at {line}" for line in lines_of(reading.warnings)))
+        complain(*doubtful(reading.warnings))
         found |= {definition.campaign: file for definition in reading.definitions}
         for definition in picked(reading.definitions, only):
             first = places.setdefault(definition.campaign, file)
@@ -98,7 +100,7 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
                 problems.append(Problem(Place(str(file)), "campaign", message=message))
             runs.append(OneRun(file, campaign, definition, as_typed(file, campaign, only)))
     if problems:
-        raise BadInput(problems)
+        raise BadInput(problems, warnings)
     check_only(only, found, files)
     return runs
 
