@@ -91,6 +91,7 @@ class Decided(Event):
     `operation` is that of the request it settles, None where it settles none.
     """
 
+    attempt: int | None
     verdict: str
     value: str | None
     operation: Operation | None

@@ -137,6 +137,7 @@ def _decisions(records: Records) -> Iterator[Event]:
         if one.verdict not in elsewhere:
             yield Decided(
                 at=one.decided_at,
+                attempt=one.attempt_id,
                 verdict=one.verdict,
                 value=one.value,
                 operation=operations.get(one.attempt_id),

@@ -18,7 +18,7 @@ def summed_up(events: Sequence[Event]) -> list[Event]:
     kept = [event for event in events if not isinstance(event, Request)]
     for some in stretches(event for event in events if isinstance(event, Request)):
         kept += some if len(some) <= FEW else waves(some)
-    return sorted(_together(kept), key=lambda event: event.at)
+    return sorted(together(kept), key=lambda event: event.at)
 
 
 def stretches(requests: Iterable[Request]) -> list[list[Request]]:
@@ -64,7 +64,7 @@ def _wave(part: Sequence[Request]) -> Wave:
     )
 
 
-def _together(events: Iterable[Event]) -> Iterator[Event]:
+def together(events: Iterable[Event]) -> Iterator[Event]:
     """Verdicts of one person at one moment, the same for everybody, are told as one."""
 
     def same(event: Event) -> tuple[object, ...]:

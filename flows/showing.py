@@ -4,6 +4,7 @@ Pure. Prefect keeps what it shows, so people are masked here, and bounded in num
 """
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import Any
 
 from data.approvals import Asked
 from data.doubts import WORDS, Doubt
+from data.funnel import funnel
 from data.states import Operation, Step
 from data.tables import Campaign
 from flows.cli.doubts import STEPS, look, meaning, reached
-from flows.funnel import as_markdown_image, funnel
 from tasks.masking import masked_email, masked_name
 from tasks.standing import furthest
 
@@ -72,7 +73,7 @@ def summary(
     parts = [
         f"# {campaign.key}: {how_far(counts, send=send)}",
         f"**Stopped.** {_text(reason)}" if reason else "",
-        as_markdown_image(funnel(counts, send=send), how_far(counts, send=send)),
+        _image(funnel(counts, send=send), how_far(counts, send=send)),
         _counts(campaign, counts),
         *_doubtful(campaign, doubts),
         *_refused(campaign, people),
@@ -80,6 +81,12 @@ def summary(
         f"## Files\n\nThe links are in `{written}`." if written else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _image(picture: str, words: str) -> str:
+    """Embed a picture in a page of Markdown, with words for whoever cannot see it."""
+    encoded = b64encode(picture.encode()).decode()
+    return f"![{words}](data:image/svg+xml;base64,{encoded})"
 
 
 def plan(asked: Asked) -> str:

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from flows.cli.report import written
 from sandbox.server import Sandbox
 from tasks.embed_pages import write_pages
 from tasks.links import links_of
@@ -41,6 +42,8 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
             campaign = ledger.campaign("a11y")
             assert campaign is not None
             write_pages(ledger, campaign, links_of(ledger, campaign), office.folder / "web")
+            page = written(ledger, campaign, names=True)
+            (office.folder / "web" / "report.html").write_bytes(page)
         yield office
 
 
@@ -126,6 +129,10 @@ def the_embed_page(page: Page, office: Office) -> None:
     page.evaluate("document.getElementById('blocked').hidden = false")
 
 
+def the_report(page: Page, office: Office) -> None:
+    page.goto((office.folder / "web" / "report.html").as_uri())
+
+
 PAGES: dict[str, Callable[[Page, Office], None]] = {
     "desk": at("/"),
     "problems": at("/problems"),
@@ -146,6 +153,7 @@ PAGES: dict[str, Callable[[Page, Office], None]] = {
     "lightweight editor": the_lightweight_editor,
     "index of links": the_index_of_links,
     "embed page": the_embed_page,
+    "report": the_report,
 }
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from data.approvals import Asked, Plan
 from data.doubts import Doubt
+from data.funnel import ANYWHERE, funnel
 from data.states import Operation, Step
 from data.tables import Campaign, Candidate
-from flows.funnel import DONE, DOUBT, REFUSED, funnel
 from flows.showing import SHOWN, artifact_key, how_far, percent, plan, summary
 from tasks.masking import masked_email, masked_name
 
@@ -168,15 +168,15 @@ def widths(picture: str, colour: str) -> list[float]:
 def test_the_funnel_draws_in_proportion() -> None:
     """Everyone, added, invited; and of the last step who is unsure or refused."""
     picture = funnel(counts(candidates=4, added=4, invited=2, unsure=1, refused=1), send=True)
-    whole, added, invited = widths(picture, DONE)
+    whole, added, invited = widths(picture, ANYWHERE.done)
     assert whole == added == 2 * invited
-    assert widths(picture, DOUBT) == widths(picture, REFUSED) == [invited / 2]
+    assert widths(picture, ANYWHERE.doubt) == widths(picture, ANYWHERE.refused) == [invited / 2]
 
 
 def test_one_among_thousands_is_seen_in_the_funnel() -> None:
     """A doubt that is too thin to be drawn would be no doubt to whoever looks."""
     picture = funnel(counts(candidates=10_000, added=10_000, invited=9_999, unsure=1), send=True)
-    assert widths(picture, DOUBT) == [3.0]
+    assert widths(picture, ANYWHERE.doubt) == [3.0]
     assert len(picture) < 3000
 
 
@@ -184,7 +184,7 @@ def test_without_invitations_the_funnel_ends_with_who_was_added() -> None:
     """A campaign that only adds has nobody to invite."""
     picture = funnel(counts(candidates=3, added=2, refused=1), send=False)
     assert "invited" not in picture
-    assert len(widths(picture, REFUSED)) == 1
+    assert len(widths(picture, ANYWHERE.refused)) == 1
 
 
 # -- the campaign's page ----------------------------------------------------------------------

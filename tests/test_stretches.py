@@ -94,7 +94,7 @@ def test_the_same_verdict_for_many_at_once_is_one_line() -> None:
     """Who settled fifty in bulk did one thing; an id is one person's own."""
 
     def verdict(row: int, word: Word, value: str | None = None) -> Decided:
-        return Decided(NOON, word, value, Operation.ADD, (row,), "rita", "looked")
+        return Decided(NOON, 1, word, value, Operation.ADD, (row,), "rita", "looked")
 
     told = summed_up(
         [

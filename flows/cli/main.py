@@ -28,6 +28,7 @@ COMMANDS = (
     ("status", "flows.cli.status"),
     ("links", "flows.cli.links"),
     ("history", "flows.cli.history"),
+    ("report", "flows.cli.report"),
     ("approve", "flows.cli.approve"),
     ("pause", "flows.cli.pause"),
     ("resume", "flows.cli.pause"),

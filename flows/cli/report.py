@@ -1,0 +1,91 @@
+"""`campaign report`: one page about a campaign, to be sent, printed and kept."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.errors import CampaignError
+from flows.cli.arguments import Key
+from flows.cli.known_campaign import campaign_as_it_is
+from flows.cli.speech import command, say
+
+if TYPE_CHECKING:
+    from data.ledger import Ledger
+    from data.tables import Campaign
+
+
+class NotAReport(CampaignError):
+    """There is a file already, and it is no report of this campaign."""
+
+    exit_code = 2
+
+    def __init__(self, path: Path, key: str) -> None:
+        super().__init__(
+            f"{path} is there already and is no report of {key}, so nothing was written. Name "
+            "another place with -o, or write over it with --force."
+        )
+
+
+def report(
+    key: Key,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to; else report.html beside the links."
+        ),
+    ] = None,
+    names: Annotated[
+        bool, typer.Option("--names", help="Name candidates; without it they are masked.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over a file that is no report of this campaign.")
+    ] = False,
+) -> None:
+    """Write one page that tells where a campaign stands and how it came there.
+
+    Funnel, sending over time, waves, refusals by reason, what is unsure and what was decided,
+    approvals. The page needs no network and runs nothing. Read from the ledger alone.
+    """
+    from config.settings import load_local
+    from data.exports import write_whole
+
+    place = output or load_local().output_dir / key / "report.html"
+    with campaign_as_it_is(key) as (ledger, campaign):
+        _may_be_written(place, key, force=force)
+        write_whole(place, written(ledger, campaign, names=names))
+    say(f"{key}: {place}", f"  {'It names candidates.' if names else 'Candidates are masked.'}")
+    if not names:
+        say(f"  with names: {command('report', key, '--names')}")
+
+
+def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
+    """Write the page about a campaign as it is now."""
+    from data.report.page import page
+    from flows.campaign_report import report as assembled
+    from tasks.standing import standing
+
+    return page(
+        assembled(
+            ledger.records(campaign.id),
+            ledger.doubts(campaign.id).steps,
+            standing(ledger, campaign),
+            [],
+            names=names,
+        )
+    )
+
+
+def _may_be_written(place: Path, key: str, *, force: bool) -> None:
+    """Raises NotAReport, CannotWrite."""
+    from data.exports import CannotWrite
+    from data.report.page import is_report_of
+
+    if force or not place.is_file():
+        return
+    try:
+        ours = is_report_of(key, place)
+    except OSError as error:
+        raise CannotWrite(place, error.strerror or "it cannot be read") from None
+    if not ours:
+        raise NotAReport(place, key)
