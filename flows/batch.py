@@ -15,6 +15,7 @@ from prefect.states import Failed
 from config.errors import BadInput
 from config.folder import campaigns_at
 from flows.campaign import BAD_INPUT, STOPPED
+from flows.event_order import say_scheduled
 from flows.seen import name_of
 from flows.showing import artifact_key
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
@@ -26,7 +27,13 @@ def _name() -> str:
     return name_of(Path(flow_run.parameters["folder"]).name)
 
 
-@flow(name="batch", flow_run_name=_name, persist_result=False, retries=0)
+@flow(
+    name="batch",
+    flow_run_name=_name,
+    persist_result=False,
+    retries=0,
+    on_running=[say_scheduled],
+)
 async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[Any]:
     """Run every campaign of a folder (or of one workbook), some side by side.
 

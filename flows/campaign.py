@@ -17,6 +17,7 @@ from data.ledger import Ledger
 from data.states import Ending
 from flows.credentials import service_settings
 from flows.ending import Finish
+from flows.event_order import say_scheduled
 from flows.interrupts import listen_again
 from flows.order import Desk, conduct
 from flows.seen import CANCELLED, name_of, seen
@@ -39,7 +40,13 @@ def _name() -> str:
     return name_of(asked.get("campaign") or Path(asked["file"]).stem)
 
 
-@flow(name="campaign", flow_run_name=_name, persist_result=False, retries=0)
+@flow(
+    name="campaign",
+    flow_run_name=_name,
+    persist_result=False,
+    retries=0,
+    on_running=[say_scheduled],
+)
 async def run_campaign(
     file: str, campaign: str | None = None, definition: str | None = None
 ) -> State[Any]:

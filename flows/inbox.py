@@ -29,6 +29,7 @@ from data.states import Ending
 from flows import reports
 from flows.batch import show
 from flows.campaign import BAD_INPUT, COMPLETED, STOPPED
+from flows.event_order import say_scheduled
 from flows.seen import name_of
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from flows.summing_up import state_of_all
@@ -62,7 +63,13 @@ def _name() -> str:
     return name_of(Path(flow_run.parameters["folder"]).name)
 
 
-@flow(name="inbox", flow_run_name=_name, persist_result=False, retries=0)
+@flow(
+    name="inbox",
+    flow_run_name=_name,
+    persist_result=False,
+    retries=0,
+    on_running=[say_scheduled],
+)
 async def watch_inbox(
     folder: str, side_by_side: SideBySide = DEFAULT, quiet_for: Seconds = QUIET
 ) -> State[Any]:

@@ -16,6 +16,7 @@ import httpx
 from sandbox.server import Sandbox
 
 CAMPAIGN = str(Path(sys.executable).parent / "campaign")
+PATIENCE = 30.0  # seconds that a server may take on a busy machine
 
 
 @dataclass(frozen=True)
@@ -81,12 +82,30 @@ class PrefectServer:
     api: str
     home: Path
 
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Ask the server's API; on a busy machine it may take long, or ask to come again."""
+        ends = time.monotonic() + PATIENCE
+        while True:
+            answer = httpx.request(method, f"{self.api}/{path}", json=body, timeout=PATIENCE)
+            if answer.status_code != 503 or time.monotonic() > ends:
+                answer.raise_for_status()
+                return answer.json() if answer.content else None
+            time.sleep(0.5)  # its database is busy; it asks to come again
+
     def ask(self, what: str, **body: Any) -> list[dict[str, Any]]:
         """Ask the server's API for `flow_runs` or `task_runs`."""
-        response = httpx.post(f"{self.api}/{what}/filter", json={"limit": 200, **body})
-        response.raise_for_status()
-        found: list[dict[str, Any]] = response.json()
+        found: list[dict[str, Any]] = self.call("POST", f"{what}/filter", {"limit": 200, **body})
         return found
+
+    def deployment(self, name: str) -> str:
+        """The id of a deployment, as `flow/name`."""
+        return str(self.call("GET", f"deployments/name/{name}")["id"])
+
+    def start(self, name: str) -> str:
+        """Ask for a run of a deployment as the button in the UI does; answers its id."""
+        asked = {"state": {"type": "SCHEDULED", "name": "Scheduled"}}
+        made = self.call("POST", f"deployments/{self.deployment(name)}/create_flow_run", asked)
+        return str(made["id"])
 
 
 @contextmanager

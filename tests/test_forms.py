@@ -4,19 +4,18 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from data.ledger import Ledger
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import Answer, Desk, PrefectServer, answer, prefect_server
+from tests.workers import wait_until
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -81,9 +80,7 @@ def last_run(prefect: PrefectServer, name: str) -> dict[str, Any]:
 
 def page_of(prefect: PrefectServer, key: str) -> str:
     """The newest version of an artifact."""
-    response = httpx.get(f"{prefect.api}/artifacts/{key}/latest")
-    response.raise_for_status()
-    return str(response.json()["data"])
+    return str(prefect.call("GET", f"artifacts/{key}/latest")["data"])
 
 
 def code_of(desk: Desk, key: str) -> str:
@@ -95,39 +92,35 @@ def code_of(desk: Desk, key: str) -> str:
 
 def press(prefect: PrefectServer, run: str, **state: str) -> None:
     """Ask for another state of a run, as the buttons of the UI do."""
-    address = f"{prefect.api}/flow_runs/{run}/set_state"
-    httpx.post(address, json={"state": state}).raise_for_status()
+    prefect.call("POST", f"flow_runs/{run}/set_state", {"state": state})
 
 
 def cancel(prefect: PrefectServer, run: str) -> None:
     press(prefect, run, type="CANCELLING", name="Cancelling")
 
 
-def start_served(prefect: PrefectServer, key: str) -> str:
-    """Start a run of a campaign's deployment once it is there; answers the run's id."""
-    address = f"{prefect.api}/deployments/name/campaign/{key}"
-    ends = time.monotonic() + 60
-    while (found := httpx.get(address)).status_code != 200 and time.monotonic() < ends:
-        time.sleep(0.2)  # the server tells nobody when a deployment appears
-    found.raise_for_status()
-    deployment = found.json()["id"]
-    response = httpx.post(
-        f"{prefect.api}/deployments/{deployment}/create_flow_run",
-        json={"state": {"type": "SCHEDULED"}},
-    )
-    response.raise_for_status()
-    return str(response.json()["id"])
+def start_served(prefect: PrefectServer, key: str, serving: subprocess.Popen[str]) -> str:
+    """Start a run of a campaign's deployment once it is served; answers the run's id."""
+    wait_until(lambda: serving.poll() is not None or deployed(prefect, key), 90)
+    assert serving.poll() is None, answer(serving)
+    return prefect.start(f"campaign/{key}")
+
+
+def deployed(prefect: PrefectServer, key: str) -> bool:
+    """Whether a deployment is there; the server tells nobody when one appears."""
+    return key in {one["name"] for one in prefect.ask("deployments")}
 
 
 def wait_for_end(prefect: PrefectServer, run: str) -> dict[str, Any]:
     """Look at a run until it has ended."""
-    ends = time.monotonic() + 60
-    while time.monotonic() < ends:
-        found: dict[str, Any] = httpx.get(f"{prefect.api}/flow_runs/{run}").json()
-        if found["state_type"] in ("CANCELLED", "COMPLETED", "FAILED", "CRASHED"):
-            return found
-        time.sleep(0.2)
-    raise AssertionError("the run does not end")
+
+    def ended() -> dict[str, Any] | None:
+        found: dict[str, Any] = prefect.call("GET", f"flow_runs/{run}")
+        over = found["state_type"] in ("CANCELLED", "COMPLETED", "FAILED", "CRASHED")
+        return found if over else None
+
+    found: dict[str, Any] = wait_until(ended, 60)
+    return found
 
 
 def test_a_run_has_tags_a_progress_and_a_page(desk: Desk, prefect: PrefectServer) -> None:
@@ -267,7 +260,7 @@ def test_a_cancel_of_a_served_run_stops_it_as_well(desk: Desk, prefect: PrefectS
     file = desk.campaign("served", 350)
     server = desk.start("serve", file)
     try:
-        run = start_served(prefect, "served")
+        run = start_served(prefect, "served", server)
         desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=90)
         cancel(prefect, run)
         ended = wait_for_end(prefect, run)

@@ -18,7 +18,7 @@ import pytest
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN, Desk, PrefectServer
-from tests.workers import QUICK, runs_of, start_run, wait_until
+from tests.workers import QUICK, runs_of, wait_until
 
 pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(300)]
 
@@ -86,7 +86,7 @@ def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
     with up(desk, port) as process:
         assert "<title>" in httpx.get(f"http://127.0.0.1:{port}/").text
         assert "bad.yaml" in log.read_text()
-        start_run(server, "campaign/morning")
+        server.start("campaign/morning")
         desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=100)
         started = [process, *psutil.Process(process.pid).children(recursive=True)]
         os.killpg(process.pid, signal.SIGINT)
@@ -104,7 +104,7 @@ def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
             "Stopped",
             True,
         )
-        start_run(server, "campaign/morning")
+        server.start("campaign/morning")
         wait_until(lambda: len(invitations(desk)) == 200, 100, log)
         runs = wait_until(partial(all_ended, server), 60, log)
         assert runs[-1]["state_name"] == "Completed"

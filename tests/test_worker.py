@@ -3,9 +3,10 @@
 import json
 import os
 import signal
+import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,6 @@ from tests.workers import (
     notice_after,
     runs_of,
     schedule_often,
-    start_run,
     wait_until,
     worker,
 )
@@ -81,7 +81,7 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: Prefe
             assert deployed.code == 0, deployed.err
         notice_after(prefect, GONE, 35)
         for key in signals:
-            start_run(prefect, f"campaign/{key}")
+            prefect.start(f"campaign/{key}")
             processes[key] = workers.enter_context(worker(desk, key))
         wait_until(partial(both_under_way, desk), 100, desk.folder / "worker.log")
         for key, number in signals.items():
@@ -107,7 +107,7 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     desk: Desk, prefect: PrefectServer
 ) -> None:
     """A folder of three, one of them bad: two complete, the third says why, in a run of its own
-    each; what comes due again sends nothing."""
+    each; what comes due again sends nothing; and what has ended is not waited for any more."""
     folder = desk.folder / "three"
     folder.mkdir()
     inside = Desk(folder, desk.service, desk.environment)
@@ -122,6 +122,8 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     schedule_often(prefect, "batch/three", 15)
     with worker(desk):
         runs = wait_until(partial(batches, prefect, 2), 120, desk.folder / "worker.log")
+        ended = {str(run["id"]) for run in runs}
+        wait_until(lambda: not ended & awaited(prefect), 30)
     for run in runs:
         assert run["state_type"] == "FAILED"
         assert "third.yaml" in run["state"]["message"]
@@ -138,6 +140,17 @@ def batches(prefect: PrefectServer, number: int) -> list[dict[str, Any]]:
     found = prefect.ask("flow_runs", flows={"name": {"any_": ["batch"]}})
     ended = [run for run in found if run["state_type"] in {"COMPLETED", "FAILED"}]
     return ended if len(ended) >= number else []
+
+
+def awaited(prefect: PrefectServer) -> set[str]:
+    """The runs of which the server takes silence for the end of their process, by id."""
+    with closing(sqlite3.connect(prefect.home / ".prefect" / "prefect.db")) as database:
+        found = database.execute(
+            "SELECT bucketing_key FROM automation_bucket AS bucket JOIN automation"
+            " ON automation.id = automation_id WHERE name = ? AND bucket.count < 1",
+            [GONE],
+        ).fetchall()
+    return {json.loads(key)[0].removeprefix("prefect.flow-run.") for (key,) in found}
 
 
 def test_runs_take_the_credentials_that_prefect_keeps(desk: Desk, prefect: PrefectServer) -> None:

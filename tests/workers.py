@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
-
 from tests.prefect_home import Desk, PrefectServer
 
 PREFECT = str(Path(sys.executable).parent / "prefect")
@@ -52,18 +50,6 @@ def end_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> Non
         return
 
 
-def start_run(prefect: PrefectServer, deployment: str) -> str:
-    """Ask for a run of `flow/name` as the button in the UI does; answers its id."""
-    found = httpx.get(f"{prefect.api}/deployments/name/{deployment}")
-    found.raise_for_status()
-    address = f"{prefect.api}/deployments/{found.json()['id']}/create_flow_run"
-    body = {"state": {"type": "SCHEDULED", "name": "Scheduled"}}
-    while (asked := httpx.post(address, json=body)).status_code == 503:
-        time.sleep(0.5)  # its database is busy; it asks to come again
-    asked.raise_for_status()
-    return str(asked.json()["id"])
-
-
 def runs_of(prefect: PrefectServer, tag: str) -> list[dict[str, Any]]:
     """The runs with a tag, in the order in which they were to begin."""
     found = prefect.ask("flow_runs", flow_runs={"tags": {"any_": [tag]}})
@@ -72,18 +58,17 @@ def runs_of(prefect: PrefectServer, tag: str) -> list[dict[str, Any]]:
 
 def notice_after(prefect: PrefectServer, automation: str, seconds: int) -> None:
     """Let an automation that waits for silence wait for less of it."""
-    everything = httpx.post(f"{prefect.api}/automations/filter", json={}).json()
+    everything = prefect.ask("automations")
     [found] = [one for one in everything if one["name"] == automation]
     found["trigger"]["within"] = seconds
     body = {name: found[name] for name in ("name", "description", "enabled", "trigger", "actions")}
-    httpx.put(f"{prefect.api}/automations/{found['id']}", json=body).raise_for_status()
+    prefect.call("PUT", f"automations/{found['id']}", body)
 
 
 def schedule_often(prefect: PrefectServer, deployment: str, seconds: int) -> None:
     """Give a deployment a schedule that no campaign would want."""
-    found = httpx.get(f"{prefect.api}/deployments/name/{deployment}").json()
-    body = [{"active": True, "schedule": {"interval": seconds}}]
-    httpx.post(f"{prefect.api}/deployments/{found['id']}/schedules", json=body).raise_for_status()
+    often = [{"active": True, "schedule": {"interval": seconds}}]
+    prefect.call("POST", f"deployments/{prefect.deployment(deployment)}/schedules", often)
 
 
 def kept(prefect: PrefectServer) -> dict[Path, bytes]:
