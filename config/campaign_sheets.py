@@ -136,7 +136,10 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
     if people is not None and many is not None and one is None:
         return _many(many, people)
     names = ", ".join(book.names) or "none"
-    wanted = "a sheet campaign (or campaigns) and a sheet candidates"
+    wanted = (
+        "a sheet campaign (or campaigns) and a sheet candidates; "
+        "a table of people alone goes with its definition: --campaign definition.yaml"
+    )
     raise BadInput([Problem(Place(file), "sheets", f"the sheets {names}", wanted)])
 
 

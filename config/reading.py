@@ -1,7 +1,7 @@
 """Read the campaigns that a file describes, whatever kind of file it is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,8 @@ from config.building import build
 from config.csv_file import read_csv
 from config.definition import Definition
 from config.errors import BadInput
-from config.headers import Wishes, wishes_of
-from config.places import Place, Problem, shown
+from config.headers import wishes_of
+from config.places import Problem
 from config.sources import (
     READER_VERSION,
     TEXT_TABLES,
@@ -21,7 +21,7 @@ from config.sources import (
     sources_of,
     suffix_of,
 )
-from config.table import PeopleTable, people_table
+from config.table import people_table
 from config.written import People, Written
 from config.yaml_file import YamlDocument, YamlPeople, read_yaml
 
@@ -160,25 +160,17 @@ def _people(file: PeopleFile, fields: Mapping[str, Any]) -> People:
     options = fields.get("candidates")
     options = options if isinstance(options, Mapping) else {}
     wishes = wishes_of(options)
+    key = str(fields.get("campaign", ""))
     if suffix_of(file.path) in TEXT_TABLES:
-        table = read_csv(file.data, str(file.path), wishes)
-    else:
-        table = _people_sheet(file, options.get("sheet"), wishes)
-    return table.people(str(fields.get("campaign", "")))
+        return read_csv(file.data, str(file.path), wishes).people(key)
+    # Imported here: a text needs nothing of workbooks.
+    from config.people_sheet import people_sheet  # noqa: PLC0415
 
-
-def _people_sheet(file: PeopleFile, named: Any, wishes: Wishes) -> PeopleTable:
-    """Read the sheet that is named, else the one called candidates, else the only one."""
-    from config.workbook import read_book  # noqa: PLC0415
-
-    wanted = named.strip().casefold() if isinstance(named, str) else "candidates"
-    book = read_book(file.data, str(file.path), [wanted])
-    sheet = book.sheets.get(wanted)
-    if sheet is None and named is None and len(book.sheets) == 1:
-        (sheet,) = book.sheets.values()
-    if sheet is None:
-        names = ", ".join(book.names) or "none"
-        raise BadInput(
-            [Problem(Place(str(file.path)), "sheet", f"the sheets {names}", shown(named or wanted))]
-        )
-    return people_table(sheet.rows(), sheet, wishes, wishes.needed)
+    named = options.get("sheet")
+    named = named if isinstance(named, str) and named.strip() else None
+    sheet, by_content = people_sheet(file.data, str(file.path), named, wishes)
+    people = people_table(sheet.rows(), sheet, wishes, wishes.needed).people(key)
+    if by_content:
+        found = f"{people.whole}: this sheet is read; no other one has email addresses"
+        people = replace(people, notes=(found, *people.notes))
+    return people

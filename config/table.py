@@ -204,6 +204,13 @@ def header_among(rows: Sequence[TableRow | Problem], wishes: Wishes) -> int | No
     return -max(known)[1] if known else None
 
 
+def names_emails(rows: Iterator[TableRow | Problem], wishes: Wishes) -> bool:
+    """Say whether the header of a table names a column of email addresses."""
+    top = list(islice(_with_something(rows), ABOVE_AT_MOST))
+    at = header_among(top, wishes)
+    return at is not None and "email1" in find_columns(_texts(top[at])[1], wishes.named).by_field
+
+
 def _with_something(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow | Problem]:
     for row in rows:
         if isinstance(row, Problem) or not all(is_blank(cell) for cell in row[1]):

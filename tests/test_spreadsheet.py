@@ -160,6 +160,7 @@ def test_sheets_that_are_missing_are_named() -> None:
     """The complaint lists the sheets there are."""
     (said,) = complaints(book(Tabelle1=[HEADER, ADA]))
     assert "found the sheets Tabelle1, wanted a sheet campaign" in said
+    assert said.endswith("goes with its definition: --campaign definition.yaml")
     assert "no candidates" in complaints(book(campaign=CAMPAIGN, candidates=[HEADER]))[0]
     assert "the table is empty" in complaints(book(campaign=CAMPAIGN, candidates=[]))[0]
 
@@ -175,15 +176,35 @@ def test_two_sheets_of_one_name_are_told() -> None:
 def test_a_definition_may_name_a_sheet_of_a_workbook() -> None:
     """`{file: people.xlsx, sheet: …}`; without a name the sheet candidates, or the only one."""
     definition = Path("campaign.yaml")
-    book(Other=[["x"]], Leute=[HEADER, ADA])
+    book(Other=[HEADER, BOB], Leute=[HEADER, ADA])
     definition.write_text(sample.HEAD + "candidates: {file: people.xlsx, sheet: leute}\n")
     assert keys(read_campaigns(definition)) == {"a": ["ada@example.com"]}
+    definition.write_text(sample.HEAD + "candidates: {file: people.xlsx, sheet: Leut}\n")
+    assert complaints(definition) == [
+        'people.xlsx, sheet: found the sheets Other, Leute, wanted "Leut"'
+    ]
     definition.write_text(sample.HEAD + "candidates: {file: people.xlsx}\n")
-    assert "found the sheets Other, Leute" in complaints(definition)[0]
+    [said] = complaints(definition)
+    assert "the sheets Other, Leute all have email addresses" in said and 'sheet: "Other"' in said
     book(Leute=[HEADER, BOB])
     assert keys(read_campaigns(definition)) == {"a": ["bob@example.com"]}
     definition.write_text(sample.HEAD)
     assert keys(read_campaigns(Path("people.xlsx"), definition)) == {"a": ["bob@example.com"]}
+
+
+def test_blank_sheets_and_pivots_are_not_in_the_way() -> None:
+    """The only sheet with email addresses is meant, and it is said that it was found so."""
+    definition = Path("campaign.yaml")
+    definition.write_text(sample.HEAD + "candidates: {file: people.xlsx}\n")
+    book(Sheet1=[], Leute=[["Our people"], HEADER, ADA], Pivot=[["Stage", "Number"], [1, 1]])
+    reading = read_campaigns(definition)
+    assert keys(reading) == {"a": ["ada@example.com"]}
+    assert any("people.xlsx, Leute: this sheet is read" in note for note in reading.notes)
+    book(Sheet1=[], Sheet2=[["x"]])
+    assert complaints(definition) == [
+        "people.xlsx, sheet: found the sheets Sheet1, Sheet2, "
+        "wanted one with a column of email addresses"
+    ]
 
 
 OPEN_DOCUMENT = (
