@@ -1,0 +1,44 @@
+"""What speaks against a problem in the service's list: whether candidates can work on it. Pure.
+
+The interface names the fields and leaves open what they mean for a candidate (interface 2,
+"Problem"). So this is a doubt for a person, never a refusal: nothing stops because of it.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from tasks.service.problem import Problem
+
+
+def doubt_about(number: int, listed: Sequence[Problem]) -> str | None:
+    """Say what speaks against the problem of this id, in one sentence; None: nothing does."""
+    problem = next((one for one in listed if one.id == number), None)
+    if problem is None:
+        return (
+            f"The service does not list problem {number} for these credentials any more. "
+            "Look in the web application whether candidates can still work on it."
+        )
+    said = " and ".join([*_not_visible(problem), *_not_open(problem, listed)])
+    if not said:
+        return None
+    return (
+        f'Problem {number} "{problem.title}" {said}. '
+        "Look in the web application whether candidates can work on it."
+    )
+
+
+def _not_visible(problem: Problem) -> Iterator[str]:
+    """A problem of one's own need not be public; somebody else's that is not may be closed to us.
+
+    Either of the two fields counts: one is the other's counterpart.
+    """
+    if (problem.public == 0 or problem.is_public is False) and not problem.is_current_user_admin:
+        yield "is not public, and belongs to somebody else"
+
+
+def _not_open(problem: Problem, listed: Sequence[Problem]) -> Iterator[str]:
+    """The interface's one example is not open, so by itself that says nothing.
+
+    Where other problems of the same service are open, it does.
+    """
+    if problem.open == 0 and any(one.open for one in listed):
+        yield "is not open, while others are"
