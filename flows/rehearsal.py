@@ -22,9 +22,9 @@ from data.ledger import Ledger, now
 from data.states import Ending, Step
 from flows.ending import Finish
 from flows.order import conduct
+from flows.rehearsed_person import Found, settle
 from flows.watching import Watcher
 from flows.work import Desk
-from sandbox.faults import Fault
 from sandbox.problems import Problem, problem
 from sandbox.server import Sandbox
 from sandbox.visitor import Visitor
@@ -68,6 +68,11 @@ class Stage:
                 decide(ledger, end.campaign, Answer.APPROVED, None, "rehearsal", "a rehearsal")
                 end = asyncio.run(conduct(asked, desk))
             return end
+
+    def settle(self, key: str) -> list[Found]:
+        """Have a person look into the service, and settle what is unsure."""
+        with Ledger.open(self.local.database_url) as ledger:
+            return settle(ledger, key, self.service.record)
 
     def links(self, key: str) -> list[Link]:
         """The links of a campaign that ran here."""
@@ -140,34 +145,13 @@ def settings_of(service: Sandbox) -> ServiceSettings:
     )
 
 
-def troubles(people: int) -> list[Fault]:
-    """What goes wrong on purpose while so many people are invited.
-
-    A request to slow down, an answer lost after the work and one lost before it, and in the last
-    third an outage that lasts until the faults are cleared: by then the problem list was asked
-    for once at the start and once after each lost answer.
-    """
-    return [
-        Fault("status", "invite", skip=people // 8, status=429, retry_after=1),
-        Fault("lost", "invite", skip=people // 4, after_work=True),
-        Fault("lost", "invite", skip=people // 2, after_work=False),
-        Fault("status", "invite", count=None, skip=people * 2 // 3 + 3, status=503),
-        Fault("status", "list_problems", count=None, skip=3, status=503),
-    ]
-
-
 @dataclass(frozen=True)
 class Truth:
-    """What the service itself has of one campaign, beside what the ledger says of it.
-
-    `unsure_sent` and `unsure_not_sent` count unsure invitations by whether the email went out.
-    """
+    """What the service itself has of one campaign, beside what the ledger says of it."""
 
     invitations: int
     twice: int
     missing: int
-    unsure_sent: int
-    unsure_not_sent: int
 
     @property
     def promise_kept(self) -> bool:
@@ -181,13 +165,10 @@ def truth(service: Sandbox, links: Sequence[Link]) -> Truth:
     sent: Counter[int | None] = Counter(
         one.candidate_id for one in service.record.invitations if one.candidate_id in candidates
     )
-    unsure = [link for link in links if link.invite == Step.UNSURE]
     return Truth(
         invitations=sent.total(),
         twice=sum(number > 1 for number in sent.values()),
         missing=sum(link.invite == Step.DONE and not sent[link.candidate_id] for link in links),
-        unsure_sent=sum(sent[link.candidate_id] > 0 for link in unsure),
-        unsure_not_sent=sum(not sent[link.candidate_id] for link in unsure),
     )
 
 

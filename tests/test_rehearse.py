@@ -15,8 +15,10 @@ from config.settings import LocalSettings
 from data.exports import Link
 from data.states import Ending
 from flows.ending import Finish
-from flows.rehearsal import FIRST_STAND_IN, Stage, kept_out, stage, stand_ins, troubles, truth
+from flows.rehearsal import FIRST_STAND_IN, Stage, kept_out, stage, stand_ins, truth
+from flows.troubles import TROUBLES, Troubles
 from flows.watching import Watcher
+from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.visitor import Visitor
 from tasks.asked import Asked
@@ -26,6 +28,7 @@ from tests.candidate import one_candidate
 from tests.prefect_home import CAMPAIGN
 
 NAMES = [f"person{n}" for n in range(40)]
+MANY_ADDS = {"CAMPAIGN_CANDIDATES_PER_REQUEST": "10"}
 
 
 @pytest.fixture
@@ -77,17 +80,15 @@ def test_a_rehearsal_needs_nothing_and_leaves_nothing(tmp_path: Path, desk: dict
 
 
 def test_troubles_are_shown_and_the_promise_holds(tmp_path: Path, desk: dict[str, str]) -> None:
-    """Lost answers, throttling and an outage: what each did, who is unsure, and nobody twice."""
-    ended = rehearse(definition(tmp_path, *NAMES), desk, "--faults")
+    """Lost answers, throttling and an outage: what each did, what a person found, nobody twice."""
+    ended = rehearse(definition(tmp_path, *NAMES), desk | MANY_ADDS, "--faults")
     assert (ended.returncode, ended.stderr) == (0, "")
-    for trouble in ("slow down (429)", "its answer lost", "connection lost", "outage (503)"):
-        assert trouble in ended.stdout
+    for trouble in TROUBLES:
+        assert re.search(rf"{re.escape(trouble.what)} +\d", ended.stdout)
+    assert "for real: campaign settle hiring --project 101" in ended.stdout
+    assert "10 of the 20 unsure had been added" in ended.stdout
     assert "stopped: " in ended.stdout and "once more" in ended.stdout
-    found = re.search(r"(\d+) unsure: in truth (\d+) had been sent and (\d+) had not", ended.stdout)
-    assert found
-    unsure, sent, not_sent = map(int, found.groups())
-    assert sent == 1 and unsure == sent + not_sent
-    assert f"{40 - not_sent} emails in the outbox, nobody twice" in ended.stdout
+    assert "40 emails in the outbox, nobody twice, 40 of 40 links opened" in ended.stdout
 
 
 def test_bad_input_is_told_before_anything_runs(tmp_path: Path, desk: dict[str, str]) -> None:
@@ -204,19 +205,61 @@ def run(set_up: Stage, path: Path) -> Finish:
     return set_up.run(Asked(path, "hiring"), Watcher())
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 8, 40])
-def test_troubles_leave_a_campaign_of_any_size_whole(tmp_path: Path, number: int) -> None:
-    """After them the same command goes on: each person has one email, or is unsure."""
-    path = definition(tmp_path, *NAMES[:number])
+@pytest.mark.parametrize(
+    ("number", "project", "send"),
+    [
+        (1, "{name: Us}", True),
+        (3, "{id: 777}", True),
+        (8, "{id: 777}", False),
+        (40, "{name: Us}", True),
+    ],
+)
+def test_troubles_leave_a_campaign_of_any_size_whole(
+    tmp_path: Path, number: int, project: str, send: bool
+) -> None:
+    """Run, settled by what is there and run again, each person has one email in the end."""
+    path = definition(tmp_path, *NAMES[:number], project=project)
+    path.write_text(f"{path.read_text()}invites: {{send: {str(send).lower()}}}\n")
+    [whole] = read_campaigns(path).definitions
     with on_stage(tmp_path, path) as set_up:
-        set_up.service.faults.add(*troubles(number))
+        troubles = Troubles(set_up.service, whole, per_request=100)
+        for _ in range(len(TROUBLES)):
+            troubles.begin(number)
+            end = run(set_up, path)
+            came = troubles.end()
+            if not set_up.settle("hiring") and not came:
+                break
+        assert end.ending is Ending.COMPLETED
+        assert len(set_up.service.record.invitations) == (number if send else 0)
+        assert truth(set_up.service, set_up.links("hiring")).promise_kept
+        met = {one.fault.operation for one, _ in troubles.came}
+        named = project == "{name: Us}"
+        assert met == {
+            "attach_problem",
+            "add_candidates",
+            *(["create_project"] if named else []),
+            *(["invite"] if send else []),
+        }
+
+
+@pytest.mark.parametrize("work", [True, False])
+def test_the_person_of_a_rehearsal_says_what_is_there(tmp_path: Path, work: bool) -> None:
+    """Each lost call is settled as the service has it, whether the work was done or not."""
+    path = definition(tmp_path, *NAMES[:2])
+    calls = ("create_project", "attach_problem", "add_candidates", "invite")
+    looked = []
+    with on_stage(tmp_path, path) as set_up:
+        for call in calls:
+            set_up.service.faults.add(Fault("lost", call, after_work=work))
+            run(set_up, path)
+            looked += set_up.settle("hiring")
         run(set_up, path)
-        set_up.service.faults.clear()
-        counts = run(set_up, path).counts
-        assert counts["invited"] + counts["unsure"] == number
-        found = truth(set_up.service, set_up.links("hiring"))
-        assert found.promise_kept
-        assert found.unsure_sent + found.unsure_not_sent == counts["unsure"]
+        assert [(one.operation, one.happened, one.of) for one in looked] == [
+            (call, work * many, many) for call, many in zip(calls, (1, 1, 2, 1), strict=True)
+        ]
+        assert looked[0].project_id == (101 if work else None)
+        assert len(set_up.service.record.invitations) == len(set_up.service.candidates) == 2
+        assert len(set_up.service.projects) == 1
 
 
 @pytest.fixture

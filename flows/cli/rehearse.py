@@ -16,14 +16,7 @@ from flows.cli.speech import command, complain, counted, say, say_table
 
 if TYPE_CHECKING:
     from flows.rehearsal import Stage, Truth
-
-# What each trouble shows, in the order of `flows.rehearsal.troubles`.
-TROUBLES = (
-    ("asked to slow down (429)", "waited as long as asked, then went on"),
-    ("email sent, its answer lost", "left for a person; asked first whether the service is well"),
-    ("nothing sent, connection lost", "the same: from outside the two look alike"),
-    ("outage (503)", "left for a person, and held back whatever had not left"),
-)
+    from flows.rehearsed_person import Found
 
 
 class RehearsalFailed(CampaignError):
@@ -81,29 +74,77 @@ def _read(file: Path, campaign: Path | None, only: Sequence[str]) -> list[OneRun
 
 
 def _rehearse(one: OneRun, set_up: "Stage", *, with_troubles: bool) -> None:
-    """One campaign: run it, with troubles run it again after them, and look at what came of it."""
-    from flows.rehearsal import kept_out, troubles, truth
+    """One campaign: run it, through troubles if asked, and look at what came of it."""
+    from flows.rehearsal import kept_out, truth
 
     began = time.monotonic()
     before = set_up.service.api_requests()
-    with_troubles = with_troubles and one.definition.invites.send
     if with_troubles:
-        set_up.service.faults.add(*troubles(len(one.definition.candidates)))
+        _run_through_troubles(one, set_up)
+    else:
         _run(one, set_up)
-        _say_troubles(set_up)
-        set_up.service.faults.clear()
-        say("", "The service is well again, and the same command once more:", "")
-    _run(one, set_up)
     links = set_up.links(one.key)
     say(f"{one.key}: following {counted(len(links), 'link')} into the arena …")
     turned_away = kept_out(set_up.service, links)
     found = truth(set_up.service, links)
     requests = set_up.service.api_requests() - before
-    took = f"{counted(requests, 'request')}, {time.monotonic() - began:.1f} s"
-    say("", *_findings(one, found, len(links), len(turned_away)), f"  {took}")
+    opened = f"{len(links) - len(turned_away):,} of {counted(len(links), 'link')}"
+    say(
+        "",
+        f"{one.key}: {counted(found.invitations, 'email')} in the outbox, nobody twice, "
+        f"{opened} opened in the arena",
+        f"  {counted(requests, 'request')}, {time.monotonic() - began:.1f} s",
+    )
     _judge(one, found, turned_away)
-    if not with_troubles and one.end and one.end.ending != "completed":
+    if one.end and one.end.ending != "completed":
         raise RehearsalFailed(f"{one.key} did not come to its end; the lines above say why.")
+
+
+def _run_through_troubles(one: OneRun, set_up: "Stage") -> None:
+    """Run it again after each doubt that a person settled, until nothing is left to do."""
+    from flows.troubles import OUTAGE, Troubles
+
+    size = set_up.local.candidates_per_request
+    troubles = Troubles(set_up.service, one.definition, size)
+    people = len(one.definition.candidates)
+    while True:
+        troubles.begin(people)
+        _run(one, set_up)
+        came = troubles.end()
+        if not (_settle(one, set_up) or came) or not one.end or one.end.ending == "completed":
+            break
+        people = len(one.definition.candidates) - one.end.counts["invited"]
+        well = "The service is well again, and the" if OUTAGE in came else "The"
+        say("", f"{well} same command once more:", "")
+    say("", "What went wrong on purpose:", "")
+    rows = [(trouble.what, times, trouble.did) for trouble, times in troubles.came]
+    say_table(["trouble", "requests", "what was done"], rows)
+    say("")
+
+
+def _settle(one: OneRun, set_up: "Stage") -> bool:
+    """Have a person look, and say what is found and how to say it for real; False: no doubt."""
+    looked = set_up.settle(one.key)
+    for found in looked:
+        say(f"  a person looks: {_words(found)}", f"    for real: {_typed(one.key, found)}")
+    return bool(looked)
+
+
+def _words(found: "Found") -> str:
+    if found.operation == "create_project":
+        return f"the project is there, as {found.project_id}" if found.happened else "no project"
+    if found.operation == "attach_problem":
+        return "the project has its problem" if found.happened else "the project has no problem"
+    done = "added" if found.operation == "add_candidates" else "invited"
+    return f"{found.happened:,} of the {found.of:,} unsure had been {done}"
+
+
+def _typed(key: str, found: "Found") -> str:
+    if found.operation == "create_project" and found.happened:
+        return command("settle", key, "--project", found.project_id)
+    if found.operation == "attach_problem" and found.happened:
+        return command("settle", key, "--problem", "attached")
+    return command("settle", key)
 
 
 def _run(one: OneRun, set_up: "Stage") -> None:
@@ -119,30 +160,6 @@ def _run(one: OneRun, set_up: "Stage") -> None:
         raise RehearsalFailed("The rehearsal was interrupted. Nothing of it is kept.")
     if one.end.reason:
         say(f"  stopped: {one.end.reason}")
-
-
-def _say_troubles(set_up: "Stage") -> None:
-    applied = [one["applied"] for one in set_up.service.faults.as_json()]
-    rows = [
-        (what, times, did) for (what, did), times in zip(TROUBLES, applied, strict=False) if times
-    ]
-    say("", "What went wrong on purpose:", "")
-    say_table(["trouble", "requests", "what was done"], rows)
-
-
-def _findings(one: OneRun, found: "Truth", links: int, turned_away: int) -> list[str]:
-    """What a person wants to know of a rehearsal, in lines."""
-    opened = f"{links - turned_away:,} of {counted(links, 'link')} opened in the arena"
-    lines = [
-        f"{one.key}: {counted(found.invitations, 'email')} in the outbox, nobody twice, {opened}"
-    ]
-    if unsure := found.unsure_sent + found.unsure_not_sent:
-        lines += [
-            f"  {unsure:,} unsure: in truth {found.unsure_sent:,} had been sent and "
-            f"{found.unsure_not_sent:,} had not. Only a person can tell;",
-            f"  for real you would look, and type: {command('settle', one.key)}",
-        ]
-    return lines
 
 
 def _judge(one: OneRun, found: "Truth", turned_away: Sequence[str]) -> None:
