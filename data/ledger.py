@@ -212,6 +212,15 @@ class Ledger:
                 select(attempt).where(attempt.c.campaign_id == campaign_row).order_by(attempt.c.id)
             ).all()
 
+    def saw_problem(self, key: str, doubt: str | None) -> None:
+        """Keep what a look at the service's list said against a campaign's problem, and when."""
+        with self._writing() as connection:
+            connection.execute(
+                update(campaign)
+                .where(campaign.c.key == key)
+                .values(problem_doubt=doubt, problem_seen_at=now())
+            )
+
     def records(self, campaign_row: int) -> records.Records:
         """Everything that was written down about a campaign, as of one moment."""
         with self._reading() as connection:

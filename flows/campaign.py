@@ -3,12 +3,14 @@
 Prefect runs, schedules and shows; it never guards. The ledger decides what may be sent.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
+from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
 
@@ -21,7 +23,7 @@ from flows.event_order import say_scheduled
 from flows.interrupts import listen_again
 from flows.order import Desk, conduct
 from flows.seen import CANCELLED, name_of, seen
-from flows.watching import watcher
+from flows.watching import Watcher, watcher
 from tasks.asked import Asked
 from tasks.shell import as_task, in_words
 
@@ -70,6 +72,7 @@ async def run_campaign(
                     expects=watching.expects,
                     hears=watching.hears,
                     begins=pages.begins,
+                    warns=_warns(watching),
                     stopped=pages.stopped,
                 )
                 end = await conduct(asked, desk)
@@ -83,6 +86,16 @@ async def run_campaign(
         watching.failed(error)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
+
+
+def _warns(watching: Watcher) -> Callable[[str], None]:
+    """Say it where a person types, and where runs are watched."""
+
+    def warns(doubt: str) -> None:
+        watching.warns(doubt)
+        get_run_logger().warning(doubt)
+
+    return warns
 
 
 def state_of(end: Finish) -> State[Any]:

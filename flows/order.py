@@ -75,28 +75,40 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         in_flight=desk.local.invites_in_flight,
         deadline=desk.local.request_deadline,
     ) as service:
-        problem = await perform(
+        look = await perform(
             "check the service and the problem", partial(preflight, service, wanted, left)
         )
-        intent = intent_of(wanted, asked, desk.service, problem) if wanted.definition else None
-        plan, why_not = await asyncio.to_thread(_approval, wanted, asked, whole, intent, ledger)
+        if look.doubt:
+            desk.warns(look.doubt)
+        intent = intent_of(wanted, asked, desk.service, look.problem) if wanted.definition else None
+        plan, why_not = await asyncio.to_thread(
+            _approval, wanted, asked, whole, intent, ledger, look.doubt
+        )
         if why_not is not None:
-            return replace(await _not_begun(wanted, asked, desk, why_not, intent), plan=plan)
+            end = await _not_begun(wanted, asked, desk, why_not, intent)
+            await asyncio.to_thread(ledger.saw_problem, wanted.key, look.doubt)
+            return replace(end, plan=plan)
         number = plan.id if plan else None
         async with working(wanted, intent, desk, service, receipts, number) as work:
+            await asyncio.to_thread(ledger.saw_problem, wanted.key, look.doubt)
             await _send_what_is_left(work)
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
     return replace(end, receipt=receipts.elsewhere)
 
 
 def _approval(
-    wanted: Wanted, asked: Asked, left: Remaining, intent: Intent | None, ledger: Ledger
+    wanted: Wanted,
+    asked: Asked,
+    left: Remaining,
+    intent: Intent | None,
+    ledger: Ledger,
+    doubt: str | None,
 ) -> tuple[Shown | None, tuple[Ending, str] | None]:
     """Find the approved plan that this run carries out, and why it may not begin, if so."""
     terms = intent or wanted.known
     if terms is None or not terms.ask_first:
         return None, None
-    shown, stood = ledger.seek(plan_of(wanted, asked, left, terms, ledger))
+    shown, stood = ledger.seek(plan_of(wanted, asked, left, terms, ledger, doubt))
     return shown, held_back(shown, stood)
 
 

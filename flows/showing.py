@@ -115,6 +115,8 @@ def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
         ("project", _call(campaign.project_state, campaign.project_id)),
         ("problem", _call(campaign.problem_state, campaign.problem_id)),
     ]
+    if campaign.problem_doubt:
+        rows.append(("look at", campaign.problem_doubt))
     rows += [(name, f"{counts[name]:,}") for name in TOLD if counts[name] or name == "invited"]
     return _table(("", "now"), rows)
 

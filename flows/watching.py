@@ -21,6 +21,9 @@ class Watcher:
     def expects(self, left: Remaining) -> None:
         """These calls are left to make."""
 
+    def warns(self, doubt: str) -> None:
+        """A person should look at this before anything is sent."""
+
     def hears(self, sent: Sent) -> None:
         """One request was made, and this is what it proved."""
 

@@ -49,7 +49,8 @@ async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 class Desk:
     """What a run works with: the ledger, the settings, and who watches or stops it.
 
-    `begins` hears the campaign's key once it is known; `stopped` says why somebody outside the
+    `begins` hears the campaign's key once it is known, `warns` what a person should look at before
+    anything is sent; `stopped` says why somebody outside the
     ledger wants no more sending (a cancel where runs are watched), and is asked before each wave.
     `receipt_of` is the file beside which the receipt lies: None means the definition; a rehearsal
     leaves nothing there. `clock` says whether it is time for invitations; it answers aware times.
@@ -62,6 +63,7 @@ class Desk:
     expects: Callable[[Remaining], None] = lambda _: None
     hears: Callable[[Sent], None] = lambda _: None
     begins: Callable[[str], None] = lambda _: None
+    warns: Callable[[str], None] = lambda _: None
     stopped: Callable[[], Awaitable[str | None]] = nobody_stops
     receipt_of: Path | None = None
     clock: Callable[[], datetime] = now

@@ -22,12 +22,20 @@ NAMED = 10  # of the people in a plan
 
 
 def plan_of(
-    wanted: Wanted, asked: AskedFor, left: Remaining, terms: Intent | Campaign, ledger: Ledger
+    wanted: Wanted,
+    asked: AskedFor,
+    left: Remaining,
+    terms: Intent | Campaign,
+    ledger: Ledger,
+    doubt: str | None = None,
 ) -> Plan:
-    """Put what a run would do into words for the person who approves it."""
+    """Put what a run would do into words for the person who approves it.
+
+    `doubt` is what speaks against the problem (tasks/problem_doubts.py).
+    """
     known = ledger.known(wanted.known.id) if wanted.known else {}
     people = list(_people(wanted, known, send=terms.send_invites))
-    told = _told(terms, left, people, window_of(wanted))
+    told = [*_told(terms, left, people, window_of(wanted)), *([("look", doubt)] if doubt else [])]
     return Plan(
         campaign=wanted.key,
         read=wanted.digest,

@@ -1,6 +1,7 @@
 """Before anything is sent: does the service answer, and does it have the problem?"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 
 from config.definition import ProblemById, ProblemByTitle
@@ -9,15 +10,36 @@ from config.places import Place, shown
 from config.places import Problem as Mistake
 from data.remaining import Remaining
 from tasks.asked import Wanted
+from tasks.problem_doubts import doubt_about
 from tasks.service.client import Service
 from tasks.service.problem import Problem
 
 
-async def preflight(service: Service, wanted: Wanted, left: Remaining) -> int | None:
-    """See that the token and the API work (interface 4.2) and which problem is meant."""
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the service's list says: which problem is meant, where it is still to be attached, and
+    what speaks against the one that the campaign uses."""
+
+    problem: int | None = None
+    doubt: str | None = None
+
+
+async def preflight(service: Service, wanted: Wanted, left: Remaining) -> Look:
+    """See that the token and the API work (interface 4.2) and which problem is meant.
+
+    Raises BadInput: the problem cannot be found, or not only once.
+    """
     listed = await service.problems()
-    if not left.attach:
-        return None
+    if left.attach:
+        meant = _meant(listed, wanted)
+        return Look(meant, None if meant is None else doubt_about(meant, listed))
+    known = wanted.known
+    if known is None or known.problem_id is None:
+        return Look()  # a project made in the web application has its problem already
+    return Look(None, doubt_about(known.problem_id, listed))
+
+
+def _meant(listed: Sequence[Problem], wanted: Wanted) -> int | None:
     definition, known = wanted.definition, wanted.known
     if definition is not None and definition.problem is not None:
         return find_problem(listed, definition.problem, definition.place)

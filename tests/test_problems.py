@@ -1,16 +1,21 @@
 """Finding a problem by text, skill and difficulty, and what speaks against one."""
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from config.settings import load_local, load_service
 from flows.cli.problems import matching, narrowed
+from flows.order import Desk, conduct
+from sandbox.faults import Fault
 from sandbox.problems import problem
+from tasks.asked import Asked
 from tasks.problem_doubts import doubt_about
 from tasks.service.problem import Problem
-from tests.doubtful_campaign import DoubtfulCampaign, doubtful_campaign
+from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 
 @pytest.fixture
@@ -108,3 +113,99 @@ def test_where_nothing_fits_the_choices_are_told(campaign: DoubtfulCampaign) -> 
     answer = campaign.type("problems", "--skill", "cooking", "--difficulty", "hard")
     assert "No problem fits" in answer.out
     assert "--difficulty: easy, medium, hard" in answer.out and "SQL" in answer.out
+
+
+# -- the warning ----------------------------------------------------------------------------
+
+
+def lists(*described: dict[str, Any]) -> Fault:
+    """The service lists these problems from now on."""
+    return Fault("body", "list_problems", count=None, body=list(described))
+
+
+# The campaign's problem is not open, while another one is.
+CLOSED = lists(problem(42, "Two sum", open=0), problem(43, "Brackets", open=1))
+OPEN_AGAIN = lists(problem(42, "Two sum", open=1))
+GONE = lists(problem(43, "Brackets"))
+
+
+def test_a_plan_without_a_look_asks_nobody(campaign: DoubtfulCampaign) -> None:
+    """The plan's contract; with --look the list is asked for, and nothing else."""
+    before = len(campaign.service.record.requests)
+    assert "  look" not in campaign.type("plan", campaign.file).out
+    assert len(campaign.service.record.requests) == before
+    answer = campaign.type("plan", campaign.file, "--look")
+    assert 'nothing speaks against problem 42 "Two sum"' in answer.out
+    asked = [one.operation for one in campaign.service.record.requests[before:]]
+    assert asked == ["token", "list_problems"]
+
+
+def test_a_look_before_the_first_run_says_what_speaks_against_the_problem(
+    campaign: DoubtfulCampaign,
+) -> None:
+    """A person sees it, and a program; a problem that the service does not have is a mistake."""
+    campaign.service.faults.add(CLOSED)
+    answer = campaign.type("plan", campaign.file, "--look", "--json")
+    [plan] = answer.object["campaigns"]
+    assert "is not open, while others are" in plan["problem_doubt"]
+    assert "look at" in answer.err and "is not open" in answer.err
+    campaign.service.faults.clear()
+    campaign.service.faults.add(GONE)
+    answer = campaign.type("plan", campaign.file, "--look")
+    assert (answer.code, "hiring.yaml" in answer.err) == (2, True)
+
+
+def test_a_run_warns_before_it_sends_and_the_plan_remembers(campaign: DoubtfulCampaign) -> None:
+    """Said once before the first change; the ledger keeps it for every plan without a network."""
+    campaign.service.faults.add(CLOSED)
+    said: list[tuple[str, int]] = []
+    with campaign.ledger() as ledger:
+        desk = Desk(
+            ledger,
+            load_service(),
+            load_local(),
+            warns=lambda doubt: said.append((doubt, len(campaign.requests()))),
+        )
+        asyncio.run(conduct(Asked(campaign.file, KEY), desk))
+    [(doubt, before)] = said
+    assert before == 0 and "is not open, while others are" in doubt
+    assert len(campaign.emails()) == 3  # a doubt is no refusal
+    requests = len(campaign.service.record.requests)
+    plan = campaign.type("plan", campaign.file).out
+    assert f"look at     {doubt} (as of 20" in plan
+    assert len(campaign.service.record.requests) == requests
+
+
+def test_a_later_look_takes_the_warning_back(campaign: DoubtfulCampaign) -> None:
+    """What is in order again is not warned of for ever."""
+    campaign.run(CLOSED)
+    campaign.type("resend", KEY, EMAILS[0], "--why", "deleted", "--yes")
+    campaign.run(OPEN_AGAIN)
+    assert "look at" not in campaign.type("plan", campaign.file).out
+
+
+def test_whoever_approves_sees_the_warning(campaign: DoubtfulCampaign) -> None:
+    """It is part of the plan that waits."""
+    with campaign.file.open("a", encoding="utf-8") as file:
+        file.write("invites: {approval: required}\n")
+    campaign.run(CLOSED)
+    assert "is not open, while others are" in campaign.type("approve", KEY).out
+    assert "is not open" in campaign.type("plan", campaign.file).out
+
+
+def test_a_doubt_about_another_problem_is_not_told(campaign: DoubtfulCampaign) -> None:
+    """Whoever puts another problem into the definition has heeded it."""
+    text = campaign.file.read_text("utf-8")
+    campaign.file.write_text(text + "invites: {approval: required}\n", encoding="utf-8")
+    campaign.run(CLOSED)
+    campaign.file.write_text(text.replace("problem: 42", "problem: 43"), encoding="utf-8")
+    assert "look at" not in campaign.type("plan", campaign.file).out
+
+
+def test_an_attached_problem_that_is_gone_from_the_list_is_warned_of(
+    campaign: DoubtfulCampaign,
+) -> None:
+    """People are still invited to it: the project has it; whether they can open it is doubtful."""
+    campaign.run(Fault("status", "invite", status=403, count=None))
+    campaign.run(GONE)
+    assert "does not list problem 42" in campaign.type("plan", campaign.file).out

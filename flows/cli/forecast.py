@@ -12,6 +12,7 @@ from config.definition import Candidate, Definition, ProblemById, ProblemByTitle
 from data.remaining import Changes, Known, after, compare, remaining
 from data.states import Step
 from data.tables import Campaign
+from flows.cli.look import kept_doubt
 from tasks.service.wire import service_date
 from tasks.standing import furthest
 
@@ -19,6 +20,7 @@ OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: a run may send it
 PLAIN = (
     *("campaign", "service", "project_id", "project", "problem", "create", "attach"),
     *("add", "requests", "invite", "unsure", "refused", "sending", "withdrawn"),
+    "problem_doubt",
 )
 
 
@@ -28,7 +30,9 @@ class Forecast:
 
     `create`, `attach`, `add`, `requests` and `invite` are calls to come; `project` and `problem`
     the states of those two calls as they stand. `unsure`, `refused`, `sending` and `withdrawn`
-    count candidates. `differs` names fields of the campaign that the service has otherwise.
+    count candidates. `problem_doubt` is what speaks against the problem (tasks/problem_doubts.py),
+    `looked` what a look at the service's list found where nothing does. `differs` names fields of
+    the campaign that the service has otherwise.
     """
 
     campaign: str
@@ -47,6 +51,9 @@ class Forecast:
     refused: int
     sending: int
     withdrawn: int
+    problem_id: int | None = None
+    problem_doubt: str | None = None
+    looked: str | None = None
 
     @property
     def nothing(self) -> bool:
@@ -109,6 +116,8 @@ def forecast(
         refused=standing[Step.REFUSED],
         sending=standing[Step.SENDING],
         withdrawn=standing[Step.WITHDRAWN],
+        problem_id=campaign.problem_id if campaign else None,
+        problem_doubt=kept_doubt(definition, campaign),
     )
 
 

@@ -1,7 +1,9 @@
 """`campaign plan`: what a run would do, said beforehand."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, File, OnlyKeys, as_typed
 from flows.cli.check import problem_in_words, project_in_words
@@ -22,12 +24,18 @@ def plan(
     file: File,
     campaign: DefinitionFile = None,
     only: OnlyKeys = None,
+    look: Annotated[
+        bool,
+        typer.Option("--look", help="Ask the service whether the problem is there and open."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what a run would do, and do nothing.
 
-    Compares the campaign file with the ledger. Asks no service, sends nothing and records nothing.
+    Compares the campaign file with the ledger. Asks no service but for --look, sends nothing and
+    records nothing.
     """
+    from flows.cli.look import looked
     from flows.cli.only import check_only, picked
     from flows.cli.reading import read_shown
 
@@ -37,6 +45,8 @@ def plan(
         check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
         definitions = picked(reading.definitions, keys)
         forecasts = _forecasts(definitions)
+        if look:
+            forecasts = list(looked(definitions, forecasts))
     complain(*doubtful(reading.warnings))
     if as_json:
         warnings = [warning.as_json() for warning in reading.warnings]
@@ -105,6 +115,10 @@ def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
 def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
     yield "project", _project(definition, seen)
     yield "problem", _problem(definition, seen)
+    if seen.problem_doubt or seen.looked:
+        yield (
+            ("look at", seen.problem_doubt) if seen.problem_doubt else ("looked", str(seen.looked))
+        )
     if seen.add:
         people, requests = counted(seen.add, "candidate"), counted(seen.requests, "request")
         yield "add", f"{people} in {requests}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from data.remaining import Remaining
 from data.states import Operation
 from flows.cli.one_run import OneRun
-from flows.cli.speech import say
+from flows.cli.speech import printable, say
 from flows.ending import Finish
 from flows.watching import Watcher
 from tasks.sending import Sent
@@ -106,6 +106,9 @@ class _LineWatcher(_Keeping):
             what = f"{left.add:,} to add, {left.invite:,} to invite"
             say(f"{self.key}: {what}", as_json=self._as_json)
 
+    def warns(self, doubt: str) -> None:
+        say(f"{self.key}: look at this: {doubt}", as_json=self._as_json)
+
     def hears(self, sent: Sent) -> None:
         if sent.operation not in (Operation.ADD, Operation.INVITE):
             return
@@ -148,6 +151,10 @@ class _BarWatcher(_Keeping):
                 self._bars[operation] = self._bar.add_task(
                     f"{self.key}: {word}", total=total, count=f"0 of {total:,}"
                 )
+
+    def warns(self, doubt: str) -> None:
+        # Through the bar, which draws itself anew below it.
+        self._bar.console.print(printable(f"{self.key}: look at this: {doubt}"), markup=False)
 
     def hears(self, sent: Sent) -> None:
         shown = self._bars.get(sent.operation)
