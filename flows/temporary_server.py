@@ -1,13 +1,16 @@
-"""Prefect's temporary server, out of reach of the terminal's Ctrl-C.
+"""Prefect's temporary server, out of reach of the terminal's Ctrl-C, and gone with its run.
 
 Without a standing server Prefect starts one as a child. A Ctrl-C on a terminal goes to every
 process of the group: the server would end at once, and the run, which is only finishing what is
-in flight, would wait minutes for it. In a session of its own it ends when the run is over.
+in flight, would wait minutes for it. In a session of its own it ends when the run is over; on a
+leash, also when the run is killed.
 """
 
 import subprocess
 from functools import partial
 from types import SimpleNamespace
+
+from flows.leash import leashed
 
 
 def shelter() -> None:
@@ -20,6 +23,6 @@ def shelter() -> None:
     from prefect.server.api import server  # noqa: PLC0415
 
     server.subprocess = SimpleNamespace(  # type: ignore[assignment, attr-defined]
-        Popen=partial(subprocess.Popen, start_new_session=True),
+        Popen=partial(leashed, start_new_session=True),
         TimeoutExpired=subprocess.TimeoutExpired,
     )

@@ -266,7 +266,8 @@ def test_a_cancel_of_a_served_run_stops_it_as_well(desk: Desk, prefect: PrefectS
         ended = wait_for_end(prefect, run)
     finally:
         server.terminate()
-        answer(server)
+        stopped = answer(server)
+    assert stopped.code == 0, stopped.err
     assert ended["state_type"] == "CANCELLED"
     status = json.loads(desk.type("status", "served", "--json").out)
     assert status["counts"]["unsure"] == status["counts"]["sending"] == 0

@@ -18,7 +18,7 @@ import pytest
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN, Desk, PrefectServer
-from tests.workers import QUICK, runs_of, wait_until
+from tests.workers import QUICK, knows_nobody, runs_of, wait_until
 
 pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(300)]
 
@@ -76,12 +76,13 @@ def invitations(desk: Desk) -> Counter[str]:
 
 def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
     """Its pages are at the address it names; Ctrl-C in the terminal lets a run under way end by
-    itself, leaves no process and no doubt; the next start goes on with the same deployment."""
+    itself, leaves no process and no doubt; the next start goes on with the same deployment. Where
+    it is killed, the server ends as well, and the port is free. Prefect knows nobody by name."""
     desk.campaign("morning", 200)
     (desk.folder / "bad.yaml").write_text("campaign: bad\n")
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
     port = free_port()
-    server = PrefectServer(f"http://127.0.0.1:{port}/api", desk.folder.parent)
+    server = PrefectServer(f"http://127.0.0.1:{port}/api", desk.folder.parent / ".prefect")
     log = desk.folder.parent / "up.log"
     with up(desk, port) as process:
         assert "<title>" in httpx.get(f"http://127.0.0.1:{port}/").text
@@ -108,9 +109,13 @@ def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
         wait_until(lambda: len(invitations(desk)) == 200, 100, log)
         runs = wait_until(partial(all_ended, server), 60, log)
         assert runs[-1]["state_name"] == "Completed"
-        process.terminate()
-        assert process.wait(timeout=60) == 0
+        started = psutil.Process(process.pid).children()
+        [pages] = [one for one in started if "flows.leash" in one.cmdline()]
+        process.kill()
+        pages.wait(timeout=60)
     assert set(invitations(desk).values()) == {1}
+    knows_nobody(server)
+    assert "person1@" not in log.read_text()
 
 
 def all_ended(server: PrefectServer) -> list[dict[str, object]]:

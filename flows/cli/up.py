@@ -80,12 +80,13 @@ def _check_free(port: int) -> None:
 @contextmanager
 def _server(port: int, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """Prefect's server as a process of its own, ended after everything that speaks to it."""
+    from flows.leash import leashed
+
     log.parent.mkdir(parents=True, exist_ok=True)
     prefect = [sys.executable, "-m", "prefect", "server", "start"]
     with log.open("wb") as words:
-        server = subprocess.Popen(  # noqa: S603 - our own interpreter
+        server = leashed(
             [*prefect, "--host", "127.0.0.1", "--port", str(port)],
-            stdin=subprocess.DEVNULL,
             stdout=words,
             stderr=words,
             # Ctrl-C is for us: the server must hear how the runs ended before it ends.
