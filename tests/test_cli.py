@@ -397,6 +397,27 @@ def test_status_of_one_shows_who_needs_a_person(typed: Typed, half_done: Begun) 
     assert "unsure: campaign settle backend-2026" in answer.out
 
 
+def test_status_tells_a_run_at_work_from_one_that_is_gone(
+    typed: Typed, ledger: Ledger, file: Path
+) -> None:
+    """At work: look again, and start no other. Gone without an end: what it was sending is
+    unsure at once, in words, counts and the next step."""
+    run = begin(ledger, file)
+    sent_project(ledger, run)
+    ada, *_ = added(ledger, run)
+    send(ledger, run, Operation.INVITE, Step.SENDING, ada)
+    alive = typed("status", "backend-2026").out
+    assert "at work now; look again: campaign status backend-2026" in alive
+    assert "campaign run" not in alive and "1 sending" in alive
+    with ledger._writing() as connection:
+        connection.exec_driver_sql("UPDATE run SET process_start = 'another'")
+    [listed] = typed("status", "--json").object["campaigns"]
+    assert (listed["counts"]["sending"], listed["counts"]["unsure"]) == (0, 1)
+    gone = typed("status", "backend-2026").out
+    assert "its process went away" in gone and "2 waiting, 1 unsure" in gone
+    assert "unsure: campaign settle backend-2026" in gone and "campaign run" in gone
+
+
 def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) -> None:
     """`status KEY --json` is the status object, every field of it."""
     answer = typed("status", "backend-2026", "--json").object

@@ -27,7 +27,8 @@ def status(
 ) -> None:
     """Show where each campaign stands.
 
-    Read from the ledger alone: no service is asked, nothing is changed.
+    Read from the ledger alone: no service is asked. Of a run whose process went away, what it was
+    sending is unsure from now on.
     """
     from config.settings import load_local
     from data.ledger import Ledger
@@ -69,7 +70,7 @@ def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
     if not campaigns:
         _nothing_yet(None, as_json=as_json)
         return
-    stand = [standing(ledger, campaign) for campaign in campaigns]
+    stand = [standing(ledger, _with_doubts(ledger, campaign)) for campaign in campaigns]
     if as_json:
         print_json({"campaigns": stand})
         return
@@ -85,9 +86,22 @@ def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
     say(f"Next: {command('status', 'KEY')}")
 
 
+def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
+    """The campaign, once the claims of dead runs are the doubts that they are."""
+    from data.opening import LedgerUnusable
+
+    try:
+        left = ledger.recover(campaign.id)
+    except LedgerUnusable:
+        return campaign  # nothing can be written now: shown as it was recorded
+    return find_campaign(ledger, campaign.key) if left else campaign
+
+
 def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
+    from flows.cli.plan import last_run_lives
     from tasks.standing import standing
 
+    campaign = _with_doubts(ledger, campaign)
     stand = standing(ledger, campaign)
     if as_json:
         print_json(stand)
@@ -106,7 +120,12 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
         more = counted(len(waiting_for_a_person) - LISTED, "more candidate")
         say(f"and {more}, listed by: {command('status', campaign.key, '--json')}")
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
-    say(*(f"  {step}" for step in next_steps(stand, campaign.definition)))
+    steps = next_steps(stand, campaign.definition)
+    if last_run_lives(ledger, campaign):
+        # Who waits has their turn in the run that is at work.
+        steps = [step for step in steps if not step.startswith("waiting:")]
+        steps.append(f"at work now; look again: {command('status', campaign.key)}")
+    say(*(f"  {step}" for step in steps))
 
 
 def _held(ledger: "Ledger", key: str) -> Iterable[str]:
@@ -155,5 +174,4 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
         return f"{began}, {ended}" + (f": {run.reason}" if run.reason else "")
     if last_run_lives(ledger, campaign):
         return f"{began}, at work now"
-    # Its claims become unsure as soon as a run finds them; status itself writes nothing.
     return f"{began}, went away without an end; what it was sending is unsure"
