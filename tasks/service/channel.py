@@ -14,7 +14,9 @@ import httpx
 
 from tasks.service.exchange import Exchange, Phase
 
-IN_FLIGHT = 8  # requests per httpx client: its pool slows down beyond this
+# Requests per httpx client. At the begin and end of each request its pool looks at every idle
+# connection, with a system call each: with one connection there is none to look at.
+IN_FLIGHT = 1
 LARGEST_BODY = 64 * 1024 * 1024  # bytes; a longer answer counts as lost
 _IDLE_SECONDS = 2.0  # an idle connection kept longer may be closed just as we use it
 _CONNECT_SECONDS = 10.0

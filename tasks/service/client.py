@@ -62,7 +62,8 @@ class Service:
         }
         self._deadline = deadline
         self._patience = patience or Patience()
-        self._lanes_wanted = max(1, math.ceil(in_flight / IN_FLIGHT))
+        # One more than calls: a harmless question never waits behind requests that hang.
+        self._lanes_wanted = math.ceil(in_flight / IN_FLIGHT) + 1
         self._lanes: list[Lane] = []
         self._open = AsyncExitStack()
         self._tokens = Tokens(settings, self._post_for_token, patience=self._patience)
