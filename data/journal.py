@@ -16,9 +16,10 @@ from data.ledger import Ledger
 class _Batch:
     outcomes: list[Outcome] = field(default_factory=list)
     claims: list[tuple[Claim, asyncio.Future[Claimed | None]]] = field(default_factory=list)
+    flushes: list[asyncio.Future[None]] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.outcomes or self.claims)
+        return bool(self.outcomes or self.claims or self.flushes)
 
 
 class Journal:
@@ -51,9 +52,14 @@ class Journal:
         self._wake()
 
     async def flush(self) -> None:
-        """Wait until everything handed over is durable. Raises LedgerUnusable."""
-        while self._writer is not None and not self._writer.done():
-            await asyncio.shield(self._writer)
+        """Wait until what was handed over so far is durable. Raises LedgerUnusable.
+
+        Others may go on claiming meanwhile: what they hand over later is not waited for.
+        """
+        if self._writer is not None and not self._writer.done():
+            written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.flushes.append(written)
+            await written
         if self._broken is not None:
             raise self._broken
 
@@ -76,20 +82,28 @@ class Journal:
         while self._waiting:
             batch, self._waiting = self._waiting, _Batch()
             wishes = [] if self._broken else [claim for claim, _ in batch.claims]
+            granted: list[Claimed | None] = []
             try:
-                granted = await self._commit(batch.outcomes, wishes)
+                if batch.outcomes or wishes:
+                    granted = await self._commit(batch.outcomes, wishes)
             except Exception as error:  # noqa: BLE001 - whoever waits for a claim must hear of it
                 self._broken = error
                 self._unwritten += batch.outcomes
-                granted = []
-            if self._broken is not None:
-                for _, answer in batch.claims:
-                    if not answer.done():
-                        answer.set_exception(self._broken)
-                continue
-            for (_, answer), claimed in zip(batch.claims, granted, strict=True):
+            self._answer(batch, granted)
+
+    def _answer(self, batch: _Batch, granted: list[Claimed | None]) -> None:
+        """Tell everybody who waits for a batch; whoever was cancelled meanwhile waits no more."""
+        for written in batch.flushes:
+            if not written.done():
+                written.set_result(None)
+        if self._broken is not None:
+            for _, answer in batch.claims:
                 if not answer.done():
-                    answer.set_result(claimed)
+                    answer.set_exception(self._broken)
+            return
+        for (_, answer), claimed in zip(batch.claims, granted, strict=True):
+            if not answer.done():
+                answer.set_result(claimed)
 
     async def _commit(self, outcomes: list[Outcome], wishes: list[Claim]) -> list[Claimed | None]:
         loop = asyncio.get_running_loop()

@@ -22,7 +22,7 @@ from flows.work import Desk, Work, heed, keep_receipt, paused_by, working
 from tasks.approval import held_back, plan_of
 from tasks.asked import Asked, Wanted, intent_of, look_up, what_is_left
 from tasks.candidates import add
-from tasks.invitations import invite
+from tasks.invitations import Slots, invite
 from tasks.links import write_links
 from tasks.preflight import preflight
 from tasks.project import AttachProblem, CreateProject
@@ -185,7 +185,7 @@ async def _single(work: Work, what: str, name: str, order: Callable[[Campaign], 
 
 
 async def _send_one(work: Work, order: Order) -> None:
-    await work.sender.send(order)
+    await work.sender.see_through(work.sender.send(order))
     await work.journal.flush()
 
 
@@ -209,20 +209,39 @@ async def _add_people(work: Work) -> None:
 async def _invite_people(work: Work) -> None:
     ledger, project = work.desk.ledger, work.campaign().project_id
     people = await asyncio.to_thread(ledger.to_invite, work.begun.campaign)
+    slots = Slots.of(work.desk.local.invites_in_flight)
 
-    async def wave(part: Sequence[ToInvite]) -> None:
-        if project is None:
-            return
+    if project is None:
+        return
+
+    async def wave(part: Sequence[ToInvite], on_the_wire: Callable[[], None]) -> None:
         await invite(
-            work.sender,
-            project,
-            part,
-            in_flight=work.desk.local.invites_in_flight,
-            each=work.desk.hears,
+            work.sender, project, part, slots, each=work.desk.hears, on_the_wire=on_the_wire
         )
         await work.journal.flush()
 
-    await _in_parts(work, "invitations", people, WAVE, wave)
+    await _in_waves(work, people, wave)
+
+
+async def _in_waves(
+    work: Work,
+    people: Sequence[ToInvite],
+    invite_wave: Callable[[Sequence[ToInvite], Callable[[], None]], Awaitable[None]],
+) -> None:
+    """Begin each wave once the one before is on the wire: the service is never left waiting."""
+    try:
+        async with asyncio.TaskGroup() as waves:
+            for start in range(0, len(people), WAVE):
+                if not await _may_go_on(work):
+                    return
+                part = people[start : start + WAVE]
+                on_the_wire = asyncio.Event()
+                step = partial(invite_wave, part, on_the_wire.set)
+                name = _name_of("invitations", start, len(part), len(people))
+                waves.create_task(work.desk.perform(name, step))
+                await on_the_wire.wait()
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None  # the others were only cancelled because of it
 
 
 async def _in_parts(
@@ -233,14 +252,22 @@ async def _in_parts(
     step: Callable[[Sequence[T]], Awaitable[None]],
 ) -> None:
     for start in range(0, len(whole), size):
-        await keep_receipt(work)
-        await heed(work)
-        if work.gate.stopped:
+        if not await _may_go_on(work):
             return
         part = whole[start : start + size]
-        # A hyphen: Prefect's graph has no dash and would show "1–7" as "17".
-        name = f"{what} {start + 1:,}-{start + len(part):,} of {len(whole):,}"
-        await work.desk.perform(name, partial(step, part))
+        await work.desk.perform(_name_of(what, start, len(part), len(whole)), partial(step, part))
+
+
+async def _may_go_on(work: Work) -> bool:
+    """Before each part: the receipt says how far the ledger has got, and nobody objects."""
+    await keep_receipt(work)
+    await heed(work)
+    return work.gate.stopped is None
+
+
+def _name_of(what: str, start: int, number: int, whole: int) -> str:
+    # A hyphen: Prefect's graph has no dash and would show "1–7" as "17".
+    return f"{what} {start + 1:,}-{start + number:,} of {whole:,}"
 
 
 async def _close_up(

@@ -62,13 +62,17 @@ async def add(
 
     One request at a time: an answer lost here leaves doubt about every row of the request.
     """
-    waiting = [tuple(rows)]
-    while waiting:
-        batch = waiting.pop(0)
-        sent = await sender.send(AddCandidates(ledger, project_id, batch))
-        if sent is None:
-            continue
-        each(sent)
-        if sent.judged.then is Then.HALVE:
-            middle = len(sent.claimed.rows) // 2
-            waiting[:0] = [sent.claimed.rows[:middle], sent.claimed.rows[middle:]]
+
+    async def add_one_after_another() -> None:
+        waiting = [tuple(rows)]
+        while waiting:
+            batch = waiting.pop(0)
+            sent = await sender.send(AddCandidates(ledger, project_id, batch))
+            if sent is None:
+                continue
+            each(sent)
+            if sent.judged.then is Then.HALVE:
+                middle = len(sent.claimed.rows) // 2
+                waiting[:0] = [sent.claimed.rows[:middle], sent.claimed.rows[middle:]]
+
+    await sender.see_through(add_one_after_another())

@@ -13,10 +13,11 @@ from tasks.service import wire
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """Order: have the service send one invitation."""
+    """Order: have the service send one invitation. `leaves` hears that it is about to leave."""
 
     project_id: int
     person: ToInvite
+    leaves: Callable[[ToInvite], None] = lambda _: None
     operation: Operation = Operation.INVITE
 
     @property
@@ -24,25 +25,58 @@ class Invite:
         return (self.person.row,)
 
     def prepare(self, claimed: Claimed) -> Prepared:
+        self.leaves(self.person)
         return Prepared(wire.invite(self.project_id, self.person.candidate_id))
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """How many invitations are on the wire at the same time, whichever wave they belong to.
+
+    A wave takes over each slot as the one before it has no more use for it.
+    """
+
+    number: int
+    free: asyncio.Semaphore
+
+    @classmethod
+    def of(cls, number: int) -> "Slots":
+        return cls(number, asyncio.Semaphore(number))
 
 
 async def invite(
     sender: Sender,
     project_id: int,
     wave: Sequence[ToInvite],
+    slots: Slots,
     *,
-    in_flight: int,
     each: Callable[[Sent], None] = lambda _: None,
+    on_the_wire: Callable[[], None] = lambda: None,
 ) -> None:
-    """Invite one wave, at most `in_flight` at the same time; `each` hears of everyone sent."""
+    """Invite one wave; `each` hears of everyone sent.
+
+    `on_the_wire` is told once everybody is claimed: nobody of this wave waits for a slot, so that
+    the next wave can be made ready while the last answers of this one are on their way.
+    """
     people = iter(wave)
+    ashore = {person.row for person in wave}
+
+    def leaves(person: ToInvite) -> None:
+        ashore.discard(person.row)
+        if not ashore:
+            on_the_wire()
 
     async def invite_one_after_another() -> None:
-        for person in people:  # shared: each person is taken by exactly one
-            if (sent := await sender.send(Invite(project_id, person))) is not None:
-                each(sent)
+        async with slots.free:
+            for person in people:  # shared: each person is taken by exactly one
+                sent = await sender.send(Invite(project_id, person, leaves))
+                leaves(person)  # also where nothing was sent
+                if sent is not None:
+                    each(sent)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(in_flight, len(wave))):
-            group.create_task(invite_one_after_another())
+    async def invite_all() -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(slots.number, len(wave))):
+                group.create_task(invite_one_after_another())
+
+    await sender.see_through(invite_all())

@@ -6,9 +6,9 @@ leaves; whatever comes of the request is recorded before anything is claimed aft
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 from config.errors import CampaignError
 from data.claims import Claim, Claimed, Outcome
@@ -24,6 +24,8 @@ from tasks.service.wire import Request
 TRIES = 4  # of a request that provably did not leave
 PAUSES = 10  # that a service may ask of one request before the run ends
 GRACE = 10.0  # seconds that answers still get when a run is cancelled
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +133,35 @@ class Sender:
         self._run = run
         self._first_wait = first_wait  # seconds, doubled with each try
 
+    async def see_through(self, sending: Coroutine[Any, Any, T]) -> T:
+        """Let requests under way come to their end: a cancelled run still records its answers.
+
+        Nothing is claimed any more once the run was cancelled.
+        """
+        piece = asyncio.ensure_future(sending)
+        try:
+            return await asyncio.shield(piece)
+        except asyncio.CancelledError:
+            self._gate.stop("The run was cancelled.")
+            await asyncio.wait({piece}, timeout=GRACE)
+            if not piece.done():
+                piece.cancel()
+                await asyncio.wait({piece})
+            if not piece.cancelled():
+                piece.exception()  # looked at: the cancellation says it all
+            raise
+
     async def send(self, order: Order) -> Sent | None:
-        """See an order through. None: it was not sent (taken by another run, or stopped)."""
+        """Claim, send and record, again where that is safe; to be called within `see_through`.
+
+        None: it was not sent (taken by another run, or stopped). The next order's claim travels
+        to the ledger with this one's outcome: nothing is awaited between the two.
+        """
         tries = pauses = 0
         renewed = False
         sent: Sent | None = None
         while await self._may_leave(order.operation):
-            sent = await self._shielded(order, renewed)
+            sent = await self._claim_send_record(order, renewed)
             if sent is None:
                 return None
             match sent.judged.then:
@@ -177,21 +201,6 @@ class Sender:
         # Jitter keeps many senders from coming back at the same moment.
         jitter = random.uniform(0.5, 1.5)  # noqa: S311
         return float(self._first_wait * 2 ** (tries - 1) * jitter)
-
-    async def _shielded(self, order: Order, renewed: bool) -> Sent | None:
-        """Claim, send and record as one piece: a cancelled run still records its answers."""
-        piece = asyncio.ensure_future(self._claim_send_record(order, renewed))
-        try:
-            return await asyncio.shield(piece)
-        except asyncio.CancelledError:
-            self._gate.stop("The run was cancelled.")
-            await asyncio.wait({piece}, timeout=GRACE)
-            if not piece.done():
-                piece.cancel()
-                await asyncio.wait({piece})
-            if not piece.cancelled():
-                piece.exception()  # looked at: the cancellation says it all
-            raise
 
     async def _claim_send_record(self, order: Order, renewed: bool) -> Sent | None:
         claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -62,10 +63,10 @@ class Office:
         path.write_text(f"campaign: {key}\nproject: {project}\n{asked}{listed}{more}")
         return path
 
-    def run(self, path: Path) -> Finish:
-        """Run it to its end, as `campaign run` does, without Prefect."""
+    def run(self, path: Path, **watching: Any) -> Finish:
+        """Run it to its end, as `campaign run` does, without Prefect; `watching` as of a Desk."""
         with self.ledger() as ledger:
-            desk = Desk(ledger, settings_of(self.service), self.local)
+            desk = Desk(ledger, settings_of(self.service), self.local, **watching)
             return asyncio.run(conduct(Asked(path, path.stem), desk))
 
     def ledger(self) -> Ledger:

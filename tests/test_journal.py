@@ -97,6 +97,33 @@ def test_a_claim_is_granted_only_once_its_commit_returned() -> None:
     asyncio.run(story())
 
 
+def test_a_flush_waits_for_what_was_handed_over_and_for_nothing_later() -> None:
+    """The end of one wave is not put off by the claims of the next."""
+
+    async def story() -> None:
+        disk, thread = Disk(), ByHand()
+        journal = Journal(disk, thread)  # type: ignore[arg-type]
+        journal.record(done(1))
+        await settled()
+        journal.record(done(2))
+        flushed = asyncio.create_task(journal.flush())
+        await settled()
+        thread.work()
+        await settled()
+        later = asyncio.create_task(journal.claim(wish(3)))
+        assert not flushed.done()
+        thread.work()
+        await settled()
+        assert (flushed.done(), later.done()) == (True, False)
+        thread.work()
+        await asyncio.gather(flushed, later)
+        assert disk.commits == [([1], []), ([2], []), ([], [3])]
+        await journal.flush()  # nothing is on its way
+        await journal.close()
+
+    asyncio.run(story())
+
+
 def test_after_a_failed_commit_nothing_is_claimed_any_more() -> None:
     """Without a durable claim nothing may be sent, now or later in this run."""
 
