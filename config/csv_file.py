@@ -73,7 +73,8 @@ def read_csv(data: bytes, file: str, wishes: Wishes) -> PeopleTable:
 def _guessed(data: bytes, text: str, file: str) -> str | None:
     """Remark on a text that is no UTF-8: which characters its bytes mean is not certain."""
     try:
-        if text.isascii() or data.startswith(tuple(mark for mark, _ in MARKS)):
+        marked = data.startswith(tuple(mark for mark, _ in MARKS))
+        if text.isascii() or marked or b"\0" in data:
             return None
         data.decode("utf-8")
     except UnicodeDecodeError:

@@ -63,8 +63,8 @@ class Doubt:
     sentence: str
 
 
-def doubts(key: str) -> Iterator[Doubt]:
-    """Say what may be wrong with the address that has this key; mostly nothing."""
+def doubts(typed: str, key: str) -> Iterator[Doubt]:
+    """Say what may be wrong with an address that has this key; mostly nothing."""
     local, _, domain = key.rpartition("@")
     if slip := likely_slip(domain):
         yield Doubt("a likely slip", f"{domain} may be a slip for {slip}")
@@ -75,9 +75,11 @@ def doubts(key: str) -> Iterator[Doubt]:
         )
     if "?" in local:
         yield Doubt("a lost character", "a ? often stands where a program lost another character")
-    if not local.isascii() or "xn--" in domain:
+    if not typed.isascii() or "xn--" in domain:
         yield from _look_alikes(local)
-        yield from _look_alikes(_readable(domain))
+        # As it was typed, since the key has every letter in its plainest form.
+        as_typed = typed.rpartition("@")[2].casefold()
+        yield from _look_alikes(_readable(domain) if as_typed.isascii() else as_typed)
 
 
 @lru_cache(maxsize=65536)
@@ -132,7 +134,7 @@ _LONGEST = max(map(len, PROVIDERS)) + 1
 
 def _look_alikes(text: str) -> Iterator[Doubt]:
     """Point at letters that are drawn like Latin ones and are others."""
-    foreign = [c for c in text if not c.isascii() and c.translate(LOOK_ALIKE).isascii()]
+    foreign = [c for c in text if not c.isascii() and _drawn_as(c).isascii()]
     if not foreign:
         return
     alphabets = {alphabet for c in text if (alphabet := _alphabet(c))}
@@ -142,6 +144,11 @@ def _look_alikes(text: str) -> Iterator[Doubt]:
         names = ", ".join(dict.fromkeys(unicodedata.name(c, "?") for c in foreign))
         sentence = f"it has letters that look like Latin ones and are not: {names}"
         yield Doubt("letters that look like others", sentence)
+
+
+def _drawn_as(character: str) -> str:
+    """Answer the Latin letter that a letter is drawn as: of another alphabet, or just wider."""
+    return unicodedata.normalize("NFKC", character.translate(LOOK_ALIKE))
 
 
 @lru_cache(maxsize=1024)

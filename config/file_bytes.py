@@ -11,6 +11,9 @@ from config.places import Place, Problem
 LARGEST = 48 * 2**20
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
+    # Before the next one, which begins alike.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
@@ -42,9 +45,10 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
 
     Raises BadInput with the line on which the text ends to be one.
     """
-    marked = [encoding for mark, encoding in MARKS if data.startswith(mark)]
+    marked = [encoding for mark, encoding in MARKS if data.startswith(mark)][:1]
+    marked = marked or _two_bytes_a_letter(data)
     if not marked and b"\0" in data:
-        message = "this is a binary file, wanted text"
+        message = "this is a binary file, wanted text; save it as UTF-8"
         raise BadInput([Problem(Place(file), message=message)])
     line = 1
     for encoding in marked or encodings:
@@ -54,6 +58,17 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
             line = data.count(b"\n", 0, error.start) + 1
     message = "this is not text in UTF-8; save the file as UTF-8"
     raise BadInput([Problem(Place(file, line), message=message)])
+
+
+def _two_bytes_a_letter(data: bytes) -> list[str]:
+    """Tell UTF-16 without its mark: in the header of a table nearly every other byte is zero."""
+    head = data[:200]
+    first, second = head[::2].count(0), head[1::2].count(0)
+    if len(data) % 2 or 4 * max(first, second) < len(head):
+        return []
+    if 4 * first < second:
+        return ["utf-16-le"]
+    return ["utf-16-be"] if 4 * second < first else []
 
 
 def _refused(path: Path, message: str) -> BadInput:

@@ -51,6 +51,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
 FIELD_OF = {alias: name for name, aliases in ALIASES.items() for alias in aliases}
 # Beside a first name in these words, these mean the family name; alone they might be whole names.
 FAMILY_NAME_BESIDE = {"vorname": "name", "prenom": "nom", "voornaam": "naam"}
+# Words that mean names only side by side; alone they might be anything.
+SIDE_BY_SIDE = {"first": "first_name", "last": "last_name"}
 
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
 
@@ -121,6 +123,7 @@ def find_columns(
     listed = ", ".join(name.strip() for name in header if name.strip()) or "nothing"
     complaints = [
         f"no column for {field}{_asked_for(field, chosen)}; found {listed}"
+        f"{_one_of(unused, field, chosen)}"
         for field in dict.fromkeys((*needed, *chosen))
         if field not in found
     ]
@@ -141,21 +144,41 @@ def _meant(
 ) -> list[str | None]:
     """Answer the field of each column."""
     named = {spelling(name): field for field, name in chosen.items()}
-    spellings = [spelling(name) for name in header]
-    family = {FAMILY_NAME_BESIDE[first] for first in spellings if first in FAMILY_NAME_BESIDE}
+    beside = _by_their_neighbours(header)
     fields: list[str | None] = []
-    for name, reduced in zip(header, spellings, strict=True):
+    for name in header:
+        reduced = spelling(name)
         field = named.get(reduced)
         if field is None:
-            field = "last_name" if reduced in family else meaning(name)
+            field = beside.get(reduced) or meaning(name)
             if field in chosen or (field == FULL_NAME and FULL_NAME not in needed):
                 field = None
         fields.append(field)
     return fields
 
 
+def _by_their_neighbours(header: Sequence[str]) -> dict[str, str]:
+    """Answer what words mean that say a name only beside others, by their spelling."""
+    spellings = set(map(spelling, header))
+    beside = {
+        family: "last_name" for first, family in FAMILY_NAME_BESIDE.items() if first in spellings
+    }
+    names = {"first_name", "last_name"}
+    if spellings >= SIDE_BY_SIDE.keys() and not names & set(map(meaning, header)):
+        beside |= SIDE_BY_SIDE
+    return beside
+
+
 def _asked_for(field: str, chosen: Mapping[str, str]) -> str:
     return f' under the header "{chosen[field]}"' if field in chosen else ""
+
+
+def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str]) -> str:
+    """Say how to name a column, where one that nobody asked for might be the missing one."""
+    likely = [name for name in unused if meaning(name) != FULL_NAME]
+    if not likely or field in chosen or field == "campaign":
+        return ""
+    return f'; if one of these is it: columns: {{{field}: "…"}}'
 
 
 def _about_names(header: Sequence[str], found: Mapping[str, list[int]]) -> list[str]:

@@ -18,6 +18,8 @@ from pydantic_core import PydanticCustomError
 from config import cron, email_address, moments, spans
 
 LONGEST_TEXT = 10_000
+# They turn what follows them around, so that a name reads otherwise than it is.
+DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 LARGEST_ID = 2**63 - 1
 ID_WANTED = "a whole number above 0"
 TIMEZONE_WANTED = "a timezone such as Europe/Paris"
@@ -40,14 +42,20 @@ def _sendable(text: str, allowed: str = "") -> str:
         raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")
     if not text.isprintable():
         for character in text:
-            if unicodedata.category(character) in {"Cc", "Cs"} and character not in allowed:
+            if character in allowed:
+                continue
+            if unicodedata.category(character) in {"Cc", "Cs"}:
                 code = f"U+{ord(character):04X}"
                 raise wanted(f"text without the control character {code} in it")
+            if character in DIRECTIONS:
+                name = unicodedata.name(character)
+                raise wanted(f"text without the invisible {name} in it")
     return text
 
 
 def _note(typed: str) -> str:
-    return _sendable(typed, allowed="\n\r\t")
+    # What is copied from a telephone book often brings its direction along.
+    return _sendable(typed, allowed="\n\r\t" + DIRECTIONS)
 
 
 def _name(typed: str) -> str:

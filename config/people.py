@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from sys import intern
+from unicodedata import normalize
 
 from pydantic import ValidationError
 
@@ -9,6 +10,7 @@ from config.definition import Candidate
 from config.email_doubts import doubts, mailbox
 from config.email_key import email_key
 from config.fields import CandidateFields
+from config.name_doubts import name_doubts
 from config.places import Place, Problem, shown
 from config.wording import complaint, unknown_field
 from config.written import People, Row
@@ -20,6 +22,7 @@ def judge_people(
     """Judge the people; `stage_id` is what a person without one gets."""
     candidates: list[Candidate] = []
     seen: dict[str, Place] = {}
+    folded: dict[str, str] = {}
     labelled: list[str] = []
     for row in people.rows:
         if isinstance(row, Problem):
@@ -33,28 +36,53 @@ def judge_people(
         key = email_key(fields.email1)
         place = people.places.row(row.number)
         if (first := seen.setdefault(key, place)) is not place:
-            problems.append(
-                Problem(
-                    people.places.value(row.number, "email1"),
-                    "email1",
-                    found=shown(fields.email1),
-                    message=f"found {shown(fields.email1)}, the same person as {first}",
-                    cause="each person only once",
-                )
-            )
+            there = people.places.value(row.number, "email1")
+            alike = _alike(fields.email1, folded.get(key, key))
+            problems.append(_again(fields.email1, there, first, alike))
             continue
+        if not fields.email1.isascii():
+            folded[key] = fields.email1
         candidates.append(_candidate(fields, key, place, stage_id))
         if row.remark:
             named = people.places.value(row.number, "first_name")
             cause = "a full name of several words"
             warnings.append(Problem(named, "first_name", message=row.remark, cause=cause))
-        for doubt in doubts(key):
+        for doubt in doubts(fields.email1, key):
             said = f"{shown(fields.email1)}: {doubt.sentence}"
             warnings.append(Problem(place, "email1", message=said, cause=doubt.kind))
+        warnings.extend(_about_names(fields, row, people))
         if mailbox(key) != key:
             labelled.append(key)
     warnings.extend(_one_mailbox(labelled, seen))
     return tuple(candidates)
+
+
+def _again(typed: str, place: Place, first: Place, alike: bool) -> Problem:
+    """Complain about a second row for one person; `alike` says that only folding made it so."""
+    said = f"found {shown(typed)}, the same person as {first}"
+    if alike:
+        said += (
+            " but for letters that count as one, such as ß and ss; if they are two people, "
+            "put one of them into a campaign of its own"
+        )
+    cause = "each person only once"
+    return Problem(place, "email1", found=shown(typed), message=said, cause=cause)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Say whether two addresses of one key differ in more than their case."""
+    first, second = (normalize("NFC", each.rpartition("@")[0].lower()) for each in (one, other))
+    return first != second
+
+
+def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[Problem]:
+    """Point at names that a program most likely spoilt."""
+    for field in ("first_name", "last_name"):
+        name = getattr(fields, field)
+        for doubt in name_doubts(name):
+            place = people.places.value(row.number, field)
+            said = f"{shown(name)}: {doubt.sentence}"
+            yield Problem(place, field, message=said, cause=doubt.kind)
 
 
 def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator[Problem]:

@@ -311,7 +311,7 @@ def test_a_plan_after_a_change_adds_and_reports(
 
 
 def test_what_to_look_at_is_told_before_anything_is_sent(typed: Typed, file: Path) -> None:
-    """A doubtful address is pointed at by check and plan, also beside mistakes, also to programs."""
+    """Check and plan point at a doubtful address, also beside mistakes, also to programs."""
     doubtful = DEFINITION.replace("ada@example.com", "ada@gmial.com")
     file.write_text(doubtful, encoding="utf-8")
     slip = "gmial.com may be a slip for gmail.com"

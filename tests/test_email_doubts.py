@@ -1,8 +1,10 @@
-"""Warnings about addresses: where a candidate might be locked out, or invited twice."""
+"""Warnings about people: who might be locked out, invited twice, or called by a spoilt name."""
 
 import pytest
 
 from config.email_doubts import PROVIDERS, doubts, likely_slip, mailbox
+from config.email_key import email_key
+from config.name_doubts import name_doubts
 
 
 @pytest.mark.parametrize(
@@ -44,7 +46,7 @@ def test_a_proper_domain_is_no_slip(domain: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "kinds"),
+    ("typed", "kinds"),
     [
         ("ada@example.com", []),
         ("jobs@example.com", ["an address that several people may read"]),
@@ -56,13 +58,37 @@ def test_a_proper_domain_is_no_slip(domain: str) -> None:
         ("адам@example.com", []),
         ("сосо@example.com", ["letters that look like others"]),
         ("josé@example.com", []),
+        ("ａｄａ@example.com", ["letters that look like others"]),
+        ("ada@ｅｘａｍｐｌｅ.com", ["letters that look like others"]),
+        ("ada@bücher.example", []),
         ("ada@xn--bcher-kva.example", []),
         ("info@gmial.com", ["a likely slip", "an address that several people may read"]),
     ],
 )
-def test_what_is_doubtful(key: str, kinds: list[str]) -> None:
+def test_what_is_doubtful(typed: str, kinds: list[str]) -> None:
     """Nothing is said about an address that is as it should be."""
-    assert [doubt.kind for doubt in doubts(key)] == kinds
+    assert [doubt.kind for doubt in doubts(typed, email_key(typed))] == kinds
+
+
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("Ada", []),
+        ("José Núñez", []),
+        ("Łukasz", []),
+        ("愛", []),
+        ("Jos?", ["a lost character"]),
+        ("Jos\ufffd", ["a lost character"]),
+        ("JosÃ©", ["a name read in the wrong encoding"]),
+        ("MÃ¼ller", ["a name read in the wrong encoding"]),
+    ],
+)
+def test_what_a_program_did_to_a_name(name: str, kinds: list[str]) -> None:
+    """What was spoilt on the way is pointed at, with what was most likely meant."""
+    found = list(name_doubts(name))
+    assert [doubt.kind for doubt in found] == kinds
+    if "Ã" in name:
+        assert "José" in found[0].sentence or "Müller" in found[0].sentence
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,18 @@ def test_what_a_header_means(header: str, field: str | None) -> None:
         (["Nom", "Prénom", "Courriel"], {"last_name": 0, "first_name": 1, "email1": 2}),
         (["First name", "Name", "Email"], {"first_name": 0, "email1": 2}),
         (["Nom", "Email"], {"email1": 1}),
+        (["Last", "First", "Mail"], {"last_name": 0, "first_name": 1, "email1": 2}),
+        (["First name", "Surname", "Last", "Mail"], {"first_name": 0, "last_name": 1, "email1": 3}),
+        (["Last", "Given name", "Mail"], {"first_name": 1, "email1": 2}),
     ],
 )
 def test_a_family_name_is_known_by_the_word_beside_it(
     header: list[str], found: dict[str, int]
 ) -> None:
-    """Beside Vorname, Name is the family name; beside anything else it might be the whole one."""
+    """Beside Vorname, Name is the family name; beside anything else it might be the whole one.
+
+    First and Last are names only side by side: alone, Last may be somebody's last visit.
+    """
     assert find_columns(header, {}).by_field == found
 
 

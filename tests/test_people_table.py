@@ -96,6 +96,17 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
         (HEADER, ", candidates: found no candidates, wanted at least one"),
         (HEADER + "A,,a@example.com\n", ":2, last_name: found nothing, wanted a last name"),
         (HEADER + ADA + ADA, ":3, email1: found"),
+        (
+            HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
+            ':3, email1: found "STRASSE@example.com", the same person as people.csv:2 but for '
+            "letters that count as one, such as ß and ss; if they are two people, put one of them "
+            "into a campaign of its own",
+        ),
+        (
+            HEADER + "Ad\u202ea,B,a@example.com\n",
+            ':2, first_name: found "Ad\\u202ea", wanted text without the invisible '
+            "RIGHT-TO-LEFT OVERRIDE in it",
+        ),
         (b"PK\x03\x04\x00\x00", ": this is a binary file"),
         (b"\x81\x8d\n", ":1: this is not text"),
         ("", ": the file is empty"),
@@ -190,7 +201,10 @@ def test_columns_of_a_header() -> None:
     columns = find_columns(["Email", "x", "", "First name"], {})
     assert columns.by_field == {"email1": 0, "first_name": 3}
     assert columns.unused == ("x",)
-    assert columns.complaints == ("no column for last_name; found Email, x, First name",)
+    assert columns.complaints == (
+        "no column for last_name; found Email, x, First name; "
+        'if one of these is it: columns: {last_name: "…"}',
+    )
 
 
 @pytest.mark.parametrize(

@@ -261,7 +261,8 @@ NO_EMAIL = one(
     [["First name", "Last name", "Phone"], ["A", "B", 1]],
     Outcome(
         complaints=(
-            "{file}, Candidates!A1: no column for email1; found First name, Last name, Phone",
+            "{file}, Candidates!A1: no column for email1; found First name, Last name, Phone; "
+            'if one of these is it: columns: {{email1: "…"}}',
         )
     ),
 )
@@ -333,11 +334,11 @@ DOUBTFUL = one(
             '{file}, Candidates!C2, email1: "ann@gmial.com": gmial.com may be a slip for gmail.com',
             '{file}, Candidates!C3, email1: "jobs@example.com": several people may read this '
             "mailbox, and whoever logs in with it is the candidate",
-            '{file}, Candidates!C6, email1: "\u0430dam@example.com": it has letters that look '
-            "like Latin ones and are not: CYRILLIC SMALL LETTER A",
             '{file}, Candidates!C5, email1: "abc+work@googlemail.com": most likely the same '
             'mailbox as "a.b.c@gmail.com" at {file}, Candidates!C4; one person would be invited '
             "twice",
+            '{file}, Candidates!C6, email1: "\u0430dam@example.com": it has letters that look '
+            "like Latin ones and are not: CYRILLIC SMALL LETTER A",
         ),
     ),
 )
@@ -347,7 +348,8 @@ NO_SHEETS = Book(
     Outcome(
         complaints=(
             "{file}, sheets: found the sheets Tabelle1, "
-            "wanted a sheet campaign (or campaigns) and a sheet candidates",
+            "wanted a sheet campaign (or campaigns) and a sheet candidates; "
+            "a table of people alone goes with its definition: --campaign definition.yaml",
         )
     ),
 )

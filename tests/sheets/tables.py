@@ -27,7 +27,7 @@ TABLES = [
         "scripts",
         [HEADER, ["Łukasz", "王", "l@example.com", "עברית", "😀", "1"]],
         lines(("Łukasz", "王", "l@example.com", "עברית", "😀", "1", ":2")),
-        encodings=("utf-8", "utf-8-sig", "utf-16"),
+        encodings=("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"),
     ),
     Table(
         "quotes-and-breaks",
@@ -103,7 +103,8 @@ TABLES = [
         [ADA, BOB],
         wrong(
             *(
-                f"1: no column for {field}; found Ada, Lovelace, ada@example.com, referral, 3"
+                f"1: no column for {field}; found Ada, Lovelace, ada@example.com, referral, 3; "
+                f'if one of these is it: columns: {{{{{field}: "…"}}}}'
                 for field in ("first_name", "last_name", "email1")
             )
         ),

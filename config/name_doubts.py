@@ -1,0 +1,30 @@
+"""What may be wrong with a name that is a proper one: said to a person, never mended.
+
+The service has no update (interface 4), so a name that a program has spoilt stays spoilt there.
+"""
+
+from collections.abc import Iterator
+
+from config.email_doubts import Doubt
+from config.places import shown
+
+LOST = ("?", "\N{REPLACEMENT CHARACTER}")
+
+
+def name_doubts(name: str) -> Iterator[Doubt]:
+    """Say what may be wrong with a name; mostly nothing."""
+    for character in LOST:
+        if character in name:
+            sentence = f"a {character} often stands where a program lost another character"
+            yield Doubt("a lost character", sentence)
+    if not name.isascii() and (meant := _read_as_bytes(name)):
+        sentence = f"most likely {shown(meant)}, which some program read in the wrong encoding"
+        yield Doubt("a name read in the wrong encoding", sentence)
+
+
+def _read_as_bytes(name: str) -> str | None:
+    """Answer what the bytes of a name spell in UTF-8, which hardly ever happens by accident."""
+    try:
+        return name.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return None
