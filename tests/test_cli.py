@@ -793,9 +793,8 @@ def test_links_go_into_a_copy_of_ones_own_table(
 def test_only_the_rows_to_mend_come_back(typed: Typed, tmp_path: Path, half_done: Begun) -> None:
     """A workbook that is a campaign again, with those who are not done; how to send it is said."""
     write_book(tmp_path / "people.xlsx", *PEOPLE, ("Zoë", "Müller", "zoe@example.com"))
-    answer = typed(
-        "links", "backend-2026", "--into", "people.xlsx", "--failed-only", "-o", "failed.xlsx"
-    )
+    words = ("links", "backend-2026", "--into", "people.xlsx", "--failed-only", "-o", "failed.xlsx")
+    answer = typed(*words)
     assert answer.code == 0
     assert [row[2] for row in cells_of(tmp_path / "failed.xlsx")[1:]] == [
         "grace@example.com",
@@ -811,6 +810,8 @@ def test_only_the_rows_to_mend_come_back(typed: Typed, tmp_path: Path, half_done
     done = write_book(tmp_path / "done.xlsx", *PEOPLE[::2])
     answer = typed("links", "backend-2026", "--into", done, "--failed-only", "-o", "none.xlsx")
     assert "none.xlsx was not written" in answer.err and not (tmp_path / "none.xlsx").exists()
+    # Half of it may be mended by now.
+    assert "exists already" in typed(*words).err
 
 
 # -- some campaigns of a batch ------------------------------------------------------------

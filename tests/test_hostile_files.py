@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from config.workbooks.process import received
+from config.workbooks.shapes import Unfit
 from tests.sheets.books import PLAIN
 from tests.sheets.broken import changed, replaced
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
@@ -212,6 +215,34 @@ def test_a_hostile_file_gets_a_clear_error(name: str) -> None:
     assert (code, "Traceback" in said) == (2, False)
     assert name in said
     assert wanted in said
+
+
+def busy() -> bytes:
+    """A sheet that takes some seconds to go through, and is no larger than a sheet may be."""
+    row = b'<row r="2"><c r="A2"><v>1</v></c></row>'
+    return replaced(b"</sheetData>", row * 1_000_000 + b"</sheetData>", "sheet2")()
+
+
+def test_the_process_that_reads_has_a_limit_of_work() -> None:
+    """Whatever it is busy with, it ends by itself."""
+    one_second = (
+        "import sys\n"
+        "import config.workbooks.__main__ as reader\n"
+        "reader.SECONDS = 1\n"
+        "reader.limit()\n"
+        "reader.main((), sys.stdin.buffer, sys.stdout.buffer)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", one_second], input=busy(), capture_output=True, check=False
+    )
+    assert done.returncode in {-signal.SIGXCPU, -signal.SIGKILL}
+
+
+def test_a_reading_that_gets_nowhere_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that gives it no time to work there is a sentence as well."""
+    monkeypatch.setattr("config.workbooks.process.PATIENCE", 0.3)
+    with pytest.raises(Unfit, match="takes more time or memory to read than any campaign needs"):
+        received(busy(), ())
 
 
 def test_what_is_no_file_is_not_read() -> None:

@@ -254,6 +254,15 @@ def test_open_documents_have_the_same_cells() -> None:
     assert (ada.stage_id, str(ada.place)) == (3, "people.ods, candidates!D4")
 
 
+def packed(part: str) -> bytes:
+    """What another program packs in the way of a workbook."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr(part, "x")
+    return content.getvalue()
+
+
 def torn(workbook: bytes) -> bytes:
     """Cut the text of each sheet off in the middle."""
     content = io.BytesIO()
@@ -274,6 +283,9 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
         ("d.xls", b"<html><table>", "a web page or XML under the name of a workbook"),
         ("e.ods", b"\0" * 99, "no workbook, or a damaged one"),
         ("f.xlsx", torn(whole), "this workbook is damaged"),
+        ("g.xlsx", b"%PDF-1.7", "this is a PDF; export the table"),
+        ("h.xlsx", packed("word/document.xml"), "this is a text document; save its table as"),
+        ("i.xlsx", packed("xl/workbook.bin"), "of the binary kind (.xlsb); save its table as"),
     ]:
         (tmp_path / name).write_bytes(data)
         (complaint,) = complaints(tmp_path / name)

@@ -28,6 +28,14 @@ MOST_CELLS = 20_000_000
 FAR_AWAY = "this cell lies far outside any table; delete what is in it"
 TOO_LARGE = "this workbook holds more than any campaign needs; copy its candidates to a new one"
 
+# What other programs pack in the same way, by a part that only theirs have.
+FOREIGN = {
+    "xl/workbook.bin": "a workbook of the binary kind (.xlsb)",
+    "word/document.xml": "a text document",
+    "ppt/presentation.xml": "a presentation",
+    "Index/Document.iwa": "a document of Numbers, Pages or Keynote",
+}
+
 # What the readers meet in files that are damaged, beyond what they say themselves.
 BROKEN = (ParseError, ValueError, KeyError, IndexError, TypeError, AttributeError, StopIteration)
 
@@ -73,6 +81,9 @@ def book_of(data: bytes) -> Book:
         return Xls(data)
     archive = archive_of(data)
     members = set(archive.namelist())
+    for part, what in FOREIGN.items():
+        if part in members:
+            raise Unfit(f"this is {what}; save its table as .xlsx")
     if "[Content_Types].xml" in members:
         from config.workbooks.xlsx import Xlsx  # noqa: PLC0415
 

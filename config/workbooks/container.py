@@ -55,6 +55,8 @@ def _instead(data: bytes) -> str:
     if _MARKUP.match(data[:512].lstrip(b"\xef\xbb\xbf")):
         what = "this is a web page or XML under the name of a workbook"
         return f"{what}; open it in a spreadsheet program and save it as .xlsx"
+    if data.startswith(b"%PDF"):
+        return "this is a PDF; export the table as .xlsx or .csv instead"
     if b"\0" not in data[:4096]:
         return "this is a text under the name of a workbook; name it .csv"
     return "this is no workbook, or a damaged one; save it as .xlsx"

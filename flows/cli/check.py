@@ -20,7 +20,8 @@ Mark = Annotated[
     typer.Option(
         "--mark",
         metavar="PATH",
-        help="Write a copy of the table there, with the bad cells coloured and a note on each.",
+        help="Write a copy of the table there (.xlsx), with the bad cells coloured and a note on "
+        "each; of anything but .xlsx and .xlsm, a copy of its values.",
     ),
 ]
 

@@ -42,7 +42,8 @@ def links(
         Path | None,
         typer.Option(
             metavar="TABLE",
-            help="Write them, with status and why, into a copy of your own table of people.",
+            help="Write them, with status and why, into a copy of your own table of people; "
+            "of an .xls or .ods the copy is an .xlsx of its values.",
         ),
     ] = None,
     failed_only: Annotated[

@@ -101,7 +101,8 @@ def answering(as_json: bool) -> Iterator[None]:
     except BadInput as error:
         if as_json:
             problems = [problem.as_json() for problem in error.problems]
-            print_json({"ok": False, "problems": problems})
+            warnings = [warning.as_json() for warning in error.warnings]
+            print_json({"ok": False, "problems": problems, "warnings": warnings})
         raise
     except CampaignError as error:
         if as_json:

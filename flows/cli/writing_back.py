@@ -35,8 +35,15 @@ def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
     elif kind in COPIED and not failed_only:
         kinds = [kind]
     if output.suffix.lower() not in kinds:
+        of_values = "" if kind in (*TEXTS, *COPIED) else ": it holds the values, without formats"
         raise typer.BadParameter(
-            f"a copy of {into.name} must end in {' or '.join(kinds)}", param_hint="--output"
+            f"a copy of {into.name} must end in {' or '.join(kinds)}{of_values}",
+            param_hint="--output",
+        )
+    if failed_only and output.exists():
+        # Somebody may be mending an earlier one in that very file.
+        raise typer.BadParameter(
+            f"{output} exists already; choose another name", param_hint="--output"
         )
     return output
 
