@@ -88,7 +88,8 @@ class Wave(Event):
 class Decided(Event):
     """A person's verdict (data/doubts.py, Word) about some people, or about the campaign itself.
 
-    `operation` is that of the request it settles, None where it settles none.
+    `operation` is that of the request it settles, None where it settles none. `value` is the id
+    that was read, or the row of the candidate with the right address.
     """
 
     attempt: int | None
@@ -125,6 +126,22 @@ class Paused(Event):
 
 @dataclass(frozen=True, slots=True)
 class Resumed(Event):
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked(Event):
+    """Somebody came onto the do-not-contact list; `who` is a file where it stood in one."""
+
+    people: tuple[int, ...]
+    who: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unblocked(Event):
+    people: tuple[int, ...]
     who: str
     why: str
 

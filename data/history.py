@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from data.approvals import CODE, Answer
-from data.doubts import Word
+from data.doubts import MOVES
 from data.events import (
+    Blocked,
     CameIn,
     Decided,
     Event,
@@ -19,6 +20,7 @@ from data.events import (
     Resumed,
     RunBegan,
     RunEnded,
+    Unblocked,
 )
 from data.receipt_doubts import ACCEPTED
 from data.records import Records
@@ -32,6 +34,7 @@ def story(records: Records) -> list[Event]:
     told += _plans(records)
     told += _pauses(records)
     told += _receipts(records)
+    told += _blocks(records)
     told += _runs_begun(records)
     told += requests(records)
     told += _decisions(records)
@@ -56,8 +59,8 @@ class _Settled:
     def of(cls, decisions: Iterable[Any]) -> "_Settled":
         found = cls()
         for one in decisions:
-            # A resend follows a request that had come to its end; it settles nothing.
-            if one.attempt_id is not None and one.verdict != Word.RESEND:
+            # Other verdicts, as a resend, follow a request that had come to its end.
+            if one.attempt_id is not None and one.verdict in MOVES:
                 found.requests.add(one.attempt_id)
                 found.people.add((one.attempt_id, one.candidate_row))
         return found
@@ -90,10 +93,10 @@ def _request(one: Any, records: Records, settled: _Settled) -> Request:
 
 
 def _people_of(one: Any, records: Records) -> Iterator[int]:
-    if one.candidate_row is not None:
-        yield one.candidate_row
-    for span in rows_in(one.carried):
-        yield from (row for row in span if row in records.people)
+    carried = [row for span in rows_in(one.carried) for row in span]
+    for row in carried if one.candidate_row is None else [one.candidate_row]:
+        if row in records.people and records.person in (None, row):
+            yield row
 
 
 def _plans(records: Records) -> Iterator[Event]:
@@ -116,6 +119,15 @@ def _receipts(records: Records) -> Iterator[Event]:
         yield ReceiptDoubted(one.seen_at, one.file, one.says)
         if one.accepted_at is not None:
             yield ReceiptAccepted(one.accepted_at, one.file, one.who or "", one.why or "")
+
+
+def _blocks(records: Records) -> Iterator[Event]:
+    rows = {one.email_key: (row,) for row, one in records.people.items()}
+    for one in records.blocks:
+        yield Blocked(one.listed_at, rows[one.email_key], one.who, one.why)
+        if one.lifted_at is not None:
+            people = rows[one.email_key]
+            yield Unblocked(one.lifted_at, people, one.lifted_by or "", one.lifted_why or "")
 
 
 def _runs_begun(records: Records) -> Iterator[Event]:

@@ -8,11 +8,21 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Table, select
+from sqlalchemy import Connection, Row, Table, bindparam, select
 
 from data.row_ranges import read as rows_in
 from data.states import Operation
-from data.tables import Approval, Attempt, Campaign, Candidate, Decision, Pause, ReceiptDoubt, Run
+from data.tables import (
+    Approval,
+    Attempt,
+    Campaign,
+    Candidate,
+    Decision,
+    DoNotContact,
+    Pause,
+    ReceiptDoubt,
+    Run,
+)
 
 campaign: Table = Campaign.__table__  # type: ignore[attr-defined]
 candidate: Table = Candidate.__table__  # type: ignore[attr-defined]
@@ -22,7 +32,9 @@ decision: Table = Decision.__table__  # type: ignore[attr-defined]
 approval: Table = Approval.__table__  # type: ignore[attr-defined]
 pause: Table = Pause.__table__  # type: ignore[attr-defined]
 receipt: Table = ReceiptDoubt.__table__  # type: ignore[attr-defined]
+blocked: Table = DoNotContact.__table__  # type: ignore[attr-defined]
 
+CORRECTED = "correct"  # a decision's verdict whose value is the row of the right address
 Rows = Sequence[Row[Any]]
 
 
@@ -30,7 +42,9 @@ Rows = Sequence[Row[Any]]
 class Records:
     """Whole rows of the tables, each oldest first; `people` are candidates by their row.
 
-    `receipts` are receipts that did not fit this ledger, `at` is when all this was read.
+    `receipts` are receipts that did not fit this ledger, `blocks` what the do-not-contact list had
+    of these people at any time, `at` is when all this was read. `person` is the candidate row
+    whom alone it is about; None: everybody.
     """
 
     campaign: Row[Any]
@@ -41,7 +55,20 @@ class Records:
     approvals: Rows
     pauses: Rows
     receipts: Rows
+    blocks: Rows
     at: datetime
+    person: int | None = None
+
+
+_BLOCKS = (
+    select(blocked)
+    .where(
+        blocked.c.email_key.in_(
+            select(candidate.c.email_key).where(candidate.c.campaign_id == bindparam("of"))
+        )
+    )
+    .order_by(blocked.c.id)
+)
 
 
 def read(connection: Connection, campaign_row: int, at: datetime) -> Records:
@@ -62,27 +89,35 @@ def read(connection: Connection, campaign_row: int, at: datetime) -> Records:
         approvals=of(approval, "campaign_key", known.key),
         pauses=of(pause, "campaign_key", known.key),
         receipts=of(receipt, "campaign_key", known.key),
+        blocks=connection.execute(_BLOCKS, {"of": known.id}).all(),
         at=at,
     )
 
 
 def about(records: Records, person: int) -> Records:
     """Keep what concerns one person, by candidate row: requests, the runs that made them, the
-    plans these were made under, and decisions about nobody else."""
+    plans these were made under, decisions about them, and the one that another address led here.
+    """
     attempts = [one for one in records.attempts if carries(one, person)]
     made_by = {one.run_id for one in attempts}
     runs_of_them = [one for one in records.runs if one.id in made_by]
     under = {one.approval_id for one in runs_of_them}
     return replace(
         records,
-        people={person: records.people[person]},
         runs=runs_of_them,
         attempts=attempts,
-        decisions=[one for one in records.decisions if one.candidate_row == person],
+        decisions=[one for one in records.decisions if _concerns(one, person)],
         approvals=[one for one in records.approvals if one.id in under],
         pauses=[],
         receipts=[],
+        blocks=[one for one in records.blocks if one.email_key == records.people[person].email_key],
+        person=person,
     )
+
+
+def _concerns(decision: Row[Any], person: int) -> bool:
+    corrected_to = decision.value if decision.verdict == CORRECTED else None
+    return bool(decision.candidate_row == person or corrected_to == str(person))
 
 
 def carries(request: Row[Any], person: int) -> bool:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 from data.approvals import Answer
 from data.doubts import Word
 from data.events import (
+    Blocked,
     CameIn,
     Decided,
     Event,
@@ -22,8 +23,10 @@ from data.events import (
     Resumed,
     RunBegan,
     RunEnded,
+    Unblocked,
     Wave,
 )
+from data.records import CORRECTED
 from data.states import AttemptState, Operation
 from flows.cli.doubts import REACHED
 from flows.cli.speech import counted
@@ -49,6 +52,14 @@ VERDICTS: Mapping[tuple[Operation | None, str], str] = {
     (Operation.INVITE, Word.SENT): "the invitation arrived",
     (Operation.INVITE, Word.AGAIN): "no invitation arrived, to be sent again",
     (Operation.INVITE, Word.WITHDRAW): "left as it is, nothing more is sent",
+}
+
+# Decisions that settle no doubt.
+OTHERS: Mapping[str, str] = {
+    "resend": "wants {who} invited once more",
+    "withdraw": "withdrew {who}",
+    "allow": "let {who} through, whatever holds others back",
+    "cleaned": "removed by hand what was left over in the web application: {who}",
 }
 
 
@@ -152,6 +163,18 @@ def _(event: Resumed, teller: Teller) -> Iterator[str]:
 
 
 @words.register
+def _(event: Blocked, teller: Teller) -> Iterator[str]:
+    who = teller.people(event.people)
+    yield f"{event.who} put {who} on the do-not-contact list{_because(event.why)}"
+
+
+@words.register
+def _(event: Unblocked, teller: Teller) -> Iterator[str]:
+    who = teller.people(event.people)
+    yield f"{event.who} took {who} off the do-not-contact list{_because(event.why)}"
+
+
+@words.register
 def _(event: ReceiptDoubted, teller: Teller) -> Iterator[str]:
     yield f"the receipt {event.file} did not fit this ledger, and a run stopped"
 
@@ -183,8 +206,10 @@ def asked(event: Request, teller: Teller) -> str:
 def decided(event: Decided, teller: Teller) -> str:
     """Say what a person decided, to be read after their name."""
     who = teller.people(event.people)
-    if event.verdict == Word.RESEND:
-        return f"wants {who} invited once more"
+    if event.verdict == CORRECTED and event.value:
+        return f"corrected {who} to {teller.person(int(event.value))}"
+    if (event.operation, event.verdict) not in VERDICTS and event.verdict in OTHERS:
+        return OTHERS[event.verdict].format(who=who).rstrip()
     meant = VERDICTS.get((event.operation, event.verdict), event.verdict)
     number = f", its id is {event.value}" if event.value else ""
     return f"settled {who}: {meant}{number}" if who else f"settled: {meant}{number}"

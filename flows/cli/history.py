@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from data.records import CORRECTED
 from flows.cli.arguments import AsJson, Key
 from flows.cli.complaints import UnknownPerson
 from flows.cli.known_campaign import campaign_as_it_is
@@ -156,4 +157,6 @@ def _plain(event: "Event", teller: "Teller") -> dict[str, Any]:
             plain[each.name] = teller.local(value).isoformat()
         else:
             plain[each.name] = value.value if isinstance(value, Enum) else value
+    if plain.get("verdict") == CORRECTED and plain["value"]:
+        plain["value"] = teller.person(int(plain["value"]))
     return plain

@@ -70,7 +70,6 @@ def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
             ledger.records(campaign.id),
             ledger.doubts(campaign.id).steps,
             standing(ledger, campaign),
-            [],
             names=names,
         )
     )
