@@ -1,27 +1,21 @@
 """Read the campaigns that a file describes, whatever kind of file it is."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from config.building import build
-from config.csv_file import read_csv
 from config.definition import Definition
 from config.errors import BadInput
-from config.headers import wishes_of
 from config.places import Problem
 from config.sources import (
     READER_VERSION,
-    TEXT_TABLES,
     YAML,
-    PeopleFile,
     Sources,
     sources_of,
     suffix_of,
 )
-from config.table import people_table
 from config.written import People, Written
 from config.yaml_file import YamlDocument, YamlPeople, read_yaml
 
@@ -118,9 +112,12 @@ def _from_yaml(sources: Sources) -> Written:
         people = None
     problems = list(document.problems)
     if sources.people is not None:
+        # Imported here: a definition that lists its people itself needs nothing of tables.
+        from config.people_file import people_in  # noqa: PLC0415
+
         people = None
         try:
-            people = _people(sources.people, fields)
+            people = people_in(sources.people, fields)
         except BadInput as error:
             problems.extend(error.problems)
     elif people is None:
@@ -151,26 +148,3 @@ def _set_aside(sources: Sources) -> tuple[str, ...]:
             f"{sources.people.path}",
         )
     return ()
-
-
-def _people(file: PeopleFile, fields: Mapping[str, Any]) -> People:
-    """Read a candidates file as the definition's `candidates` say. Raises BadInput."""
-    if file.problems:
-        raise BadInput(file.problems)
-    options = fields.get("candidates")
-    options = options if isinstance(options, Mapping) else {}
-    wishes = wishes_of(options)
-    key = str(fields.get("campaign", ""))
-    if suffix_of(file.path) in TEXT_TABLES:
-        return read_csv(file.data, str(file.path), wishes).people(key)
-    # Imported here: a text needs nothing of workbooks.
-    from config.people_sheet import people_sheet  # noqa: PLC0415
-
-    named = options.get("sheet")
-    named = named if isinstance(named, str) and named.strip() else None
-    sheet, by_content = people_sheet(file.data, str(file.path), named, wishes)
-    people = people_table(sheet.rows(), sheet, wishes, wishes.needed).people(key)
-    if by_content:
-        found = f"{people.whole}: this sheet is read; no other one has email addresses"
-        people = replace(people, notes=(found, *people.notes))
-    return people

@@ -11,7 +11,7 @@ from config.fields import ColumnsFields, DefinitionFields, ProjectFields
 from config.invite_fields import InvitesFields
 from config.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings, load_service
-from flows.cli.main import COMMANDS, app
+from flows.cli.main import COMMANDS, application
 from tests.documents import (
     ROOT,
     Block,
@@ -140,7 +140,7 @@ def test_every_command_in_the_text_can_be_typed(document: Path) -> None:
     """A command in the middle of a sentence is no block, and its name and options exist as well."""
     known = {
         name: {option for parameter in one.params for option in parameter.opts}
-        for name, one in get_command(app).commands.items()  # type: ignore[attr-defined]
+        for name, one in get_command(application()).commands.items()  # type: ignore[attr-defined]
     }
     for typed in re.findall(r"`campaign ([^`]+)`", document.read_text("utf-8")):
         name, *words = typed.split()
