@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.definition import Candidate, Definition, ProblemById, ProblemByTitle
-from data.remaining import Changes, Known, after, compare, remaining
+from data.held import Held
+from data.remaining import Changes, Known, after, compare, meant, remaining
+from data.second_addresses import SecondAddress, second_addresses
 from data.states import Step
 from data.tables import Campaign
 from flows.cli.look import kept_doubt
@@ -29,7 +31,8 @@ class Forecast:
     """One campaign's plan: the calls a run would make, and what it would leave to a person.
 
     `create`, `attach`, `add`, `requests` and `invite` are calls to come; `project` and `problem`
-    the states of those two calls as they stand. `unsure`, `refused`, `sending` and `withdrawn`
+    the states of those two calls as they stand. `second` are those who were most likely invited
+    under another address. `unsure`, `refused`, `sending` and `withdrawn`
     count candidates. `problem_doubt` is what speaks against the problem (tasks/problem_doubts.py),
     `looked` what a look at the service's list found where nothing does. `differs` names fields of
     the campaign that the service has otherwise.
@@ -47,6 +50,7 @@ class Forecast:
     invite: int
     changes: Changes
     differs: tuple[str, ...]
+    second: tuple[SecondAddress, ...]
     unsure: int
     refused: int
     sending: int
@@ -78,6 +82,23 @@ class Forecast:
             "returned": [email1_of(known) for known in changes.returned],
             "differs": list(self.differs),
         }
+            "second_addresses": [
+                {"email1": one.person.email1, "invited": email1_of(one.invited), "same": one.same}
+                for one in self.second
+            ],
+            "corrected": [
+                {"email1": person.email1, "instead": email1_of(now)}
+                for person, now in changes.corrected
+            ],
+            "held": [
+                {
+                    "email1": email1,
+                    "cause": one.cause,
+                    "until": one.until.isoformat() if one.until else None,
+                    "why": one.why,
+                }
+                for email1, one in self.held.items()
+            ],
 
 
 def forecast(
@@ -115,6 +136,7 @@ def forecast(
         unsure=standing[Step.UNSURE],
         refused=standing[Step.REFUSED],
         sending=standing[Step.SENDING],
+        second=tuple(second_addresses(definition, known)),
         withdrawn=standing[Step.WITHDRAWN],
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),
