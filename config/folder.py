@@ -1,6 +1,6 @@
 """The campaigns of a folder: which of its files describe some, and what is wrong."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -35,11 +35,25 @@ def campaigns_at(place: Path) -> list[Entry]:
 
     Folders within a folder are not looked into. Raises BadInput where there is nothing at all.
     """
-    files = campaign_files(place) if place.is_dir() else [place]
-    if not files:
+    entries = campaigns_among([place])
+    if not entries:
         message = "this folder has no campaigns in it (.yaml, .yml or workbooks)"
         raise BadInput([Problem(Place(str(place)), message=message)])
-    return once_each([entry for file in files for entry in campaigns_of(file)])
+    return entries
+
+
+def campaigns_among(places: Sequence[Path]) -> list[Entry]:
+    """Every campaign of some files and folders; a file that is named twice counts once.
+
+    Raises BadInput: a folder that cannot be read.
+    """
+    files = [file for place in places for file in _files(place)]
+    once = {file.resolve(): file for file in reversed(files)}
+    return once_each([entry for file in reversed(once.values()) for entry in campaigns_of(file)])
+
+
+def _files(place: Path) -> list[Path]:
+    return campaign_files(place) if place.is_dir() else [place]
 
 
 def campaigns_of(file: Path) -> list[Entry]:

@@ -14,6 +14,7 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
 
+from config.errors import BadInput
 from config.settings import load_local
 from data.ledger import Ledger
 from data.states import Ending
@@ -24,6 +25,7 @@ from flows.interrupts import listen_again
 from flows.order import Desk, conduct
 from flows.seen import CANCELLED, name_of, seen
 from flows.watching import Watcher, watcher
+from flows.wrong_places import where_wrong
 from tasks.asked import Asked
 from tasks.shell import as_task, in_words
 
@@ -84,6 +86,10 @@ async def run_campaign(
         return state_of(end)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         watching.failed(error)
+        if isinstance(error, BadInput):
+            with_definition = ("--campaign", definition) if definition else ()
+            told = where_wrong(error.problems, file, *with_definition)
+            return Failed(name=BAD_INPUT, message=told)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
 

@@ -18,6 +18,7 @@ from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
 
 from config.definition import Definition
+from config.spans import in_words
 from flows.batch import run_batch
 from flows.campaign import run_campaign
 from flows.forms import approve_campaign, settle_campaign
@@ -56,7 +57,8 @@ class Planned:
         zone = self.schedule.timezone or "UTC"
         if self.schedule.cron:
             return f"{self.schedule.cron} ({zone})"
-        return f"every {self.schedule.interval}"
+        interval = self.schedule.interval
+        return f"every {in_words(interval)}" if interval else "never"
 
 
 def of_campaign(file: Path, campaign: Definition) -> Planned:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prefect.schedules import Schedule
 
-from config.folder import Entry, campaign_files, campaigns_of, once_each
+from config.folder import Entry, campaigns_among
 from config.places import Problem
 from config.reading import read_campaigns
 from flows.deployments import Planned, of_campaign, of_folder
@@ -20,13 +20,12 @@ def planned_of(
     `schedule` is for the folders, and for campaigns of files without a schedule of their own.
     Raises BadInput: a folder that cannot be read.
     """
+    entries = campaigns_among(places)
     folders = [place for place in places if place.is_dir()]
-    files = [place for place in places if not place.is_dir()]
-    inside = [file for folder in folders for file in campaign_files(folder)]
-    entries = once_each([entry for file in (*files, *inside) for entry in campaigns_of(file)])
+    files = {place.resolve() for place in places} - {folder.resolve() for folder in folders}
     planned = [replace(of_folder(folder), schedule=schedule) for folder in folders]
     for one in _campaigns(entries):
-        named = Path(one.parameters["file"]) in {file.resolve() for file in files}
+        named = Path(one.parameters["file"]) in files
         planned.append(replace(one, schedule=one.schedule or (schedule if named else None)))
     return planned, [problem for entry in entries for problem in entry.problems]
 

@@ -3,13 +3,11 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 from prefect.runtime import flow_run
 from pydantic import Field
 
-from config.errors import BadInput, CampaignError
 from config.folder import Entry
 from config.settings import load_local
 from data.remaining import Remaining
@@ -17,12 +15,12 @@ from flows.campaign import BAD_INPUT, STOPPED, run_campaign
 from flows.ending import Finish
 from flows.interrupts import INTERRUPTED, listen_again, stopping_on_signals
 from flows.watching import Watcher, watcher, whole
+from flows.wrong_places import where_wrong
 from tasks.sending import Sent
 from tasks.shell import in_words
 
 SideBySide = Annotated[int, Field(ge=1, le=16, description="How many campaigns at a time.")]
 DEFAULT = 3
-PLACES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +95,7 @@ async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
 
 async def _run(entry: Entry) -> Outcome:
     if entry.key is not None and entry.problems:
-        return Outcome(entry, BAD_INPUT, _places(entry), {})
+        return Outcome(entry, BAD_INPUT, where_wrong(entry.problems, entry.file), {})
     hearing = _Hearing(watcher.get().of(entry.file, entry.key))
     watcher.set(hearing)
     try:
@@ -108,24 +106,5 @@ async def _run(entry: Entry) -> Outcome:
     finally:
         listen_again()
     name, why = state.name or STOPPED, state.message or ""
-    if isinstance(hearing.error, BadInput):
-        why = _places(Entry(entry.file, entry.key, hearing.error.problems))
-    elif isinstance(hearing.error, CampaignError):
-        why = str(hearing.error)
     counts = hearing.end.counts if hearing.end else {}
     return Outcome(entry, name, why, counts, hearing.end, hearing.error)
-
-
-def _places(entry: Entry) -> str:
-    """Say where a file is wrong, and not what was found there: that may be somebody's name."""
-    shown = [
-        _place(problem.place.file, str(problem.place), problem.field) for problem in entry.problems
-    ]
-    more = [f"{len(shown) - PLACES_SHOWN:,} more places"] if len(shown) > PLACES_SHOWN else []
-    places = "; ".join([*dict.fromkeys(shown[:PLACES_SHOWN]), *more])
-    return f"{places}. What is wrong there: campaign check {entry.file.name}"
-
-
-def _place(file: str, place: str, field: str | None) -> str:
-    where = place.replace(file, Path(file).name, 1)
-    return f"{where}, {field}" if field else where

@@ -243,7 +243,7 @@ def test_where_a_file_is_wrong_is_told_without_what_was_found(
     [bad] = asyncio.run(run_all([entry], 1))
     assert bad.why == (
         "people.csv:2, email1; people.csv:3, email1; people.csv:4, email1; people.csv:5, email1; "
-        "people.csv:6, email1; 3 more places. What is wrong there: campaign check spring.yaml"
+        "people.csv:6, email1; 3 more places. What is wrong there: campaign check /x/spring.yaml"
     )
 
 

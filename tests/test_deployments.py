@@ -38,7 +38,7 @@ def test_a_file_becomes_one_deployment_per_campaign(tmp_path: Path) -> None:
     ("own", "given", "when"),
     [
         ('schedule: {cron: "0 9 * * 1-5"}', None, "0 9 * * 1-5 (Europe/Paris)"),
-        ("schedule: {every: 2 hours}", None, "every 2:00:00"),
+        ("schedule: {every: 2 hours}", None, "every 2 hours"),
         ("", "0 6 * * *", "0 6 * * * (UTC)"),
         ('schedule: {cron: "0 9 * * 1-5"}', "0 6 * * *", "0 9 * * 1-5 (Europe/Paris)"),
     ],
@@ -63,9 +63,20 @@ def test_a_folder_is_a_batch_and_its_campaigns(tmp_path: Path) -> None:
     assert {f"{one.flow.name}/{one.name}": one.when for one in planned} == {
         "batch/year": "0 6 * * * (UTC)",
         "campaign/spring": "when it is started in Prefect",
-        "campaign/summer": "every 1 day, 0:00:00",
+        "campaign/summer": "every 1 day",
     }
     assert {Path(problem.place.file).name for problem in problems} == {"bad.yaml"}
+
+
+def test_a_file_named_beside_its_folder_counts_once(tmp_path: Path) -> None:
+    """Nobody meant two campaigns, and what is typed as the schedule is for it by name."""
+    file = write(tmp_path, "spring")
+    planned, problems = planned_of([file, tmp_path], Schedule(cron="0 6 * * *", timezone="UTC"))
+    assert problems == []
+    assert [(one.flow.name, one.when) for one in planned] == [
+        ("batch", "0 6 * * * (UTC)"),
+        ("campaign", "0 6 * * * (UTC)"),
+    ]
 
 
 def test_one_key_in_two_files_is_deployed_from_neither(tmp_path: Path) -> None:

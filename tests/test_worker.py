@@ -116,9 +116,9 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     bad = (folder / "first.yaml").read_text().replace("first", "third").replace("42", "no number")
     (folder / "third.yaml").write_text(bad)
     deployed = desk.type("deploy", folder, "--cron", "0 9 * * 1-5", "--timezone", "Europe/Paris")
-    assert deployed.code == 0, deployed.err
+    assert deployed.code == 2, deployed.err
     assert "batch/three: 0 9 * * 1-5 (Europe/Paris)" in deployed.out
-    assert "third.yaml" in deployed.err
+    assert f"campaign check {folder / 'third.yaml'}" in deployed.err
     schedule_often(prefect, "batch/three", 15)
     with worker(desk):
         runs = wait_until(partial(batches, prefect, 2), 120, desk.folder / "worker.log")

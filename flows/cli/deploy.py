@@ -38,9 +38,11 @@ def deploy(
     from flows.cli.serve import planned, server_named
     from flows.registering import deploy_all
 
-    found = planned(places or [], schedule_of(cron, every, timezone))
+    found, problems = planned(places or [], schedule_of(cron, every, timezone))
     address = server_named()
     asyncio.run(deploy_all(found, pool, notify_url))
     say(f"{counted(len(found), 'deployment')} at {address}, for the work pool {pool}:")
     say(*(f"  {one.flow.name}/{one.name}: {one.when}" for one in found))
     say(f"Where they are to run, start a worker: prefect worker start --pool {pool}")
+    if problems:
+        raise typer.Exit(2)

@@ -7,13 +7,14 @@ import typer
 
 from config.errors import CampaignError
 from flows.cli.schedules import Cron, Every, Timezone
-from flows.cli.speech import complain, counted, say
+from flows.cli.speech import command, complain, counted, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from prefect.schedules import Schedule
 
+    from config.places import Problem
     from flows.deployments import Planned
 
 Places = Annotated[
@@ -39,13 +40,16 @@ def serve(
     prepare(quiet=False)
     from flows.cli.schedules import schedule_of
 
-    serve_all(planned(places, schedule_of(cron, every, timezone)))
+    served, _ = planned(places, schedule_of(cron, every, timezone))
+    serve_all(served)
 
 
-def planned(places: "Sequence[Path]", schedule: "Schedule | None" = None) -> "list[Planned]":
+def planned(
+    places: "Sequence[Path]", schedule: "Schedule | None" = None
+) -> "tuple[list[Planned], list[Problem]]":
     """What these files and folders and the forms make; a bad file among others is left out.
 
-    Raises BadInput where there is nothing else.
+    Answers what is wrong as well, which was told. Raises BadInput where there is nothing else.
     """
     from config.errors import BadInput
     from flows.cli.complaints import lines_of
@@ -56,7 +60,9 @@ def planned(places: "Sequence[Path]", schedule: "Schedule | None" = None) -> "li
     if problems and not found:
         raise BadInput(problems)
     complain(*lines_of(problems))
-    return [*found, *forms()]
+    for file in dict.fromkeys(problem.place.file for problem in problems):
+        complain(f"  left out until it is mended and this is typed again: {command('check', file)}")
+    return [*found, *forms()], problems
 
 
 def serve_all(planned: "Sequence[Planned]") -> None:

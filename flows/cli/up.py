@@ -58,8 +58,9 @@ def up(
         from flows.cli.serve import planned, serve_all
         from flows.deployments import of_inbox
 
+        campaigns, _ = planned([folder])
         with _watching(server):
-            serve_all([*planned([folder]), of_inbox(inbox)])
+            serve_all([*campaigns, of_inbox(inbox)])
         if server.poll() is not None:
             raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
 
