@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 
-from sandbox.faults import Fault, fault_from_json
+from sandbox.faults import Fault, faults_from_json
 from sandbox.journal import FolderInUse
 from sandbox.server import Sandbox
 
@@ -14,11 +14,8 @@ _STOPS = {signal.SIGTERM, signal.SIGINT}
 
 def faults(text: str) -> list[Fault]:
     """Read the faults of the command line: a JSON list."""
-    described = json.loads(text)
-    if not isinstance(described, list):
-        raise argparse.ArgumentTypeError("wanted a JSON list of faults")
     try:
-        return [fault_from_json(each) for each in described]
+        return faults_from_json(text)
     except ValueError as wrong:
         raise argparse.ArgumentTypeError(str(wrong)) from None
 

@@ -3,6 +3,7 @@
 Decided by counting alone, so that a run repeats exactly; chance only with a seed.
 """
 
+import json
 import random
 import threading
 from collections.abc import Collection, Iterable
@@ -97,6 +98,10 @@ class Fault:
         return self.kind not in _BEFORE_WORK_UNLESS_TOLD
 
 
+_WORDS: dict[str, tuple[str | None, ...]] = {
+    "kind": tuple(Kind),
+    "operation": (None, *(one for one in Operation if one is not Operation.UNKNOWN)),
+}
 _NOTHING = type(None)
 _IN_JSON: dict[str, tuple[type, ...]] = {
     "kind": (str,),
@@ -122,10 +127,25 @@ def fault_from_json(described: object) -> Fault:
     known = {each.name for each in fields(Fault)}
     if unknown := described.keys() - known:
         raise ValueError(f"a fault has no field {', '.join(sorted(unknown))}")
+    for name, words in _WORDS.items():
+        if described.get(name) not in words:
+            listed = ", ".join(word for word in words if word)
+            raise ValueError(f"{name}: {described[name]!r} is none of {listed}")
     for name, wanted in _IN_JSON.items():
         if name in described and type(described[name]) not in wanted:
             raise ValueError(f"{name}: not {described[name]!r}")
     return Fault(**described)
+
+
+def faults_from_json(text: str | bytes) -> list[Fault]:
+    """Read a JSON list of faults; raises ValueError saying what is wrong."""
+    try:
+        described = json.loads(text)
+    except (ValueError, RecursionError) as wrong:
+        raise ValueError(f"this is not JSON ({wrong})") from None
+    if not isinstance(described, list):
+        raise ValueError("wanted a JSON list of faults")
+    return [fault_from_json(each) for each in described]
 
 
 @dataclass

@@ -3,7 +3,6 @@
 The controls take JSON only, so that no page of another site can operate them unasked.
 """
 
-import json
 from collections.abc import Sequence
 
 from starlette.applications import Starlette
@@ -14,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox.editor import editor_files
-from sandbox.faults import Faults, fault_from_json
+from sandbox.faults import Faults, faults_from_json
 from sandbox.origins import asks_for_us
 from sandbox.outbox import Outbox
 from sandbox.parts import part
@@ -93,10 +92,7 @@ class Desk:
         if request.headers.get("content-type", "").partition(";")[0] != "application/json":
             return JSONResponse({"error": "wanted Content-Type: application/json"}, 415)
         try:
-            described = json.loads(await request.body())
-            if not isinstance(described, list):
-                raise ValueError("wanted a JSON list of faults")
-            faults = [fault_from_json(each) for each in described]
+            faults = faults_from_json(await request.body())
         except ValueError as wrong:
             return JSONResponse({"error": str(wrong)}, 400)
         self._faults.add(*faults)

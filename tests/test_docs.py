@@ -12,6 +12,7 @@ from config.invite_fields import InvitesFields
 from config.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings, load_service
 from flows.cli.main import COMMANDS, application
+from sandbox.faults import faults_from_json
 from tests.documents import (
     ROOT,
     Block,
@@ -28,8 +29,9 @@ README = ROOT / "README.md"
 DOCUMENTS = [pytest.param(one, id=one.name) for one in documents()]
 
 # console: typed, and compared. yaml: read as a definition. ini: read as settings.
-# sh: commands for a checkout, compared with the Makefile. text: pictures of folders.
-LANGUAGES = {"console", "yaml", "ini", "sh", "text"}
+# json: read as faults of the sandbox. sh: commands for a checkout, compared with the Makefile.
+# text: pictures of folders.
+LANGUAGES = {"console", "yaml", "ini", "json", "sh", "text"}
 
 
 def table(heading: str) -> list[list[str]]:
@@ -93,6 +95,12 @@ def test_a_definition_that_is_shown_passes_check(block: Block, tmp_path: Path) -
     assert len(read_campaigns(file).definitions) == 1
 
 
+@pytest.mark.parametrize("block", of("json"), ids=str)
+def test_faults_that_are_shown_are_understood(block: Block) -> None:
+    """Whoever copies the list can start the sandbox with it."""
+    assert faults_from_json(block.text)
+
+
 # -- what is listed ---------------------------------------------------------------------------
 
 
@@ -132,6 +140,17 @@ def test_every_command_is_listed() -> None:
     """In the order of the help."""
     assert [codes(row[0])[0].split()[1] for row in table("Commands")] == [
         name for name, _ in COMMANDS
+    ]
+
+
+def test_every_command_that_answers_programs_is_named() -> None:
+    """The README's sentence names the commands that take --json, and no other."""
+    every = get_command(application()).commands  # type: ignore[attr-defined]
+    [said] = re.findall(r"^(.*) take `--json`", README.read_text("utf-8"), re.MULTILINE)
+    assert codes(said) == [
+        name
+        for name, _ in COMMANDS
+        if any("--json" in parameter.opts for parameter in every[name].params)
     ]
 
 

@@ -1,15 +1,19 @@
 """The sandbox misbehaves exactly as asked, on real sockets, and its record says what was true."""
 
+import re
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
 
 import httpx
 import pytest
 
-from sandbox.faults import Fault, Faults, fault_from_json
+from sandbox.faults import Fault, Faults, Kind, fault_from_json
+from sandbox.operations import Operation
 from sandbox.server import Sandbox
 
 
@@ -86,7 +90,7 @@ def test_a_hanging_request_is_let_go_when_the_sandbox_stops():
     assert [type(end) for end in ends] == [httpx.RemoteProtocolError] * 2
 
 
-HALF_A_REQUEST = b"POST /api/projects HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"
+HALF_A_REQUEST = b"POST /api/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n{"
 
 
 def half_a_request(service: Sandbox) -> socket.socket:
@@ -326,3 +330,25 @@ def test_answers_are_not_held_back(client):
     for _ in range(20):
         assert invite(client).status_code == 200
     assert time.monotonic() - began < 0.7
+
+
+def rows(heading: str) -> list[list[str]]:
+    """A table of docs/sandbox.md, without its header."""
+    text = (Path(__file__).parent.parent / "docs" / "sandbox.md").read_text("utf-8")
+    section = text.split(f"\n### {heading}\n")[1].split("\n#")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+def test_every_fault_is_documented_with_what_it_does_to_the_work():
+    """The page for people names each kind, in whatever order, and says whether the work is done."""
+    told = {row[0].strip("`"): row[2].startswith("done") for row in rows("What can go wrong")}
+    worked = {kind: Fault(kind, seconds=1).works for kind in Kind}
+    assert told == worked | {Kind.SLOW: True}  # its work comes after the wait
+    names = {
+        name for row in rows("Which requests meet it") for name in re.findall(r"`(\w+)`", row[0])
+    }
+    answer = {"kind", "status", "retry_after", "location", "headers", "body", "seconds"}
+    assert names == {each.name for each in fields(Fault)} - answer
+    [operations] = [row[2] for row in rows("Which requests meet it") if row[0] == "`operation`"]
+    assert set(re.findall(r"`(\w+)`", operations)) == set(Operation) - {Operation.UNKNOWN}

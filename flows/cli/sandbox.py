@@ -2,13 +2,16 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from config.errors import CampaignError
 from flows.cli.speech import command, say
 from flows.cli.stopping import until_stopped
+
+if TYPE_CHECKING:
+    from sandbox.faults import Fault
 
 
 class SandboxCannotStart(CampaignError):
@@ -27,6 +30,10 @@ def sandbox(
     ] = None,
     latency: Annotated[float, typer.Option(min=0.0, help="Seconds that each call takes.")] = 0.0,
     host: Annotated[str, typer.Option(help="The address it listens on.")] = "127.0.0.1",
+    faults: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How it misbehaves: a JSON list, see docs/sandbox.md."),
+    ] = None,
 ) -> None:
     """Run an assessment service on your own desk.
 
@@ -38,10 +45,11 @@ def sandbox(
     from sandbox.server import Sandbox
 
     place = folder or load_local().output_dir / "sandbox"
+    wrong = _read(faults) if faults else []
     try:
         with (
             until_stopped() as stopped,
-            Sandbox(place, host=host, port=port, latency=latency) as running,
+            Sandbox(place, host=host, port=port, latency=latency, faults=wrong) as running,
         ):
             say(*_welcome(running.url, running.environment(), place))
             stopped.wait()
@@ -53,6 +61,17 @@ def sandbox(
             f"({error.strerror or error}). Another port: {command('sandbox', '--port', 0)}"
         ) from None
     say("The sandbox has stopped. What it received is kept.")
+
+
+def _read(file: Path) -> "list[Fault]":
+    """Read how it shall misbehave. Raises BadParameter."""
+    from sandbox.faults import faults_from_json
+
+    try:
+        return faults_from_json(file.read_bytes())
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise typer.BadParameter(f"{file}: {why}", param_hint="--faults") from None
 
 
 def _welcome(url: str, environment: dict[str, str], folder: Path) -> list[str]:
