@@ -49,8 +49,8 @@ class Forecast:
     requests: int
     invite: int
     changes: Changes
-    differs: tuple[str, ...]
     second: tuple[SecondAddress, ...]
+    differs: tuple[str, ...]
     unsure: int
     refused: int
     sending: int
@@ -80,8 +80,6 @@ class Forecast:
             ],
             "removed": [email1_of(known) for known in changes.removed],
             "returned": [email1_of(known) for known in changes.returned],
-            "differs": list(self.differs),
-        }
             "second_addresses": [
                 {"email1": one.person.email1, "invited": email1_of(one.invited), "same": one.same}
                 for one in self.second
@@ -99,6 +97,8 @@ class Forecast:
                 }
                 for email1, one in self.held.items()
             ],
+            "differs": list(self.differs),
+        }
 
 
 def forecast(
@@ -132,11 +132,11 @@ def forecast(
         requests=-(-left.add // per_request),
         invite=left.invite,
         changes=changes,
+        second=tuple(second_addresses(definition, known)),
         differs=differences(definition, campaign) if campaign else (),
         unsure=standing[Step.UNSURE],
         refused=standing[Step.REFUSED],
         sending=standing[Step.SENDING],
-        second=tuple(second_addresses(definition, known)),
         withdrawn=standing[Step.WITHDRAWN],
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),

@@ -132,7 +132,16 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
             yield "when", str(definition.invites.window)
     if definition.invites.approval is not None and not seen.nothing:
         yield "approval", "a run shows this plan, and sends nothing before a person approves it"
+    yield from _twice(seen)
     yield from _left_alone(seen)
+
+
+def _twice(seen: "Forecast") -> Iterator[tuple[str, str]]:
+    """Point at those who were most likely invited before, under another address."""
+    for one in seen.second[:NAMED]:
+        yield "twice?", str(one)
+    if len(seen.second) > NAMED:
+        yield "twice?", f"and {len(seen.second) - NAMED:,} more"
 
 
 def _project(definition: "Definition", seen: "Forecast") -> str:
@@ -147,18 +156,9 @@ def _project(definition: "Definition", seen: "Forecast") -> str:
 
 def _problem(definition: "Definition", seen: "Forecast") -> str:
     from data.states import Step
-    yield from _twice(seen)
 
     if definition.problem is None:
         return problem_in_words(definition)
-def _twice(seen: "Forecast") -> Iterator[tuple[str, str]]:
-    """Point at those who were most likely invited before, under another address."""
-    for one in seen.second[:NAMED]:
-        yield "twice?", str(one)
-    if len(seen.second) > NAMED:
-        yield "twice?", f"and {len(seen.second) - NAMED:,} more"
-
-
     if seen.attach:
         return f"attach {problem_in_words(definition)}"
     if seen.problem is Step.DONE:
