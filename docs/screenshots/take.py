@@ -41,7 +41,7 @@ def main() -> None:
             local = LocalSettings(
                 database_url=f"sqlite:///{folder / 'ledger.db'}", output_dir=folder / "out"
             )
-            stage = Stage(folder, service, local)
+            stage = Stage(folder, service, local, clocks={})
             stage.run(Asked(SAMPLE, KEY), Watcher())
             _pages(stage, folder / "web")
             with sync_playwright() as playwright:
