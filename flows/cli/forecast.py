@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.definition import Candidate, Definition, ProblemById, ProblemByTitle
-from data.held import Held
-from data.remaining import Changes, Known, after, compare, meant, remaining
+from data.remaining import Changes, Known, after, compare, remaining
 from data.second_addresses import SecondAddress, second_addresses
 from data.states import Step
 from data.tables import Campaign
@@ -83,19 +82,6 @@ class Forecast:
             "second_addresses": [
                 {"email1": one.person.email1, "invited": email1_of(one.invited), "same": one.same}
                 for one in self.second
-            ],
-            "corrected": [
-                {"email1": person.email1, "instead": email1_of(now)}
-                for person, now in changes.corrected
-            ],
-            "held": [
-                {
-                    "email1": email1,
-                    "cause": one.cause,
-                    "until": one.until.isoformat() if one.until else None,
-                    "why": one.why,
-                }
-                for email1, one in self.held.items()
             ],
             "differs": list(self.differs),
         }

@@ -15,7 +15,6 @@ from flows.cli.speech import answering, command, complain, counted, print_json, 
 if TYPE_CHECKING:
     from flows.cli.progress import Progress
     from flows.ending import Finish
-    from flows.temporary_server import TemporaryServer
 
 # Of the people to look at, this many are named before a run.
 NAMED = 20
@@ -64,18 +63,14 @@ def run_files(
     from config.settings import check_service, load_local
     from flows.cli.progress import progress
 
-    with temporary_server() as prefect:
-        from config.settings import check_service, load_local
-        from flows.cli.progress import progress
-
-        with answering(as_json):
-            runs = _read(files, campaign, only)
-            check_service()
-            database = load_local().database_url
-        complain(*second_looks(runs, database))
-        with progress(as_json=as_json) as shown:
-            _through_prefect(runs, shown, prefect)
-        objects, codes = told(runs, database, as_json=as_json)
+    with answering(as_json):
+        runs = _read(files, campaign, only)
+        check_service()
+        database = load_local().database_url
+    complain(*second_looks(runs, database))
+    with progress(as_json=as_json) as shown:
+        _through_prefect(runs, shown)
+    objects, codes = told(runs, database, as_json=as_json)
     if as_json:
         print_json(objects)
     return worst(codes)
@@ -137,7 +132,7 @@ def second_looks(runs: Sequence[OneRun], database: str) -> list[str]:
     return lines
 
 
-def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "TemporaryServer") -> None:
+def _through_prefect(runs: Sequence[OneRun], shown: "Progress") -> None:
     """Run each campaign as a flow run, one after the other, under one Prefect server."""
     import asyncio
 
