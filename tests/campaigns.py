@@ -15,6 +15,7 @@ from flows.order import Desk, conduct
 from sandbox.server import Sandbox
 from tasks.asked import Asked
 from tasks.standing import standing
+from tests.empty_ledger import open_ledger
 
 PROJECT = "{name: Engineers}"
 
@@ -70,7 +71,7 @@ class Office:
             return asyncio.run(conduct(Asked(path, path.stem), desk))
 
     def ledger(self) -> Ledger:
-        return Ledger.open(self.local.database_url)
+        return open_ledger(self.local.database_url)
 
     def status(self, key: str) -> dict[str, object]:
         """The status object of a campaign."""

@@ -27,6 +27,7 @@ from flows.order import Desk, conduct
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tasks.asked import Asked
+from tests.empty_ledger import open_ledger
 from tests.promise import check_promise
 
 KEY = "backend-2026"
@@ -73,7 +74,7 @@ class DoubtfulCampaign:
         self._capsys = capsys
 
     def ledger(self) -> Ledger:
-        return Ledger.open(load_local().database_url)
+        return open_ledger(load_local().database_url)
 
     def run(self, *faults: Fault) -> Finish:
         """Do what `campaign run` does, while the service misbehaves; the promise holds after it."""

@@ -118,12 +118,11 @@ class Place:
             "request_deadline": self.scenario.deadline,
         }
 
-    def conduct(self, service: Sandbox) -> Finish:
+    def conduct(self, service: Sandbox, ledger: Ledger) -> Finish:
         """Make one run, in this process."""
         local = LocalSettings.model_construct(**self.local())
-        with Ledger.open(self.url) as ledger:
-            desk = Desk(ledger, ServiceSettings(**credentials(service)), local)
-            return asyncio.run(conduct(Asked(self.definition, KEY), desk))
+        desk = Desk(ledger, ServiceSettings(**credentials(service)), local)
+        return asyncio.run(conduct(Asked(self.definition, KEY), desk))
 
     def check(self, service: Sandbox) -> int:
         """Hold the promise as it stands now; answers how many requests are in doubt."""
@@ -137,10 +136,14 @@ class Place:
     def check_in_the_end(self, service: Sandbox) -> int:
         """Hold everything, once the service is closed and its record final; answers the doubts."""
         with Ledger.open(self.url, create=False) as ledger:
-            check_promise(ledger, KEY, service.record, self.keys)
-            check_finished(ledger, KEY)
-            check_times(ledger, KEY, service.record)
-            return doubts(ledger, KEY)
+            return self.hold_in_the_end(ledger, service.record)
+
+    def hold_in_the_end(self, ledger: Ledger, record: Record) -> int:
+        """The same, of a ledger that is open."""
+        check_promise(ledger, KEY, record, self.keys)
+        check_finished(ledger, KEY)
+        check_times(ledger, KEY, record)
+        return doubts(ledger, KEY)
 
     def settle(self, record: Record) -> int:
         """Have a person settle all doubt by what is really there; answers how much there was."""

@@ -12,6 +12,7 @@ from data.claims import Claim, Claimed, Outcome
 from data.intake import Intent
 from data.ledger import Begun, Ledger
 from data.states import AttemptState, Operation, Step
+from tests.empty_ledger import open_ledger
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 FIRST_ID = 5001
@@ -59,7 +60,7 @@ class Small:
 
     @classmethod
     def at(cls, folder: Path, *names: str) -> "Small":
-        ledger = Ledger.open(f"sqlite:///{folder / 'ledger.db'}")
+        ledger = open_ledger(f"sqlite:///{folder / 'ledger.db'}")
         return cls(ledger, ledger.begin("a", definition(*names), intent()))
 
     def rows(self) -> dict[str, int]:

@@ -6,6 +6,7 @@ the table of answers says.
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -169,10 +170,16 @@ def no_long_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
-def open_place(folder: Path, template: Path, scenario: Scenario) -> Place:
+@contextmanager
+def open_place(folder: Path, template: Path, scenario: Scenario) -> Iterator[tuple[Place, Ledger]]:
+    """A campaign's place and its ledger, which is opened once for all that is done and looked at.
+
+    A fresh one composes each statement anew, which would be half of the time.
+    """
     place = Place(folder, scenario)
     place.set_up(template)
-    return place
+    with Ledger.open(place.url) as ledger:
+        yield place, ledger
 
 
 def campaign_with(*faults: Fault, **more: Any) -> Scenario:
@@ -181,20 +188,18 @@ def campaign_with(*faults: Fault, **more: Any) -> Scenario:
     return Scenario("one fault", faults=lambda: faults, **{**usual, **more})
 
 
-def journal(place: Place, operation: str) -> list[AttemptState]:
-    with Ledger.open(place.url, create=False) as ledger:
-        campaign = ledger.campaign(KEY)
-        assert campaign is not None
-        attempts = ledger.attempts(campaign.id)
-        return [AttemptState(each.state) for each in attempts if each.operation == operation]
+def journal(ledger: Ledger, operation: str) -> list[AttemptState]:
+    campaign = ledger.campaign(KEY)
+    assert campaign is not None
+    attempts = ledger.attempts(campaign.id)
+    return [AttemptState(each.state) for each in attempts if each.operation == operation]
 
 
-def check(place: Place, service: Sandbox) -> None:
+def check(place: Place, ledger: Ledger, service: Sandbox) -> None:
     """Hold the promise, with no run at work."""
-    with Ledger.open(place.url, create=False) as ledger:
-        check_promise(ledger, KEY, service.record, place.keys)
-        check_rest(ledger, KEY)
-        check_times(ledger, KEY, service.record)
+    check_promise(ledger, KEY, service.record, place.keys)
+    check_rest(ledger, KEY)
+    check_times(ledger, KEY, service.record)
 
 
 def after(record: Record, first: Request) -> list[Request]:
@@ -213,37 +218,36 @@ def test_an_answer_means_what_the_table_says(
 ) -> None:
     """Attempts, steps, counts and the end of the run are the table's; a rerun repeats nothing."""
     scenario = campaign_with(Fault(operation=operation, **fault))
-    place = open_place(tmp_path, template, scenario)
-    with scenario.sandbox() as service:
-        end = place.conduct(service)
-        check(place, service)
-        assert journal(place, operation) == story.journal
-        assert end.ending == story.ending, end.reason
-        counts = {name: number for name, number in end.counts.items() if number}
-        assert counts == {"candidates": 3, **story.counts}
+    with open_place(tmp_path, template, scenario) as (place, ledger):
+        with scenario.sandbox() as service:
+            end = place.conduct(service, ledger)
+            check(place, ledger, service)
+            assert journal(ledger, operation) == story.journal
+            assert end.ending == story.ending, end.reason
+            counts = {name: number for name, number in end.counts.items() if number}
+            assert counts == {"candidates": 3, **story.counts}
 
-        met = next(each for each in service.record.of(operation) if each.fault)
-        if story.journal[0] is UNSURE and (then := after(service.record, met)):
-            asked = [each for each in then if each.operation == "list_problems"]
-            assert [each.status for each in asked] == [200], "sent on without asking"
+            met = next(each for each in service.record.of(operation) if each.fault)
+            if story.journal[0] is UNSURE and (then := after(service.record, met)):
+                asked = [each for each in then if each.operation == "list_problems"]
+                assert [each.status for each in asked] == [200], "sent on without asking"
 
-        before = service.api_requests()
-        place.conduct(service)
-        assert (service.api_requests() > before) is story.again
-    place.check_in_the_end(service)
+            before = service.api_requests()
+            place.conduct(service, ledger)
+            assert (service.api_requests() > before) is story.again
+        place.hold_in_the_end(ledger, service.record)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_second_401_stops_the_campaign(tmp_path: Path, template: Path, operation: str) -> None:
     """One refresh of the token, one replay, each in the journal; then the credentials are wrong."""
     scenario = campaign_with(Fault("status", operation, count=2, status=401))
-    place = open_place(tmp_path, template, scenario)
-    with scenario.sandbox() as service:
-        end = place.conduct(service)
+    with open_place(tmp_path, template, scenario) as (place, ledger), scenario.sandbox() as service:
+        end = place.conduct(service, ledger)
         assert end.ending == STOPPED
-        assert journal(place, operation) == [NOT_SENT, REFUSED]
+        assert journal(ledger, operation) == [NOT_SENT, REFUSED]
         assert len(service.record.of("token")) == 2
-        check(place, service)
+        check(place, ledger, service)
 
 
 @pytest.mark.parametrize("fault", [{"kind": "lost"}, {"kind": "status", "status": 504}])
@@ -253,25 +257,23 @@ def test_three_unclear_answers_in_a_row_end_the_run(
     """With a service that loses every invitation, three are in doubt and the others wait."""
     lost = Fault(operation=INVITE, count=None, after_work=True, **fault)
     scenario = campaign_with(lost, people=8)
-    place = open_place(tmp_path, template, scenario)
-    with scenario.sandbox() as service:
-        end = place.conduct(service)
+    with open_place(tmp_path, template, scenario) as (place, ledger), scenario.sandbox() as service:
+        end = place.conduct(service, ledger)
         assert end.ending == STOPPED
         assert (end.counts["unsure"], end.counts["waiting"]) == (3, 5)
         assert len(service.record.of(INVITE)) == 3
         assert len(service.record.of("list_problems")) == 3  # before the run, and between
-        check(place, service)
+        check(place, ledger, service)
 
 
 def test_a_clear_answer_ends_the_row_of_unclear_ones(tmp_path: Path, template: Path) -> None:
     """Two unclear, one clear, two unclear: that is not three in a row."""
     lost = [Fault("lost", INVITE, skip=skip) for skip in (0, 1, 3, 4)]
     scenario = campaign_with(*lost, people=6)
-    place = open_place(tmp_path, template, scenario)
-    with scenario.sandbox() as service:
-        end = place.conduct(service)
+    with open_place(tmp_path, template, scenario) as (place, ledger), scenario.sandbox() as service:
+        end = place.conduct(service, ledger)
         assert (end.ending, end.counts["unsure"], end.counts["invited"]) == (LOOK, 4, 2)
-        check(place, service)
+        check(place, ledger, service)
 
 
 @pytest.mark.parametrize("status", [404, 405, 400, 422])
@@ -280,11 +282,10 @@ def test_three_refused_invitations_in_a_row_end_the_run(
 ) -> None:
     """One refused row is that row's fault; three in a row are not."""
     scenario = campaign_with(Fault("status", INVITE, count=None, status=status), people=5)
-    place = open_place(tmp_path, template, scenario)
-    with scenario.sandbox() as service:
-        end = place.conduct(service)
+    with open_place(tmp_path, template, scenario) as (place, ledger), scenario.sandbox() as service:
+        end = place.conduct(service, ledger)
         assert (end.ending, end.counts["refused"], end.counts["waiting"]) == (STOPPED, 3, 2)
-        check(place, service)
+        check(place, ledger, service)
 
 
 @pytest.mark.parametrize("in_flight", [1, 2, 5, 8])
@@ -297,14 +298,13 @@ def test_a_failing_service_costs_what_was_in_flight(
         Fault("status", "list_problems", count=None, skip=1, status=403),
     )
     scenario = campaign_with(*fails, people=20, per_request=20, in_flight=in_flight)
-    place = open_place(tmp_path, template, scenario)
-    with scenario.sandbox() as service:
-        end = place.conduct(service)
+    with open_place(tmp_path, template, scenario) as (place, ledger), scenario.sandbox() as service:
+        end = place.conduct(service, ledger)
         assert end.ending == STOPPED
         assert 1 <= end.counts["unsure"] <= in_flight
         assert len(service.record.of(INVITE)) == end.counts["unsure"]
         assert end.counts["waiting"] == 20 - end.counts["unsure"]
-        check(place, service)
+        check(place, ledger, service)
 
 
 def test_bad_rows_are_found_by_halving_and_everyone_else_is_added(
@@ -318,13 +318,12 @@ def test_bad_rows_are_found_by_halving_and_everyone_else_is_added(
         in_flight=1,
         refused=("grace@example.com", "person7@example.com"),
     )
-    place = open_place(tmp_path, template, scenario)
-    with scenario.sandbox() as service:
-        end = place.conduct(service)
-        assert (end.ending, end.counts["refused"], end.counts["invited"]) == (LOOK, 2, 7)
-        check(place, service)
-    assert place.check_in_the_end(service) == 0
-    with Ledger.open(place.url, create=False) as ledger:
+    with open_place(tmp_path, template, scenario) as (place, ledger):
+        with scenario.sandbox() as service:
+            end = place.conduct(service, ledger)
+            assert (end.ending, end.counts["refused"], end.counts["invited"]) == (LOOK, 2, 7)
+            check(place, ledger, service)
+        assert place.hold_in_the_end(ledger, service.record) == 0
         campaign = ledger.campaign(KEY)
         assert campaign is not None
         refused = {p.email1 for p in ledger.candidates(campaign.id) if p.add_state == Step.REFUSED}

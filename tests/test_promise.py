@@ -58,8 +58,8 @@ def run_once(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     folder = tmp_path_factory.mktemp("promise")
     place = Place(folder, Scenario("all goes well", in_flight=1))
     place.set_up(new_ledger(folder / "template.db"))
-    with place.scenario.sandbox() as service:
-        place.conduct(service)
+    with place.scenario.sandbox() as service, Ledger.open(place.url) as ledger:
+        place.conduct(service, ledger)
     return Finished(place, service.record)
 
 
