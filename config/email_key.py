@@ -21,7 +21,7 @@ def email_key(typed: str) -> str:
 @lru_cache(maxsize=4096)
 def _international_key(typed: str) -> str:
     local, at, domain = typed.strip().rpartition("@")
-    return _folded(local) + at + _ascii_domain(domain)
+    return _folded(local) + at + ascii_domain(domain)
 
 
 def _folded(text: str) -> str:
@@ -29,7 +29,8 @@ def _folded(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", text).casefold())
 
 
-def _ascii_domain(domain: str) -> str:
+def ascii_domain(domain: str) -> str:
+    """Spell a domain as the network does; one that IDNA refuses is only folded."""
     if domain.isascii():
         return domain.lower()
     folded = _folded(domain)

@@ -10,6 +10,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from config.email_key import ascii_domain
+
 if TYPE_CHECKING:
     from jinja2 import Template
 
@@ -93,11 +95,10 @@ def _template() -> "Template":
 
 def policy(url: str) -> str:
     """What the page's browser may do: frame the application's origin, and run what is above."""
-    application = urlsplit(url)
     return "; ".join(
         (
             "default-src 'none'",
-            f"frame-src {application.scheme}://{application.netloc}",
+            f"frame-src {origin(url)}",
             f"style-src {digest(STYLE)}",
             f"script-src {digest(SCRIPT)}",
             "img-src data:",
@@ -105,6 +106,14 @@ def policy(url: str) -> str:
             "form-action 'none'",
         )
     )
+
+
+def origin(url: str) -> str:
+    """Name the origin of an address as a browser does; any other spelling would let nothing in."""
+    at = urlsplit(url)
+    host = ascii_domain(at.hostname or "")
+    port = f":{at.port}" if at.port else ""
+    return f"{at.scheme}://[{host}]{port}" if ":" in host else f"{at.scheme}://{host}{port}"
 
 
 def digest(text: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from data.embed_page import embed_page, policy
+from data.embed_page import embed_page, origin, policy
 from sandbox.server import Sandbox
 from tasks.embed_pages import page_name, write_pages
 from tasks.links import links_of
@@ -99,6 +99,19 @@ def test_a_page_frames_the_application_and_nothing_else() -> None:
         "frame-src https://app.example.com",
     ]
     assert "unsafe" not in policy(URL)
+
+
+@pytest.mark.parametrize(
+    ("url", "named"),
+    [
+        ("https://App.example.com:8443/service?x=1", "https://app.example.com:8443"),
+        ("https://Bewerbung-Köln.example/x", "https://xn--bewerbung-kln-smb.example"),
+        ("http://[::1]:8700/embedded/welcome", "http://[::1]:8700"),
+    ],
+)
+def test_an_origin_is_named_as_browsers_name_it(url: str, named: str) -> None:
+    """A policy that spelled it otherwise would keep the application itself out."""
+    assert origin(url) == named
 
 
 def test_a_title_is_text_whatever_it_holds() -> None:
