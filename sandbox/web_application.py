@@ -164,7 +164,7 @@ def wrong_problem(given: Mapping[str, str]) -> str | None:
     if given["difficulty"] not in DIFFICULTIES:
         return "Choose a difficulty from the list."
     if not (given["time_limit"].isascii() and given["time_limit"].isdigit()):
-        return "The time limit is a whole number of minutes."
+        return "The time limit is a whole number."
     if not 1 <= len(given["time_limit"]) <= 4:
         return "The time limit is a whole number of at most four digits."
     return None
