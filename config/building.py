@@ -168,6 +168,7 @@ def _definition(
             send=invites.send,
             approval=_approval(invites.approval),
             timetable=timetable_of(head),
+            cooldown=invites.cooldown,
         ),
         place=where(()),
         schedule=_schedule(head.schedule, project.timezone),

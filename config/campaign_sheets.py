@@ -50,6 +50,7 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
         as_whole_number,
         ("invites.hold_on.unsure", "hold_on.unsure"),
     ),
+    (("invites", "cooldown"), as_text, ("invites.cooldown", "cooldown")),
     (("guard", "removed"), as_text, ("guard.removed",)),
     (("schedule", "cron"), as_text, ("schedule.cron", "cron")),
     (("schedule", "every"), as_text, ("schedule.every", "every")),

@@ -70,12 +70,14 @@ class Approval:
 class Invites:
     """Whether invitations are sent, or people only added and linked; who is asked first; when.
 
-    `approval` is None where a run need not wait for anybody.
+    `approval` is None where a run need not wait for anybody. Nobody is invited sooner than
+    `cooldown` after an invitation by any other campaign.
     """
 
     send: bool
     approval: Approval | None = None
     timetable: Timetable = field(default_factory=Timetable)
+    cooldown: timedelta | None = None
 
     @property
     def window(self) -> Window | None:

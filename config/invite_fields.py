@@ -148,6 +148,7 @@ class InvitesFields(Fields):
     hold_on: Annotated[HoldOnFields, AfterValidator(_some_bound)] | None = Field(
         None, description=HOLD_ON_WANTED
     )
+    cooldown: Span | None = Field(None, description=spans.WANTED)
 
     @validates("not_before", "not_after")
     @classmethod

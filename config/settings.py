@@ -140,6 +140,7 @@ class LocalSettings(BaseSettings):
     invites_in_flight: int = Field(default=8, ge=1)
     invites_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     request_deadline: float = Field(default=45.0, gt=GATEWAY_LIMIT, allow_inf_nan=False)
+    do_not_contact: Annotated[Path, AfterValidator(_under_home)] | None = None
     notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = None
     credentials_block: Word | None = None
 

@@ -40,7 +40,7 @@ class Standing(StrEnum):
 
     NEW = "new"  # it was never shown
     CHANGED = "changed"  # another definition was shown
-    OVERTAKEN = "overtaken"  # since it was shown, something was sent or settled
+    OVERTAKEN = "overtaken"  # since it was shown, something was sent or settled, or others are held
     OPEN = "open"  # shown, and nobody has answered yet
     LATE = "late"  # shown, and nobody answered in time
     APPROVED = "approved"
@@ -61,7 +61,8 @@ class Plan:
 
     `read` is the digest of the definition's bytes, `service` the base URL, `definition` the file
     that goes with a bare table of candidates, `told` the plan in words without a name. `within`
-    is the time to answer; None: the plan waits for as long as it is true.
+    is the time to answer; None: the plan waits for as long as it is true. `held` stands for
+    those whom the plan leaves out: once they are others, it is another plan.
     """
 
     campaign: str
@@ -71,6 +72,7 @@ class Plan:
     definition: str | None
     told: str
     within: timedelta | None = None
+    held: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +112,9 @@ def standing(asked: Asked | None, read: str, digest: str, at: datetime) -> Stand
     return Standing.OPEN
 
 
-def digest_of(read: str, service: str, reached: str) -> str:
+def digest_of(read: str, service: str, reached: str, held: str = "") -> str:
     """Stand for everything a plan rests on, in hex digits; `reached` is what `reached` answers."""
-    return sha256("\n".join((read, service, reached)).encode()).hexdigest()
+    return sha256("\n".join((read, service, reached, held)).encode()).hexdigest()
 
 
 def reached(connection: Connection, key: str, under: int | None) -> str:
@@ -138,18 +140,24 @@ def reached(connection: Connection, key: str, under: int | None) -> str:
 
 
 def look(
-    connection: Connection, key: str, read: str | None, service: str | None, at: datetime
+    connection: Connection,
+    key: str,
+    read: str | None,
+    service: str | None,
+    at: datetime,
+    held: str | None = None,
 ) -> tuple[Asked | None, Standing]:
     """Find the plan that was last shown, and where it stands beside what is true now.
 
-    `read` and `service` None: they are taken for unchanged.
+    `read`, `service` and `held` None: they are taken for unchanged.
     """
     asked = last(connection, key)
     if asked is None:
         return None, Standing.NEW
     read = asked.plan.read if read is None else read
     service = asked.plan.service if service is None else service
-    digest = digest_of(read, service, reached(connection, key, asked.id))
+    held = asked.plan.held if held is None else held
+    digest = digest_of(read, service, reached(connection, key, asked.id), held)
     return asked, standing(asked, read, digest, at)
 
 
@@ -169,10 +177,11 @@ def seek(connection: Connection, plan: Plan, at: datetime) -> tuple[Asked, Stand
 
     Answers the plan as it stands now, and where it stood before.
     """
-    asked, stood = look(connection, plan.campaign, plan.read, plan.service, at)
+    asked, stood = look(connection, plan.campaign, plan.read, plan.service, at, plan.held)
     if asked is not None and stood in (Standing.OPEN, Standing.APPROVED, Standing.REJECTED):
         return asked, stood
-    digest = digest_of(plan.read, plan.service, reached(connection, plan.campaign, None))
+    so_far = reached(connection, plan.campaign, None)
+    digest = digest_of(plan.read, plan.service, so_far, plan.held)
     number = connection.execute(
         insert(approvals)
         .values(
@@ -183,6 +192,7 @@ def seek(connection: Connection, plan: Plan, at: datetime) -> tuple[Asked, Stand
             file=plan.file,
             definition=plan.definition,
             told=plan.told,
+            held=plan.held,
             asked_at=at,
             answer_by=at + plan.within if plan.within else None,
         )
@@ -242,6 +252,7 @@ def _asked(found: Row[Any]) -> Asked:
         found.file,
         found.definition,
         found.told,
+        held=found.held,
     )
     return Asked(
         found.id,

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from data.holding import MAY_BE_HELD, held_rows
 from data.row_ranges import written
 from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate
@@ -21,7 +22,9 @@ attempt = Attempt.__table__  # type: ignore[attr-defined]
 
 
 # Built once: composing a statement costs more than running it, and these run for every person.
-_FREE_TO_INVITE = select(candidate.c.id, candidate.c.generation).where(
+_FREE_TO_INVITE = select(
+    candidate.c.id, candidate.c.generation, MAY_BE_HELD.label("doubtful")
+).where(
     candidate.c.id.in_(bindparam("rows", expanding=True)),
     candidate.c.invite_state == Step.WAITING,
     candidate.c.add_state == Step.DONE,
@@ -110,7 +113,8 @@ def grant(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | Non
     """Move what is still WAITING to SENDING, with a row each in the journal.
 
     A compare-and-set: what another run has claimed meanwhile, or a person took out of the
-    definition, is not granted (None), or granted without those rows (add).
+    definition, is not granted (None), or granted without those rows (add). So is somebody who
+    is held at this moment, whatever a plan said before (data/held.py).
     """
     invites = [claim for claim in claims if claim.operation is Operation.INVITE]
     granted: dict[int, Claimed | None] = dict(
@@ -127,8 +131,9 @@ def grant(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | Non
 def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | None]:
     if not claims:
         return []
-    free = connection.execute(_FREE_TO_INVITE, {"rows": [claim.rows[0] for claim in claims]})
-    generation: dict[int, int] = {row.id: row.generation for row in free}
+    free = connection.execute(_FREE_TO_INVITE, {"rows": [claim.rows[0] for claim in claims]}).all()
+    held = held_rows(connection, [row.id for row in free if row.doubtful], claims[0].at)
+    generation: dict[int, int] = {row.id: row.generation for row in free if row.id not in held}
     # Of two wishes for one person in a batch, the first one is granted.
     first = {claim.rows[0]: claim for claim in reversed(claims) if claim.rows[0] in generation}
     granted = [claim for claim in claims if first.get(claim.rows[0]) is claim]
@@ -165,6 +170,8 @@ def _grant_add(connection: Connection, claim: Claim) -> Claimed | None:
             .order_by(candidate.c.id)
         )
     )
+    held = held_rows(connection, rows, claim.at)
+    rows = tuple(row for row in rows if row not in held)
     if not rows:
         return None
     [number] = _write_entries(connection, [_entry(claim, rows=len(rows), carried=written(rows))])

@@ -26,6 +26,9 @@ class Word(StrEnum):
     AGAIN = "again"  # it did not happen: the next run sends it
     WITHDRAW = "withdraw"  # whatever happened, nothing is sent any more
     RESEND = "resend"  # an invitation was settled, and another one is wanted
+    ALLOW = "allow"  # whatever holds this person, let through by name
+    CORRECT = "correct"  # the address was wrong; `value` is the row of the right one
+    CLEANED = "cleaned"  # what was left over in the web application was removed by hand
 
 
 WORDS: Mapping[Operation, tuple[Word, ...]] = {

@@ -55,16 +55,39 @@ class Intent:
     problem_title: str | None
     ask_first: bool = False
     answer_within: int | None = None  # seconds
+    cooldown: int | None = None  # seconds
     window: Window | None = None
     timezone: str | None = None
 
 
 def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
     """Every candidate of a campaign by email key, in the order they came in."""
+    now = _corrections(connection, campaign_row)
     rows = connection.execute(
         select(*COLUMNS).where(candidate.c.campaign_id == campaign_row).order_by(candidate.c.id)
     )
-    return {row.email_key: _known(row) for row in rows}
+    return {row.email_key: _known(row, now.get(row.id)) for row in rows}
+
+
+def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
+    """By row, the email key that stands for a corrected address now, however often corrected."""
+    corrected = {
+        row.id: row.corrected_to
+        for row in connection.execute(
+            select(candidate.c.id, candidate.c.corrected_to).where(
+                candidate.c.campaign_id == campaign_row, candidate.c.corrected_to.is_not(None)
+            )
+        )
+    }
+    last = {}
+    for row in corrected:
+        now = row
+        while now in corrected:
+            now = corrected[now]
+        last[row] = now
+    found = select(candidate.c.id, candidate.c.email_key).where(candidate.c.id.in_(last.values()))
+    keys = {one.id: one.email_key for one in connection.execute(found)} if last else {}
+    return {row: keys[now] for row, now in last.items()}
 
 
 def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
@@ -75,7 +98,7 @@ def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
     return [_known(row) for row in found]
 
 
-def _known(row: Any) -> Known:
+def _known(row: Any, instead: str | None = None) -> Known:
     return Known(
         row.id,
         row.email_key,
@@ -83,6 +106,7 @@ def _known(row: Any) -> Known:
         Step(row.add_state),
         Step(row.invite_state),
         bool(row.listed),
+        instead,
     )
 
 
@@ -155,6 +179,7 @@ def _about(intent: Intent) -> dict[str, Any]:
         "send_invites": intent.send_invites,
         "ask_first": intent.ask_first,
         "answer_within": intent.answer_within,
+        "cooldown": intent.cooldown,
         "not_before": window.not_before if window else None,
         "not_after": window.not_after if window else None,
         "window_zone": window.timezone if window else None,

@@ -18,6 +18,7 @@ from config.definition import Definition
 from data import (
     approvals,
     claims,
+    holding,
     inbox,
     intake,
     pauses,
@@ -30,6 +31,7 @@ from data import (
 from data.approvals import Answer, Asked, Plan, Standing
 from data.claims import Claim, Claimed, Outcome
 from data.doubts import By, Decided, Doubts
+from data.judging import Judging
 from data.opening import LedgerUnusable, open_engine, what_failed
 from data.pauses import Paused
 from data.processes import this_process
@@ -70,7 +72,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Ledger:
+class Ledger(Judging):
     """One database of campaigns. Open it with `Ledger.open`, close it when done."""
 
     def __init__(self, engine: Engine) -> None:
@@ -98,6 +100,9 @@ class Ledger:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _now(self) -> datetime:
+        return now()
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
@@ -161,10 +166,12 @@ class Ledger:
             return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
 
     def to_add(self, campaign_row: int) -> list[int]:
-        """Rows of candidates who are not in the project yet, in the definition's order."""
+        """Rows of candidates to be added, in the definition's order; who is held is left out."""
         with self._reading() as connection:
-            return list(
-                connection.scalars(
+            held = holding.held_in(connection, campaign_row, now())
+            return [
+                row
+                for row in connection.scalars(
                     select(candidate.c.id)
                     .where(
                         candidate.c.campaign_id == campaign_row,
@@ -173,11 +180,13 @@ class Ledger:
                     )
                     .order_by(candidate.c.id)
                 )
-            )
+                if row not in held
+            ]
 
     def to_invite(self, campaign_row: int) -> list[ToInvite]:
-        """Candidates who are in the project and have not been invited, in the same order."""
+        """Candidates in the project to be invited, in the same order; who is held is left out."""
         with self._reading() as connection:
+            held = holding.held_in(connection, campaign_row, now())
             rows = connection.execute(
                 select(candidate.c.id, candidate.c.candidate_id)
                 .where(
@@ -189,7 +198,7 @@ class Ledger:
                 )
                 .order_by(candidate.c.id)
             )
-            return [ToInvite(row.id, row.candidate_id) for row in rows]
+            return [ToInvite(row.id, row.candidate_id) for row in rows if row.id not in held]
 
     def people(self, rows: Sequence[int]) -> list[Known]:
         """What is to be sent for these rows, in their order."""

@@ -1,7 +1,7 @@
 """What is left to do: pure decisions about a definition beside what the ledger knows."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from config.definition import Candidate, Definition
 from data.states import Step
@@ -11,7 +11,10 @@ Fields = tuple[str, str, str, str, str, int]  # as sent: first, last, email1, so
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """One candidate as the ledger has it."""
+    """One candidate as the ledger has it.
+
+    `instead` is the email key of the person whose address this was before a correction.
+    """
 
     row: int
     key: str
@@ -19,6 +22,7 @@ class Known:
     add: Step = Step.WAITING
     invite: Step = Step.WAITING
     listed: bool = True
+    instead: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,8 @@ class Changes:
     The service has no update and no delete (interface 4): once a person was added, other
     wording (`changed`) and a missing row (`removed`) are reported, never applied. Before
     that, and after a refused add, the new wording is simply what will be sent (`reworded`).
+    An address that a person has corrected does not come back (`corrected`: its row in the
+    definition, and who it is now).
     """
 
     new: list[Candidate] = field(default_factory=list)
@@ -35,6 +41,7 @@ class Changes:
     changed: list[tuple[Known, Candidate]] = field(default_factory=list)
     removed: list[Known] = field(default_factory=list)
     returned: list[Known] = field(default_factory=list)
+    corrected: list[tuple[Candidate, Known]] = field(default_factory=list)
 
 
 def fields_of(candidate: Candidate) -> Fields:
@@ -53,9 +60,9 @@ def compare(definition: Definition, known: Mapping[str, Known]) -> Changes:
     """Lay the definition's candidates beside the ledger's, by email key, never by row."""
     changes = Changes()
     seen: set[str] = set()
-    for candidate in definition.candidates:
+    changes.corrected.extend(corrected(definition, known))
+    for candidate, before in meant(definition, known):
         seen.add(candidate.key)
-        before = known.get(candidate.key)
         if before is None:
             changes.new.append(candidate)
             continue
@@ -70,17 +77,49 @@ def compare(definition: Definition, known: Mapping[str, Known]) -> Changes:
     return changes
 
 
-def after(changes: Changes, known: Iterable[Known]) -> list[tuple[Step, Step]]:
-    """The (add, invite) steps of everyone the definition lists, once `changes` are taken over."""
+def meant(
+    definition: Definition, known: Mapping[str, Known]
+) -> Iterator[tuple[Candidate, Known | None]]:
+    """Go through whom a definition means, each once: a corrected address means the new one."""
+    listed = {candidate.key for candidate in definition.candidates}
+    for candidate in definition.candidates:
+        before = known.get(candidate.key)
+        if before is None or before.instead is None:
+            yield candidate, before
+        elif before.instead not in listed:
+            now = known[before.instead]
+            listed.add(now.key)
+            yield replace(candidate, email1=now.fields[2], key=now.key), now
+
+
+def corrected(
+    definition: Definition, known: Mapping[str, Known]
+) -> Iterator[tuple[Candidate, Known]]:
+    """Find the rows of a definition that still have an address from before its correction."""
+    for candidate in definition.candidates:
+        before = known.get(candidate.key)
+        if before is not None and before.instead is not None:
+            yield candidate, known[before.instead]
+
+
+def after(
+    changes: Changes, known: Iterable[Known], held: Collection[str] = ()
+) -> list[tuple[Step, Step]]:
+    """The (add, invite) steps of everyone the definition lists, once `changes` are taken over.
+
+    `held` are the email keys of those who are left out for now.
+    """
     removed = {person.row for person in changes.removed}
     returned = {person.row for person in changes.returned}
     reworded = {person.row for person, _ in changes.reworded}
     steps = [
         (Step.WAITING if person.row in reworded else person.add, person.invite)
         for person in known
-        if (person.listed and person.row not in removed) or person.row in returned
+        if ((person.listed and person.row not in removed) or person.row in returned)
+        and person.key not in held
     ]
-    return steps + [(Step.WAITING, Step.WAITING)] * len(changes.new)
+    new = sum(1 for person in changes.new if person.key not in held)
+    return steps + [(Step.WAITING, Step.WAITING)] * new
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, exists, select, update
 
+from data.allowing import LAST_ATTEMPT
 from data.doubts import By, Decided, Doubt, Invited, NotDecided, Word, no_resend
+from data.held import Cause
+from data.holding import held_rows
 from data.settling import SEEN, doubts_in, write_down
 from data.states import Operation, Step
 from data.tables import Attempt, Candidate, Decision
@@ -16,15 +19,26 @@ attempt = Attempt.__table__  # type: ignore[attr-defined]
 decision = Decision.__table__  # type: ignore[attr-defined]
 
 
+CORRECTED = "was corrected: what is sent goes to the address that took its place"
+DO_NOT_CONTACT = "is on the do-not-contact list: let through with campaign allow first"
+
+
 def objections(
     connection: Connection, campaign_row: int, rows: Sequence[int], at: datetime
 ) -> dict[int, str]:
     """Say who cannot be invited once more now and why, by position in `rows`."""
     people = _people(connection, campaign_row, rows)
     settled = _settled(connection, [_last_attempt(person) for person in people.values()], at)
+    listed = {
+        row for row, one in held_rows(connection, rows, at).items() if one.cause is Cause.LISTED
+    }
     found = {}
     for position, row in enumerate(rows):
         objection = no_resend(_invited(people[row], settled), at)
+        if people[row].corrected_to is not None:
+            objection = CORRECTED
+        elif row in listed:
+            objection = objection or DO_NOT_CONTACT
         if objection is not None:
             found[position] = objection
     return found
@@ -44,6 +58,8 @@ def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: B
         .where(chosen)
         .values(
             generation=candidate.c.generation + 1,
+            # Named by a person: what other campaigns have sent until now holds nobody.
+            allowed_attempt=LAST_ATTEMPT,
             invite_state=Step.WAITING,
             invite_attempt=None,
             why=None,

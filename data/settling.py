@@ -191,7 +191,7 @@ def _settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by
     values: dict[str, Any] = {
         "add_state": MOVES[word][0],
         "candidate_id": bindparam("number"),
-        "why": _reason(word, by),
+        "why": reason(word, by),
     }
     if word is Word.WITHDRAW:
         # Or a late answer to the add would have this person invited after all.
@@ -208,13 +208,14 @@ def _settle_invites(connection: Connection, word: Word, some: Sequence[Decided],
     connection.execute(
         update(candidate)
         .where(candidate.c.id == bindparam("person"), candidate.c.invite_state == Step.UNSURE)
-        .values(invite_state=MOVES[word][0], why=_reason(word, by)),
+        .values(invite_state=MOVES[word][0], why=reason(word, by)),
         [{"person": one.row} for one in some],
     )
     _move_attempts(connection, some)
 
 
-def _reason(word: Word, by: By) -> str | None:
+def reason(word: Word, by: By) -> str | None:
+    """What stays beside somebody whom a verdict leaves aside: who decided that, and why."""
     if word is not Word.WITHDRAW:
         return None
     return f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 
 from data.approvals import Asked
+from data.held import Holds
 from data.ledger import Ledger
 from data.states import Ending, Step
 from tasks.standing import tally
+
+NOBODY = Holds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +16,10 @@ class Finish:
     """The end of one run. `reason` says why it stopped; `counts` as in the status object.
 
     `changed` and `removed` count people whom the definition now words otherwise, or no longer
-    lists, and who are left as they are (interface 4: no update, no delete). `receipt` says where
+    lists, and who are left as they are (interface 4: no update, no delete); `corrected` those whom
+    it still lists with an address from before its correction. `receipt` says where
     the receipt is, and why, when it could not be written beside the definition. `plan` is what
-    waits for approval.
+    waits for approval. `held` counts those who wait and are left out.
     """
 
     campaign: str
@@ -24,8 +28,10 @@ class Finish:
     counts: dict[str, int]
     changed: int = 0
     removed: int = 0
+    corrected: int = 0
     receipt: str | None = None
     plan: Asked | None = None
+    held: Holds = NOBODY
 
 
 def finish(ledger: Ledger, key: str, stopped: str | None, early: str | None = None) -> Finish:
@@ -36,28 +42,37 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: str | None = No
     if campaign is None:
         return Finish(key, Ending.STOPPED, stopped, {})
     people = ledger.counts(campaign.id)
+    held = Holds.of(ledger.held(campaign.id))
     counts = tally(people, send=campaign.send_invites)
     open_now = tally(
         {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
     )
     calls = [Step(campaign.project_state), Step(campaign.problem_state)]
-    ending, reason = judge(calls, open_now, stopped, early)
-    return Finish(key, ending, reason, counts)
+    ending, reason = judge(calls, open_now, stopped, early, held)
+    return Finish(key, ending, reason, counts, held=held)
 
 
 def judge(
-    calls: list[Step], open_now: dict[str, int], stopped: str | None, early: str | None = None
+    calls: list[Step],
+    open_now: dict[str, int],
+    stopped: str | None,
+    early: str | None = None,
+    held: Holds = NOBODY,
 ) -> tuple[Ending, str | None]:
     """Say how a run ended. `calls` are the project's and the problem's; `open_now` counts the
-    candidates whom the definition lists."""
+    candidates whom the definition lists; `held` those who wait and are left out.
+
+    Who is on the do-not-contact list needs nobody's look: a person has decided already.
+    """
+    waiting = open_now["waiting"] - held.number
     if stopped is not None:
         return Ending.STOPPED, stopped
     if open_now["sending"] or Step.SENDING in calls:
         return Ending.STOPPED, "Another run is still at work on this campaign."
-    if Step.UNSURE in calls or open_now["unsure"] or open_now["refused"]:
-        return Ending.NEEDS_ATTENTION, early if open_now["waiting"] else None
-    if open_now["waiting"] and early is not None:
+    if Step.UNSURE in calls or open_now["unsure"] or open_now["refused"] or held.others:
+        return Ending.NEEDS_ATTENTION, early if waiting else None
+    if waiting and early is not None:
         return Ending.NOT_YET, early
-    if open_now["waiting"]:
+    if waiting:
         return Ending.STOPPED, "Some candidates are still waiting."
     return Ending.COMPLETED, None

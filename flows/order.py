@@ -22,6 +22,7 @@ from flows.work import Desk, Work, heed, keep_receipt, paused_by, working
 from tasks.approval import held_back, plan_of
 from tasks.asked import Asked, Wanted, intent_of, look_up, what_is_left
 from tasks.candidates import add
+from tasks.held import follow_the_list
 from tasks.invitations import Slots, invite
 from tasks.links import write_links
 from tasks.preflight import preflight
@@ -54,6 +55,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
     desk.begins(wanted.key)
+    await asyncio.to_thread(follow_the_list, ledger, desk.local)
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
     window, at = window_of(wanted), desk.clock()
     if whole.invite and (late := over(window, at)) is not None:
@@ -285,7 +287,8 @@ async def _close_up(
 def _with_changes(end: Finish, changes: Changes | None) -> Finish:
     if changes is None:
         return end
-    return replace(end, changed=len(changes.changed), removed=len(changes.removed))
+    told = (len(changes.changed), len(changes.removed), len(changes.corrected))
+    return replace(end, changed=told[0], removed=told[1], corrected=told[2])
 
 
 def _links(ledger: Ledger, key: str, output: Path) -> None:

@@ -21,6 +21,7 @@ from flows.ending import finish
 from flows.interrupts import stopping_on_signals
 from tasks.asked import Wanted
 from tasks.gate import Gate
+from tasks.held import follow_on
 from tasks.receipts import Receipts
 from tasks.sending import Sender, Sent
 from tasks.service.client import Service
@@ -151,6 +152,10 @@ async def _end(work: Work) -> None:
 
 async def heed(work: Work) -> None:
     """Before each wave and each bulk add: stop where a person said so, or time is over."""
+    try:
+        await asyncio.to_thread(follow_on, work.desk.ledger, work.desk.local)
+    except CampaignError as error:
+        work.gate.stop(str(error))
     paused = await asyncio.to_thread(work.desk.ledger.paused, work.key)
     if paused is not None:
         work.gate.stop(paused_by(work.key, paused))

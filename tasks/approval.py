@@ -2,19 +2,22 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import timedelta
+from hashlib import sha256
 from pathlib import Path
 
 from config.errors import BadInput
 from config.reading import digest_of
 from config.window import Window
 from data.approvals import Answer, Asked, NotAnswered, Plan, Standing
+from data.held import Holds
 from data.intake import Intent
 from data.ledger import Ledger
-from data.remaining import Known, Remaining, fields_of
+from data.remaining import Known, Remaining, fields_of, meant
 from data.states import Ending, Step
 from data.tables import Campaign
 from tasks.asked import Asked as AskedFor
 from tasks.asked import Wanted
+from tasks.held import held_by, in_words
 from tasks.masking import masked_email, masked_name
 from tasks.timing import window_of
 
@@ -34,8 +37,16 @@ def plan_of(
     `doubt` is what speaks against the problem (tasks/problem_doubts.py).
     """
     known = ledger.known(wanted.known.id) if wanted.known else {}
-    people = list(_people(wanted, known, send=terms.send_invites))
-    told = [*_told(terms, left, people, window_of(wanted)), *([("look", doubt)] if doubt else [])]
+    held = held_by(wanted.definition, wanted.known, ledger, wanted.service)
+    people = [
+        person
+        for key, *person in _people(wanted, known, send=terms.send_invites)
+        if key not in held
+    ]
+    told = [
+        *_told(terms, left, people, window_of(wanted), Holds.of(held)),
+        *([("look", doubt)] if doubt else []),
+    ]
     return Plan(
         campaign=wanted.key,
         read=wanted.digest,
@@ -44,10 +55,11 @@ def plan_of(
         definition=str(asked.definition) if asked.definition else None,
         told="\n".join(f"{word}: {said}" for word, said in told),
         within=timedelta(seconds=terms.answer_within) if terms.answer_within else None,
+        held=sha256("\n".join(sorted(held)).encode()).hexdigest() if held else "",
     )
 
 
-Person = tuple[str, str, str]  # first_name, last_name, email1
+Person = tuple[str, str, str, str]  # email key, first_name, last_name, email1
 
 
 def _people(wanted: Wanted, known: Mapping[str, Known], *, send: bool) -> Iterator[Person]:
@@ -55,17 +67,16 @@ def _people(wanted: Wanted, known: Mapping[str, Known], *, send: bool) -> Iterat
     if wanted.definition is None:
         for person in known.values():
             if person.listed and _moves(person.add, person.invite, send=send):
-                yield person.fields[0], person.fields[1], person.fields[2]
+                yield person.key, person.fields[0], person.fields[1], person.fields[2]
         return
-    for candidate in wanted.definition.candidates:
-        before = known.get(candidate.key)
+    for candidate, before in meant(wanted.definition, known):
         worded_anew = (
             before is not None
             and before.add is Step.REFUSED
             and before.fields != fields_of(candidate)
         )
         if before is None or worded_anew or _moves(before.add, before.invite, send=send):
-            yield candidate.first_name, candidate.last_name, candidate.email1
+            yield candidate.key, candidate.first_name, candidate.last_name, candidate.email1
 
 
 def _moves(add: Step, invite: Step, *, send: bool) -> bool:
@@ -73,7 +84,11 @@ def _moves(add: Step, invite: Step, *, send: bool) -> bool:
 
 
 def _told(
-    terms: Intent | Campaign, left: Remaining, people: list[Person], window: Window | None
+    terms: Intent | Campaign,
+    left: Remaining,
+    people: list[list[str]],
+    window: Window | None,
+    held: Holds,
 ) -> Iterator[tuple[str, str]]:
     yield "project", f'create "{terms.name}"' if left.create else f"{terms.project_id}, as it is"
     if left.attach:
@@ -82,6 +97,8 @@ def _told(
         yield "problem", "nothing to do"
     yield "add", f"{left.add:,} to the project" if left.add else "nobody"
     yield "invite", f"{left.invite:,} by email" if left.invite else "nobody"
+    if held.number:
+        yield "held", in_words(held)
     if people:
         yield "people", _named(people)
     if terms.starttime or terms.endtime:
@@ -90,8 +107,11 @@ def _told(
     yield "when", f"with the first run after the approval{by_email}"
 
 
-def _named(people: list[Person]) -> str:
-    some = [f"{masked_name(*names)} ({masked_email(email)})" for *names, email in people[:NAMED]]
+def _named(people: list[list[str]]) -> str:
+    some = [
+        f"{masked_name(first, last)} ({masked_email(email)})"
+        for first, last, email in people[:NAMED]
+    ]
     more = f", and {len(people) - NAMED:,} more" if len(people) > NAMED else ""
     return ", ".join(some) + more
 
@@ -120,7 +140,8 @@ def held_back(asked: Asked, stood: Standing) -> tuple[Ending, str] | None:
 _BEFORE = {
     Standing.LATE: "The plan shown before was not answered in time. ",
     Standing.CHANGED: "The definition has changed, so the plan shown before is void. ",
-    Standing.OVERTAKEN: "Since the plan shown before, something was sent or settled: it is void. ",
+    Standing.OVERTAKEN: "Since the plan shown before, something was sent or settled, or other "
+    "people are held: it is void. ",
 }
 
 

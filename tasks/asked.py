@@ -1,18 +1,20 @@
 """What a definition asks for, in the words in which it will be sent."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
-from config.definition import Approval, Definition, ProblemById, ProblemByTitle
+from config.definition import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput, CampaignError
 from config.places import Place, Problem
 from config.reading import digest_of, read_campaigns
 from config.settings import ServiceSettings
 from data.intake import Intent
 from data.ledger import Ledger
-from data.remaining import Remaining, after, compare, remaining
+from data.remaining import Changes, Remaining, after, compare, remaining
 from data.states import Step
 from data.tables import Campaign
+from tasks.held import held_by
 from tasks.service.wire import service_date
 
 
@@ -34,12 +36,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What is asked for now. `definition` None: the ledger took these very bytes over before."""
+    """What is asked for now. `definition` None: the ledger took these very bytes over before.
+
+    `service` is the base URL of the settings.
+    """
 
     key: str
     digest: str
     definition: Definition | None
     known: Campaign | None
+    service: str = ""
 
 
 def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
@@ -49,13 +55,13 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
         known = ledger.campaign(asked.campaign)
         if known is not None and _taken_over(known, digest, service):
             _same_service(known, service)
-            return Wanted(asked.campaign, digest, None, known)
+            return Wanted(asked.campaign, digest, None, known, service.base_url)
     definition = _pick(asked)
     known = ledger.campaign(definition.campaign)
     if known is not None:
         _same_service(known, service)
     _only_problem(definition, ledger)
-    return Wanted(definition.campaign, digest, definition, known)
+    return Wanted(definition.campaign, digest, definition, known, service.base_url)
 
 
 def _taken_over(known: Campaign, digest: str, service: ServiceSettings) -> bool:
@@ -131,7 +137,8 @@ def intent_of(
         problem_id=meant.id if isinstance(meant, ProblemById) else problem,
         problem_title=meant.title if isinstance(meant, ProblemByTitle) else None,
         ask_first=approval is not None,
-        answer_within=_seconds(approval),
+        answer_within=_seconds(approval.within) if approval else None,
+        cooldown=_seconds(definition.invites.cooldown),
         window=definition.invites.window,
         timezone=_zone(definition),
     )
@@ -147,24 +154,29 @@ def _zone(definition: Definition) -> str | None:
     )
 
 
-def _seconds(approval: Approval | None) -> int | None:
-    within = approval.within if approval else None
-    return round(within.total_seconds()) if within else None
+def _seconds(span: timedelta | None) -> int | None:
+    return None if span is None else round(span.total_seconds())
 
 
 def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
-    """Lay the definition beside the ledger; what dead runs left behind becomes unsure first."""
+    """Lay the definition beside the ledger; what dead runs left behind becomes unsure first.
+
+    Who is held is left out (tasks/held.py).
+    """
     definition, known = wanted.definition, wanted.known
+    held = held_by(definition, known, ledger, wanted.service)
     if known is None:
         assert definition is not None  # noqa: S101 - only a known campaign can be unchanged
         project = Step.WAITING if definition.project.id is None else Step.DONE
         problem = Step.WAITING if definition.problem is not None else Step.DONE
-        people = [(Step.WAITING, Step.WAITING)] * len(definition.candidates)
+        people = after(compare(definition, {}), (), held)
         return remaining(project, problem, people, send=definition.invites.send)
     if ledger.recover(known.id):
         known = ledger.campaign(wanted.key) or known
     send = known.send_invites if definition is None else definition.invites.send
-    if definition is None:
+    if definition is None and held:
+        steps = after(Changes(), ledger.known(known.id).values(), held)
+    elif definition is None:
         steps = [
             (add, invited)
             for (listed, add, invited), number in ledger.counts(known.id).items()
@@ -173,5 +185,5 @@ def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
         ]
     else:
         people_now = ledger.known(known.id)
-        steps = after(compare(definition, people_now), people_now.values())
+        steps = after(compare(definition, people_now), people_now.values(), held)
     return remaining(Step(known.project_state), Step(known.problem_state), steps, send=send)

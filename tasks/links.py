@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from data.exports import Link, Result, as_csv_file, as_html, as_json, write_whole
+from data.held import Held
 from data.ledger import Ledger
 from data.states import Step
 from data.tables import Campaign
@@ -38,22 +39,26 @@ def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
 
 def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
     """What came of each candidate, by email key, in words for the person who keeps the sheet."""
-    return {row.email_key: _result(row, campaign) for row in ledger.candidates(campaign.id)}
+    held = ledger.held(campaign.id)
+    rows = {row.id: row for row in ledger.candidates(campaign.id)}
+    return {row.email_key: _result(row, campaign, held.get(row.id)) for row in rows.values()}
 
 
-def _result(row: Any, campaign: Campaign) -> Result:
+def _result(row: Any, campaign: Campaign, held: Held | None) -> Result:
     step = furthest(Step(row.add_state), Step(row.invite_state), send=campaign.send_invites)
     done = "invited" if campaign.send_invites else "added"
     return Result(
         row.candidate_id,
         link(campaign, row.candidate_id),
         done if step is Step.DONE else str(step),
-        None if step is Step.DONE else _why(row, step, campaign.key),
+        None if step is Step.DONE else _why(row, step, campaign.key, held),
         finished=step in (Step.DONE, Step.WITHDRAWN),
     )
 
 
-def _why(row: Any, step: Step, key: str) -> str | None:
+def _why(row: Any, step: Step, key: str, held: Held | None) -> str | None:
+    if held is not None:
+        return why_still(row, held)
     told, hint = why_still(row), WHY.get(step, "").format(key=key)
     return f"{told.rstrip('.')}. {hint}" if told and hint else told or hint or None
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from data.held import Held
 from data.ledger import Ledger
 from data.states import Step
 from data.tables import Campaign
@@ -34,6 +35,7 @@ def tally(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> dict[
 
 def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     """The status object of one campaign (`campaign status KEY --json`)."""
+    rows, held = ledger.candidates(campaign.id), ledger.held(campaign.id)
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -42,11 +44,31 @@ def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
         "project": campaign.project_state,
         "problem": campaign.problem_state,
         "counts": tally(ledger.counts(campaign.id), send=campaign.send_invites),
-        "candidates": list(people(campaign, ledger.candidates(campaign.id))),
+        **holds(held, rows),
+        "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],
+        "candidates": list(people(campaign, rows, held)),
     }
 
 
-def people(campaign: Campaign, rows: Iterable[Any]) -> Iterable[dict[str, Any]]:
+def holds(held: Mapping[int, Held], rows: Iterable[Any]) -> dict[str, Any]:
+    """How many of those who wait are held, and each of them with the cause and its end (UTC)."""
+    return {
+        "held": len(held),
+        "holds": [
+            {
+                "email1": row.email1,
+                "cause": held[row.id].cause,
+                "until": end.isoformat() if (end := held[row.id].until) else None,
+            }
+            for row in (rows if held else ())
+            if row.id in held
+        ],
+    }
+
+
+def people(
+    campaign: Campaign, rows: Iterable[Any], held: Mapping[int, Held]
+) -> Iterable[dict[str, Any]]:
     """One object per candidate: who, which ids, how far, the embed URL, and why it stands still."""
     for row in rows:
         yield {
@@ -55,12 +77,14 @@ def people(campaign: Campaign, rows: Iterable[Any]) -> Iterable[dict[str, Any]]:
             "add": row.add_state,
             "invite": row.invite_state,
             "embed_url": link(campaign, row.candidate_id),
-            "why": why_still(row),
+            "why": why_still(row, held.get(row.id)),
         }
 
 
-def why_still(row: Any) -> str | None:
+def why_still(row: Any, held: Held | None = None) -> str | None:
     """Why a candidate stands still, where there is something to say."""
+    if held is not None:
+        return f"held: {held.why}"
     return row.why or (None if row.listed else "no longer in the definition; left alone")
 
 

@@ -96,7 +96,8 @@ def test_two_people_are_never_one_person(small: Small) -> None:
     """The schema holds one row for an email key within a campaign."""
     statement = (
         "INSERT INTO candidate (campaign_id, email_key, first_name, last_name, email1, source,"
-        " notes, stage_id, listed, add_state, invite_state, generation, allowed_attempt, allowed_entry)"
+        " notes, stage_id, listed, add_state, invite_state, generation,"
+        " allowed_attempt, allowed_entry)"
         " SELECT campaign_id, email_key, '', '', '', '', '', 1, 1, 'waiting', 'waiting', 1, 0, 0"
         " FROM candidate WHERE first_name = 'ada'"
     )

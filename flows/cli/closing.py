@@ -1,26 +1,34 @@
 """The last lines of a command: what happened to each campaign, and what to type next."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
-from flows.cli.speech import command
+from data.held import Cause
+from flows.cli.speech import command, counted
 
 # What a person must look at comes last, where it is read.
-TOLD = ("invited", "added", "waiting", "sending", "withdrawn", "refused", "unsure")
+TOLD = ("invited", "added", "waiting", "sending", "withdrawn", "held", "refused", "unsure")
 
 
 def summary(status: Mapping[str, Any]) -> str:
     """Count a campaign in one line, from its status object: `47 invited, 1 refused, 2 unsure`."""
-    counts = status["counts"]
+    counts = counted_out(status)
     told = [name for name in TOLD if counts[name]]
     if counts["invited"] and counts["added"] == counts["invited"]:
         told.remove("added")
     return ", ".join(f"{counts[name]:,} {name}" for name in told) or "nobody added yet"
 
 
+def counted_out(status: Mapping[str, Any]) -> dict[str, int]:
+    """Count those who are held apart from those who wait for the next run."""
+    held = status.get("held", 0)
+    return {**status["counts"], "held": held, "waiting": status["counts"]["waiting"] - held}
+
+
 def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     """Say what to type next, one line each; `file` and `more` as they are typed after `run`."""
-    key, counts = status["campaign"], status["counts"]
+    key, counts = status["campaign"], counted_out(status)
     calls = (status["project"], status["problem"])
     people = status["candidates"]
     again = command("run", file, *more)
@@ -34,6 +42,27 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
         steps.append(f"refused invitations, and why: {command('status', key)}")
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(f"waiting: {again}")
+    held = [one for one in status.get("holds", ()) if one["cause"] != Cause.LISTED]
+    steps += _held(key, held, again)
     if not steps:
         steps.append(f"links: {command('links', key)}")
+    if (listed := counts["held"] - len(held)) > 0:
+        who = counted(listed, "person is", "people are")
+        allow = command("allow", key, "EMAIL", "--why", "TEXT")
+        steps.append(f"do not contact: {who} left out, as decided; by name only: {allow}")
+    if status.get("clean_up"):
+        steps.append(f"remove by hand: {command('clean-up', key)}")
     return steps
+
+
+def _held(key: str, held: Sequence[Mapping[str, Any]], again: str) -> list[str]:
+    """What may be done about people whom another campaign has invited, or may have."""
+    if not held:
+        return []
+    ends = sorted(datetime.fromisoformat(one["until"]) for one in held if one["until"])
+    wait = [f"held: wait until {ends[0]:%Y-%m-%d %H:%M} UTC, then {again}"] if ends else []
+    return [
+        f"held: invite one all the same: {command('allow', key, 'EMAIL', '--why', 'TEXT')}",
+        f"held: leave one out: {command('withdraw', key, 'EMAIL', '--why', 'TEXT')}",
+        *wait,
+    ]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.definition import Candidate, Definition, ProblemById, ProblemByTitle
-from data.remaining import Changes, Known, after, compare, remaining
+from data.held import Held
+from data.remaining import Changes, Known, after, compare, meant, remaining
 from data.second_addresses import SecondAddress, second_addresses
 from data.states import Step
 from data.tables import Campaign
@@ -34,7 +35,8 @@ class Forecast:
     under another address. `unsure`, `refused`, `sending` and `withdrawn`
     count candidates. `problem_doubt` is what speaks against the problem (tasks/problem_doubts.py),
     `looked` what a look at the service's list found where nothing does. `differs` names fields of
-    the campaign that the service has otherwise.
+    the campaign that the service has otherwise. `held` are those who are left out, by address as
+    typed.
     """
 
     campaign: str
@@ -54,6 +56,7 @@ class Forecast:
     refused: int
     sending: int
     withdrawn: int
+    held: Mapping[str, Held]
     problem_id: int | None = None
     problem_doubt: str | None = None
     looked: str | None = None
@@ -83,6 +86,19 @@ class Forecast:
                 {"email1": one.person.email1, "invited": email1_of(one.invited), "same": one.same}
                 for one in self.second
             ],
+            "corrected": [
+                {"email1": person.email1, "instead": email1_of(now)}
+                for person, now in changes.corrected
+            ],
+            "held": [
+                {
+                    "email1": email1,
+                    "cause": one.cause,
+                    "until": one.until.isoformat() if one.until else None,
+                    "why": one.why,
+                }
+                for email1, one in self.held.items()
+            ],
             "differs": list(self.differs),
         }
 
@@ -94,15 +110,17 @@ def forecast(
     *,
     per_request: int,
     run_lives: bool,
+    held: Mapping[str, Held],
 ) -> Forecast:
     """Lay a definition beside the ledger; `campaign` is None before its first run.
 
+    `held` are those who are left out, by email key (tasks/held.py).
     `run_lives` says whether the run behind what is SENDING still works on it; without its run a
     claim is unsure (data/recovery.py).
     """
     project, problem = _calls(definition, campaign, run_lives=run_lives)
     changes = compare(definition, known)
-    steps = after(changes, known.values())
+    steps = after(changes, known.values(), held)
     left = remaining(project, problem, steps, send=definition.invites.send)
     standing = _standing(changes, known, send=definition.invites.send, run_lives=run_lives)
     made = campaign is not None and campaign.project_id is not None
@@ -126,6 +144,11 @@ def forecast(
         withdrawn=standing[Step.WITHDRAWN],
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),
+        held={
+            (person.email1 if before is None else email1_of(before)): held[person.key]
+            for person, before in meant(definition, known)
+            if person.key in held
+        },
     )
 
 

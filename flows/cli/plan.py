@@ -1,6 +1,6 @@
 """`campaign plan`: what a run would do, said beforehand."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -63,17 +63,26 @@ def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
     from data.opening import NoLedger
     from flows.cli.forecast import forecast
     from tasks.asked import AnotherService
+    from tasks.held import held_by, held_by_file, list_file
 
     local = load_local()
     per_request = local.candidates_per_request
+    listed = list_file(local)
+    service = load_address()
     try:
         ledger = Ledger.open(local.database_url, create=False)
     except NoLedger:
         return [
-            forecast(definition, None, {}, per_request=per_request, run_lives=False)
+            forecast(
+                definition,
+                None,
+                {},
+                per_request=per_request,
+                run_lives=False,
+                held=held_by_file(definition, listed),
+            )
             for definition in definitions
         ]
-    service = load_address()
     forecasts = []
     with ledger:
         for definition in definitions:
@@ -85,9 +94,15 @@ def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
                     "the campaign for the other service a key of its own."
                 )
             known = ledger.known(found.id) if found else {}
-            lives = found is not None and last_run_lives(ledger, found)
             forecasts.append(
-                forecast(definition, found, known, per_request=per_request, run_lives=lives)
+                forecast(
+                    definition,
+                    found,
+                    known,
+                    per_request=per_request,
+                    run_lives=found is not None and last_run_lives(ledger, found),
+                    held=held_by(definition, found, ledger, service or "", listed),
+                )
             )
     return forecasts
 
@@ -181,18 +196,29 @@ def _left_alone(seen: "Forecast") -> Iterator[tuple[str, str]]:
     from flows.cli.forecast import differing, email1_of
 
     changes = seen.changes
+    yield from _some("held", [f"{email1}: {one.why}" for email1, one in seen.held.items()])
+    yield from _some(
+        "corrected",
+        [f"{old.email1}: {email1_of(now)} is used instead" for old, now in changes.corrected],
+    )
     if seen.differs:
         fields = ", ".join(seen.differs)
         yield "changed", f"{fields}: the service has no update, so this is not applied"
-    for known, person in changes.changed[:NAMED]:
-        fields = ", ".join(differing(known, person))
-        yield "changed", f"{person.email1} ({fields}): already added, so this is not applied"
-    if len(changes.changed) > NAMED:
-        yield "changed", f"and {len(changes.changed) - NAMED:,} more"
-    for known in changes.removed[:NAMED]:
-        yield "removed", f"{email1_of(known)}: no longer in the definition, left alone"
-    if len(changes.removed) > NAMED:
-        yield "removed", f"and {len(changes.removed) - NAMED:,} more"
+    yield from _some(
+        "changed",
+        [
+            f"{person.email1} ({', '.join(differing(known, person))}): already added, so this is "
+            "not applied"
+            for known, person in changes.changed
+        ],
+    )
+    yield from _some(
+        "removed",
+        [
+            f"{email1_of(known)}: no longer in the definition, left alone"
+            for known in changes.removed
+        ],
+    )
     if changes.returned:
         yield "returned", f"{counted(len(changes.returned), 'candidate')}, in the definition again"
     if seen.sending:
@@ -203,6 +229,13 @@ def _left_alone(seen: "Forecast") -> Iterator[tuple[str, str]]:
         yield "refused", f"{counted(seen.refused, 'candidate')}, by the service: skipped"
     if seen.withdrawn:
         yield "withdrawn", f"{counted(seen.withdrawn, 'candidate')}, by a person's decision"
+
+
+def _some(word: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """A few lines of a kind, and how many more there are."""
+    yield from ((word, line) for line in lines[:NAMED])
+    if len(lines) > NAMED:
+        yield word, f"and {len(lines) - NAMED:,} more"
 
 
 def _next(forecasts: "list[Forecast]", typed: list[str]) -> list[str]:

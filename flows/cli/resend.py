@@ -1,20 +1,17 @@
 """`campaign resend`: one more invitation for named people, on purpose."""
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from config.email_key import email_key
-from data.doubts import NotDecided
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
-from flows.cli.speech import answer_to, command, complain, counted, say
+from flows.cli.named_people import rows_of
+from flows.cli.speech import answer_to, command, counted, say
 from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:
-    from data.ledger import Ledger
     from data.tables import Campaign
 
 Emails = Annotated[
@@ -39,37 +36,14 @@ def resend(
     if not why.strip():
         raise typer.BadParameter("a resend is recorded with a reason: --why TEXT")
     with known_campaign(key) as (ledger, campaign):
-        rows = _rows(ledger, campaign, emails)
+        rows = rows_of(
+            ledger, campaign, emails, lambda rows: ledger.against_resending(campaign.id, rows)
+        )
         if not yes and not _agreed(len(rows)):
             say("Nothing was changed.")
             raise typer.Exit(1)
         ledger.resend(campaign.id, rows, who or login_name(), why)
         _tell(campaign, len(rows))
-
-
-def _rows(ledger: "Ledger", campaign: "Campaign", emails: Sequence[str]) -> list[int]:
-    """Find everyone who is named. Raises NotDecided, having said what is wrong with each."""
-    from flows.cli.doubts import standing_of
-    from flows.cli.typed_verdicts import unknown
-
-    known = ledger.known(campaign.id)
-    chosen = {email_key(typed): typed for typed in emails}  # named twice is one more email
-    people = {key: known[key].row for key in chosen if key in known}
-    wrong = [
-        f"{typed}: {unknown(typed, standing_of(ledger, campaign))}"
-        for key, typed in chosen.items()
-        if key not in known
-    ]
-    against = ledger.against_resending(campaign.id, list(people.values()))
-    wrong += [
-        f"{chosen[key]} {against[position]}"
-        for position, key in enumerate(people)
-        if position in against
-    ]
-    if wrong:
-        complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)))
-    return list(people.values())
 
 
 def _agreed(number: int) -> bool:

@@ -230,6 +230,8 @@ def _left_alone(end: "Finish") -> Iterator[str]:
         yield f"changed: {counted(end.changed, 'person', 'people')} added before, not updated"
     if end.removed:
         yield f"removed: {counted(end.removed, 'person', 'people')} left as they were"
+    if end.corrected:
+        yield f"corrected: {counted(end.corrected, 'old address', 'old addresses')} not used"
 
 
 def _unforeseen(error: Exception | None) -> str:
@@ -255,6 +257,9 @@ def _untouched(one: OneRun) -> dict[str, Any]:
         "project": Step.WAITING if one.definition.project.id is None else Step.DONE,
         "problem": Step.WAITING if one.definition.problem else Step.DONE,
         "counts": tally(people, send=one.definition.invites.send),
+        "held": 0,
+        "holds": [],
+        "clean_up": [],
         "candidates": [
             {
                 "email1": person.email1,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # Of those who need a person, this many are listed; `--json` lists everyone.
 LISTED = 50
+CLEANED_SHOWN = 5
 NUMBERS = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn")
 
 
@@ -112,13 +113,14 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
         say(f"  why       {campaign.why}")
     say(f"  last run  {_last_run(ledger, campaign)}")
     say(*_held(ledger, campaign.key))
-    waiting_for_a_person = list(needing_a_person(stand["candidates"]))
+    waiting_for_a_person = [*needing_a_person(stand["candidates"]), *left_out(stand)]
     if waiting_for_a_person:
         say("")
         say_table(["email1", "step", "state", "why"], waiting_for_a_person[:LISTED])
     if len(waiting_for_a_person) > LISTED:
         more = counted(len(waiting_for_a_person) - LISTED, "more candidate")
         say(f"and {more}, listed by: {command('status', campaign.key, '--json')}")
+    _show_clean_up(stand)
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
     steps = next_steps(stand, campaign.definition)
     if last_run_lives(ledger, campaign):
@@ -126,6 +128,21 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
         steps = [step for step in steps if not step.startswith("waiting:")]
         steps.append(f"at work now; look again: {command('status', campaign.key)}")
     say(*(f"  {step}" for step in steps))
+
+
+def _show_clean_up(stand: Mapping[str, Any]) -> None:
+    """Show what a person must remove by hand in the web application, a few of it."""
+    items = stand["clean_up"]
+    if items:
+        say("", "To remove by hand in the web application, which the service has no call for:")
+        say(*(f"  {clean_up_line(one)}" for one in items[:CLEANED_SHOWN]))
+    if len(items) > CLEANED_SHOWN:
+        say(f"  and {len(items) - CLEANED_SHOWN:,} more")
+
+
+def clean_up_line(item: Mapping[str, Any]) -> str:
+    """Write one thing to remove: `ada@example.com: candidate 5001 in project 101, withdrawn`."""
+    return f"{item['email1']}: {item['why']}" if item["email1"] else str(item["why"])
 
 
 def _held(ledger: "Ledger", key: str) -> Iterable[str]:
@@ -152,6 +169,15 @@ def needing_a_person(
         for step in ("add", "invite"):
             if person[step] in ("unsure", "refused"):
                 yield person["email1"], step, person[step], person["why"]
+
+
+def left_out(stand: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str | None]]:
+    """Pick who is held, in the columns of `needing_a_person`."""
+    held = {one["email1"] for one in stand["holds"]}
+    for person in stand["candidates"] if held else ():
+        if person["email1"] in held:
+            step = "invite" if person["add"] == "done" else "add"
+            yield person["email1"], step, "held", person["why"].removeprefix("held: ")
 
 
 def _call(stand: Mapping[str, Any], name: str) -> str:

@@ -1,0 +1,116 @@
+"""What is left over in the web application, as the journal and the decisions have it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, exists, or_, select
+
+from data.clean_up import AddedAgain, LeftOver, Mark, Place, SentAgain, SteppedBack, left_over
+from data.doubts import By, Decided, Word
+from data.settling import write_down
+from data.states import AttemptState, Operation, Step
+from data.tables import Attempt, Campaign, Candidate, Decision
+
+attempt = Attempt.__table__  # type: ignore[attr-defined]
+campaign = Campaign.__table__  # type: ignore[attr-defined]
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+decision = Decision.__table__  # type: ignore[attr-defined]
+
+
+def find(connection: Connection, campaign_row: int) -> list[LeftOver]:
+    """List what a person must remove by hand."""
+    here = connection.execute(select(campaign).where(campaign.c.id == campaign_row)).one()
+    return left_over(
+        Place(here.name, here.project_id, here.problem_id),
+        _calls(connection, here),
+        _doubles(connection, campaign_row),
+        list(_stepped_back(connection, campaign_row)),
+        _cleaned(connection, campaign_row),
+    )
+
+
+def write_cleaned(
+    connection: Connection, campaign_row: int, items: Sequence[LeftOver], by: By
+) -> None:
+    """Keep that a person has removed these, or has looked and found nothing."""
+    decided = [Decided(*item.mark, Word.CLEANED) for item in items]
+    write_down(connection, campaign_row, decided, by)
+
+
+def _calls(connection: Connection, here: Row[Any]) -> list[SentAgain]:
+    """Only where the step has been sent anew: until then nothing is there twice."""
+    lasts = {Operation.CREATE: here.project_attempt, Operation.ATTACH: here.problem_attempt}
+    found = connection.execute(
+        select(attempt.c.id, attempt.c.operation, attempt.c.claimed_at)
+        .where(
+            attempt.c.campaign_id == here.id,
+            attempt.c.operation.in_(tuple(lasts)),
+            attempt.c.state == AttemptState.OVERRULED,
+        )
+        .order_by(attempt.c.id)
+    )
+    return [
+        SentAgain(one.id, operation, one.claimed_at)
+        for one in found
+        if lasts[operation := Operation(one.operation)] != one.id
+    ]
+
+
+def _doubles(connection: Connection, campaign_row: int) -> list[AddedAgain]:
+    found = connection.execute(
+        select(decision.c.attempt_id, candidate.c.id, candidate.c.email1, candidate.c.candidate_id)
+        .join(candidate, decision.c.candidate_row == candidate.c.id)
+        .join(attempt, decision.c.attempt_id == attempt.c.id)
+        .where(
+            decision.c.campaign_id == campaign_row,
+            decision.c.verdict == Word.AGAIN,
+            attempt.c.operation == Operation.ADD,
+            candidate.c.add_state == Step.DONE,
+            candidate.c.add_attempt != decision.c.attempt_id,
+        )
+        .order_by(decision.c.id)
+    )
+    return [AddedAgain(*one) for one in found]
+
+
+def _stepped_back(connection: Connection, campaign_row: int) -> Iterator[SteppedBack]:
+    new = candidate.alias("new")
+    invited = exists().where(
+        attempt.c.candidate_row == candidate.c.id,
+        attempt.c.operation == Operation.INVITE,
+        attempt.c.state == AttemptState.DONE,
+    )
+    adding = attempt.alias("adding")
+    found = connection.execute(
+        select(
+            candidate.c.id,
+            candidate.c.email1,
+            candidate.c.candidate_id,
+            adding.c.state,
+            invited,
+            new.c.email1,
+        )
+        .outerjoin(adding, adding.c.id == candidate.c.add_attempt)
+        .outerjoin(new, new.c.id == candidate.c.corrected_to)
+        .where(
+            candidate.c.campaign_id == campaign_row,
+            or_(
+                candidate.c.invite_state == Step.WITHDRAWN,
+                candidate.c.add_state == Step.WITHDRAWN,
+                candidate.c.corrected_to.is_not(None),
+            ),
+        )
+        .order_by(candidate.c.id)
+    )
+    for row, email1, number, state, was_invited, instead in found:
+        added = None if state is None else AttemptState(state)
+        yield SteppedBack(row, email1, number, added, bool(was_invited), instead)
+
+
+def _cleaned(connection: Connection, campaign_row: int) -> set[Mark]:
+    found = connection.execute(
+        select(decision.c.attempt_id, decision.c.candidate_row).where(
+            decision.c.campaign_id == campaign_row, decision.c.verdict == Word.CLEANED
+        )
+    )
+    return {(one.attempt_id, one.candidate_row) for one in found}

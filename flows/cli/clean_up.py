@@ -1,0 +1,47 @@
+"""`campaign clean-up`: what a person must remove by hand in the web application."""
+
+from typing import Annotated
+
+import typer
+
+from flows.cli.arguments import AsJson, Key
+from flows.cli.known_campaign import known_campaign
+from flows.cli.speech import answering, command, counted, print_json, say
+from flows.cli.status import clean_up_line
+from flows.cli.who import Who, login_name
+
+
+def clean_up(
+    key: Key,
+    done: Annotated[
+        bool, typer.Option("--done", help="All of this was removed, or was not there.")
+    ] = False,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Recorded with it.")] = "",
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what to remove by hand in the web application; --done once that is over.
+
+    The service has no call that removes anything, so this command removes nothing either.
+    """
+    with answering(as_json), known_campaign(key) as (ledger, campaign):
+        items = ledger.clean_up(campaign.id)
+        if done and items:
+            ledger.cleaned(campaign.id, items, who or login_name(), why)
+        left = [] if done else [item.as_json() for item in items]
+    if as_json:
+        print_json({"campaign": key, "clean_up": left})
+    if done:
+        gone = counted(len(items), "thing") if items else "nothing"
+        say(f"{key}: {gone} to remove by hand, noted as done", as_json=as_json)
+    elif not items:
+        say(f"{key}: nothing to remove by hand", as_json=as_json)
+    else:
+        where = f"{campaign.app_url}, " if campaign.app_url else ""
+        say(
+            f"{key}: to remove by hand in the web application ({where}project "
+            f"{campaign.project_id or 'not known'})",
+            as_json=as_json,
+        )
+        say(*(f"  {clean_up_line(one)}" for one in left), as_json=as_json)
+        say(f"  once that is over: {command('clean-up', key, '--done')}", as_json=as_json)

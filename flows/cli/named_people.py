@@ -1,0 +1,45 @@
+"""People who are named on the command line by their addresses, for a decision about each."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from config.email_key import email_key
+from data.doubts import NotDecided
+from flows.cli.speech import complain
+
+if TYPE_CHECKING:
+    from data.ledger import Ledger
+    from data.tables import Campaign
+
+
+def rows_of(
+    ledger: "Ledger",
+    campaign: "Campaign",
+    emails: Sequence[str],
+    against: Callable[[list[int]], Mapping[int, str]],
+) -> list[int]:
+    """Find everyone who is named. Raises NotDecided, having said what is wrong with each.
+
+    `against` says of which rows a decision cannot be taken and why, by position.
+    """
+    from flows.cli.doubts import standing_of
+    from flows.cli.typed_verdicts import unknown
+
+    known = ledger.known(campaign.id)
+    chosen = {email_key(typed): typed for typed in emails}  # named twice is one person
+    people = {key: known[key].row for key in chosen if key in known}
+    wrong = [
+        f"{typed}: {unknown(typed, standing_of(ledger, campaign))}"
+        for key, typed in chosen.items()
+        if key not in known
+    ]
+    objections = against(list(people.values()))
+    wrong += [
+        f"{chosen[key]} {objections[position]}"
+        for position, key in enumerate(people)
+        if position in objections
+    ]
+    if wrong:
+        complain(*wrong)
+        raise NotDecided(dict(enumerate(wrong)))
+    return list(people.values())

@@ -1,0 +1,14 @@
+"""The reason of a decision that nobody takes without one."""
+
+from typing import Annotated
+
+import typer
+
+Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]
+
+
+def given(why: str | None) -> str:
+    """The reason, trimmed. Raises BadParameter where there is none."""
+    if not (why and why.strip()):
+        raise typer.BadParameter("this is recorded with a reason: --why TEXT")
+    return why.strip()

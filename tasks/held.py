@@ -1,0 +1,114 @@
+"""Who is held back from a run: a definition beside the ledger, and the do-not-contact list."""
+
+from collections.abc import Iterator, Mapping
+
+from config.definition import Definition, ProblemById, ProblemByTitle
+from config.do_not_contact import read_do_not_contact
+from config.errors import BadInput, CampaignError
+from config.settings import LocalSettings
+from data.held import Assessment, Held, Holds, ListFile, Terms, held
+from data.holding import terms_of
+from data.ledger import Ledger, now
+from data.remaining import Known, fields_of, meant
+from data.states import Step
+from data.tables import Campaign
+
+NOTHING_YET = (Step.WAITING, Step.REFUSED)
+
+
+class ListUnreadable(CampaignError):
+    """The do-not-contact list went bad while a run was under way."""
+
+
+def list_file(local: LocalSettings) -> ListFile | None:
+    """Read the do-not-contact list that the settings name, if any. Raises BadInput."""
+    path = local.do_not_contact
+    return None if path is None else ListFile(str(path), read_do_not_contact(path))
+
+
+def follow_the_list(ledger: Ledger, local: LocalSettings) -> None:
+    """Take the list in the file over, before anything is sent. Raises BadInput."""
+    if (listed := list_file(local)) is not None:
+        ledger.follow(listed)
+
+
+def follow_on(ledger: Ledger, local: LocalSettings) -> None:
+    """Take it over again while a run is under way. Raises ListUnreadable."""
+    try:
+        follow_the_list(ledger, local)
+    except BadInput:
+        raise ListUnreadable(
+            f"The do-not-contact list {local.do_not_contact} can no longer be read, so nothing "
+            "more is sent. Mend it, then type the same command again."
+        ) from None
+
+
+def held_by(
+    definition: Definition | None,
+    campaign: Campaign | None,
+    ledger: Ledger,
+    service: str,
+    listed: ListFile | None = None,
+) -> dict[str, Held]:
+    """Who is held of those whom a run would add or invite now, by email key.
+
+    `definition` None: the ledger has taken it over, and `campaign` is what it has. `service` is
+    where a campaign would run that is not in the ledger yet. `listed` is the file of the
+    do-not-contact list, where the ledger has not followed it yet.
+    """
+    if definition is None:
+        if campaign is None:
+            return {}
+        rows = ledger.held(campaign.id)
+        return {one.key: rows[one.row] for one in ledger.people(list(rows))} if rows else {}
+    known = ledger.known(campaign.id) if campaign else {}
+    own = campaign.id if campaign else None
+    terms = terms_for(definition, campaign, service)
+    return ledger.held_people(own, terms, whose_turn(definition, known), listed)
+
+
+def held_by_file(definition: Definition, listed: ListFile | None) -> dict[str, Held]:
+    """Who would be held by the file of the do-not-contact list alone: there is no ledger yet."""
+    if listed is None:
+        return {}
+    terms, at = terms_for(definition, None, ""), now()
+    found = {
+        candidate.key: held(terms, (), listed.amend(candidate.key, ()), at)
+        for candidate in definition.candidates
+        if candidate.key in listed.addresses
+    }
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def in_words(holds: Holds) -> str:
+    """Count them for a person, without a name: `3 left out: 3 on the do-not-contact list`."""
+    told = [f"{holds.listed:,} on the do-not-contact list"] if holds.listed else []
+    told += [f"{holds.others:,} invited by another campaign"] if holds.others else []
+    return f"{holds.number:,} left out: {', '.join(told)}"
+
+
+def terms_for(definition: Definition, campaign: Campaign | None, service: str) -> Terms:
+    """What a campaign goes by once its definition is taken over: what was sent stays as it is."""
+    cooldown = definition.invites.cooldown
+    problem, project = definition.problem, definition.project.id
+    number = problem.id if isinstance(problem, ProblemById) else None
+    title = problem.title if isinstance(problem, ProblemByTitle) else None
+    if campaign is None:
+        return Terms(Assessment(service, number, project, title), cooldown)
+    known = terms_of(campaign).assessment
+    if campaign.problem_state not in NOTHING_YET or (title and title == known.problem_title):
+        number, title = known.problem_id, known.problem_title
+    if campaign.project_state not in NOTHING_YET:
+        project = known.project_id
+    return Terms(Assessment(known.service, number, project, title), cooldown)
+
+
+def whose_turn(definition: Definition, known: Mapping[str, Known]) -> Iterator[str]:
+    """The email keys of everyone whom a run of a definition would add or invite."""
+    for candidate, before in meant(definition, known):
+        if before is None or (before.add is Step.REFUSED and before.fields != fields_of(candidate)):
+            yield candidate.key
+        elif before.add is Step.WAITING or (
+            before.add is Step.DONE and before.invite is Step.WAITING
+        ):
+            yield before.key
