@@ -45,7 +45,7 @@ def report(
         told=summary(stand) + ".",
         counts=_counts(stand),
         send=bool(campaign.send_invites),
-        facts=list(_facts(records, teller)),
+        facts=[(label, how.text(fact)) for label, fact in _facts(records, teller)],
         steps=[how.text(step) for step in next_steps(stand, Path(campaign.definition).name)],
         pictures=pictures(_points(requests, kind), teller.zone),
         sent=f"{what}, by when each request was made and what it came to.",

@@ -76,7 +76,7 @@ def refused(records: Records, how: Discretion) -> Section:
         lead="The service said no, and nothing happened." if ordered else "",
         table=_table(
             ("people", "step", "reason", "who"),
-            [(len(some), step, why, _named(some, how)) for (step, why), some in ordered],
+            [(len(some), step, how.text(why), _named(some, how)) for (step, why), some in ordered],
         ),
         nothing="Nobody is refused.",
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable
+from unicodedata import normalize
 
 
 def masked_name(first: str, last: str) -> str:
@@ -20,28 +21,39 @@ _EMAIL = re.compile(r"[^\s<>()\[\]{}\"',;:@]+@[^\s<>()\[\]{}\"',;:@]+")
 
 
 def masked_text(said: str, names: Collection[str]) -> str:
-    """Mask every address in a text that a person typed, and every word that is one of `names`.
+    """Mask every address in a text that a person typed, and whatever is one of `names` in it.
 
-    Names are compared in any case; a word in small letters is taken for no name.
+    `names` are those of `words_of_names`. A word in small letters is taken for no name; where a
+    script has no capitals, nor perhaps spaces, a name is masked wherever it stands.
     """
-    hidden = _EMAIL.sub(lambda found: masked_email(found[0]), said)
-    return re.sub(
-        r"\w+",
-        lambda found: (
-            _masked(found[0])
-            if found[0][0].isupper() and found[0].casefold() in names
-            else found[0]
-        ),
-        hidden,
-    )
+    hidden = _EMAIL.sub(lambda found: masked_email(found[0]), normalize("NFC", said))
+    hidden = re.sub(r"\w+", lambda found: _masked_word(found[0], names), hidden)
+    for name in sorted((one for one in names if _caseless(one)), key=len, reverse=True):
+        hidden = hidden.replace(name, _masked(name))
+    return hidden
 
 
 def words_of_names(people: Iterable[tuple[str, str]]) -> set[str]:
     """Every word in these first and last names, as `masked_text` compares them."""
-    words = (word for both in people for name in both for word in re.findall(r"\w+", name))
-    return {word.casefold() for word in words if len(word) > 1}
+    words = (
+        word
+        for both in people
+        for name in both
+        for word in re.findall(r"\w+", normalize("NFC", name))
+    )
+    return {word.casefold() for word in words if len(word) > 1 or _caseless(word)}
+
+
+def _masked_word(word: str, names: Collection[str]) -> str:
+    return _masked(word) if word[0].isupper() and word.casefold() in names else word
+
+
+def _caseless(word: str) -> bool:
+    return word.isalpha() and word.lower() == word.upper()
 
 
 def _masked(text: str) -> str:
     text = text.strip()
+    if len(text) == 1:
+        return "***"  # its first letter is all of it
     return f"{text[0]}***" if text else ""

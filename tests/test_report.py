@@ -146,12 +146,14 @@ def test_nobody_is_named_unasked(campaign: DoubtfulCampaign) -> None:
         ("for (a.b+c@x.co.uk), now", "for (a***@x***.uk), now"),
         ("mary-ann O'Neil", "mary-ann O'N***"),
         ("nobody", "nobody"),
+        ("Zoe\u0308 and ZOË, not zoë", "Z*** and Z***, not zoë"),
+        ("李明已确认", "******已确认"),
         ("", ""),
     ],
 )
 def test_what_people_typed_is_masked_by_word(said: str, masked: str) -> None:
     """Addresses always; names only where a word begins like one."""
-    names = words_of_names([("Mark", "O'Neil"), ("Mary-Ann", "X")])
+    names = words_of_names([("Mark", "O'Neil"), ("Mary-Ann", "X"), ("Zoë", "Y"), ("明", "李")])
     assert masked_text(said, names) == masked
 
 

@@ -89,7 +89,7 @@ def test_a_decision_reads_as_a_sentence(event: Decided, line: str) -> None:
         (RunEnded(NOON, 2, "needs_attention", None), ["run 2 ended, needs attention"]),
         (RunEnded(NOON, 2, "died", "gone"), ["run 2 ended, died: gone"]),
         (
-            PlanShown(NOON, "c0de", "add: 2\ninvite: 2", NOON),
+            PlanShown(NOON, "c0de", "add: 2\npeople: A*** L***\ninvite: 2", NOON),
             [
                 "the plan c0de was shown for approval, to be answered by 2026-12-01 13:00",
                 "add: 2",

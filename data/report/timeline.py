@@ -181,7 +181,8 @@ def _clock(chosen: Scale, place: int, zone: tzinfo | None) -> str:
 def _title(points: Sequence[Point], zone: tzinfo | None) -> str:
     first, last = (point.at.astimezone(zone) for point in (points[0], points[-1]))
     if first.date() == last.date():
-        return f"{first:%Y-%m-%d}, {first:%H:%M:%S} to {last:%H:%M:%S}"
+        begin, end = f"{first:%H:%M:%S}", f"{last:%H:%M:%S}"
+        return f"{first:%Y-%m-%d}, {begin}" + (f" to {end}" if end != begin else "")
     return f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M}"
 
 

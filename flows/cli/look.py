@@ -62,6 +62,6 @@ def looked(
 def _found(number: int | None, listed: "Sequence[Problem]") -> str:
     """Say what was looked at, for whoever asked for a look."""
     if number is None:
-        return "the project has its problem from the web application, which only says so there"
+        return "the project was made in the web application, with a problem that only it shows"
     title = next((f' "{one.title}"' for one in listed if one.id == number), "")
     return f"nothing speaks against problem {number}{title} in the service's list"

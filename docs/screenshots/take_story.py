@@ -1,0 +1,188 @@
+"""Takes the screenshots of a campaign's story and report from the product as it is.
+
+Run it from the checkout, with Chromium installed: .venv/bin/python -m docs.screenshots.take_story
+"""
+
+import asyncio
+import contextlib
+import html
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+from playwright.sync_api import Browser, sync_playwright
+
+from config.settings import load_local, load_service
+from data.approvals import Answer
+from data.doubts import Decided, Word
+from data.ledger import Ledger
+from flows.cli.main import main as campaign
+from flows.order import Desk, conduct
+from sandbox.faults import Fault
+from sandbox.problems import SAMPLE_PROBLEMS
+from sandbox.server import Sandbox
+from tasks.asked import Asked
+from tests.browser import QUIET, chromium
+
+HERE = Path(__file__).parent
+KEY = "backend-2026"
+FIRST = ("Ada", "Grace", "Edsger", "Barbara", "Alan", "Radia", "Tim", "Zoë", "Tony", "Leslie")
+LAST = ("Lovelace", "Hopper", "Dijkstra", "Liskov", "Turing", "Perlman", "Lee", "Müller", "Hoare")
+DEFINITION = f"""\
+campaign: {KEY}
+project:
+  name: Backend engineer
+  starttime: 2026-12-01 09:00
+  endtime: 2026-12-14 18:00
+  timezone: Europe/Paris
+problem: 42
+candidates: {{file: people.csv}}
+invites: {{approval: required}}
+"""
+TERMINAL = """<!doctype html><meta charset="utf-8"><style>
+body { margin: 0; padding: 14px 18px; background: #14181f; width: max-content; }
+pre { margin: 0; color: #e4e8ee; font: 14px/1.45 "DejaVu Sans Mono", monospace; }
+</style><pre>"""
+
+
+class Clock:
+    """What the program takes for the time, so that a campaign of days is over in a moment."""
+
+    def __init__(self, at: datetime) -> None:
+        self._ahead = at - datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        return datetime.now(UTC) + self._ahead
+
+    def later(self, **by: float) -> None:
+        self._ahead += timedelta(**by)
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name, _set_up(Path(name)) as (service, clock):
+        folder = Path(name)
+        _days_of_a_campaign(folder / "hiring.yaml", service, clock)
+        _said("report", KEY, "-o", str(folder / "report.html"))
+        stories = {"history": (KEY,), "history-person": (KEY, "edsger22@example.com")}
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
+            for shot, words in stories.items():
+                printed = _said("history", *words).replace(name, "/home/rita")
+                _terminal(browser, shot, f"$ campaign history {' '.join(words)}\n{printed}")
+            _page(browser, folder / "report.html")
+            browser.close()
+
+
+@contextmanager
+def _set_up(folder: Path) -> Iterator[tuple[Sandbox, Clock]]:
+    names = [(FIRST[n % 10], LAST[n // 10 % 9], n) for n in range(180)]
+    rows = [f"{one},{two},{one.lower().replace('ë', 'e')}{n}@example.com" for one, two, n in names]
+    (folder / "people.csv").write_text("first_name,last_name,email1\n" + "\n".join(rows))
+    (folder / "hiring.yaml").write_text(DEFINITION)
+    clock = Clock(datetime(2026, 11, 16, 8, 30, tzinfo=UTC))
+    with (
+        Sandbox(
+            problems=SAMPLE_PROBLEMS,
+            latency=0.1,
+            refuse_emails=("tony18@example.com",),
+            refuse_invites=("alan4@example.com", "alan54@example.com"),
+        ) as service,
+        patch.dict(
+            os.environ,
+            service.environment()
+            | {
+                "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db",
+                "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
+                "CAMPAIGN_INVITES_IN_FLIGHT": "2",
+                "COLUMNS": "130",
+            },
+        ),
+        patch("data.ledger.now", clock),
+        patch("tasks.sending.now", clock),
+        patch("getpass.getuser", lambda: "rita"),
+        patch("socket.gethostname", lambda: "desk"),
+    ):
+        yield service, clock
+
+
+def _days_of_a_campaign(file: Path, service: Sandbox, clock: Clock) -> None:
+    _run(file)
+    clock.later(minutes=25)
+    with Ledger.open(load_local().database_url) as ledger:
+        _approve(ledger, "the list is complete")
+        clock.later(minutes=5)
+    service.faults.add(
+        Fault("lost", "invite", after_work=True, email="edsger22@example.com"),
+        Fault("lost", "invite", email="zoe97@example.com"),
+        Fault("status", "invite", skip=60, status=429, retry_after=1),
+    )
+    _run(file)
+    clock.later(hours=3)
+    with Ledger.open(load_local().database_url) as ledger:
+        [known] = ledger.campaigns()
+        doubt = ledger.doubts(known.id).steps[0]
+        sent = Decided(doubt.attempt, doubt.row, Word.SENT)
+        ledger.settle(known.id, [sent], "rita", "he answered that he has it", soon=False)
+        clock.later(minutes=4)
+        ledger.pause(KEY, "grace", "the date in the text was wrong")
+        clock.later(days=1, hours=-2)
+        ledger.resume(KEY, "grace", "the text is right now")
+        ledger.resend(known.id, [doubt.row or 0, 1], "rita", "deleted by mistake")
+    _run(file)
+    with Ledger.open(load_local().database_url) as ledger:
+        _approve(ledger, "")
+    clock.later(minutes=3)
+    _run(file)
+    clock.later(minutes=30)
+
+
+def _approve(ledger: Ledger, why: str) -> None:
+    asked, _ = ledger.asked(KEY)
+    if asked is not None:
+        ledger.answer(asked, Answer.APPROVED, "grace", why)
+
+
+def _run(file: Path) -> None:
+    with Ledger.open(load_local().database_url) as ledger:
+        asyncio.run(conduct(Asked(file, KEY), Desk(ledger, load_service(), load_local())))
+
+
+def _said(*words: str) -> str:
+    """What a command prints."""
+    printed = io.StringIO()
+    with (
+        patch.object(sys, "argv", ["campaign", *words]),
+        contextlib.redirect_stdout(printed),
+        contextlib.suppress(SystemExit),
+    ):
+        campaign()
+    return printed.getvalue()
+
+
+def _terminal(browser: Browser, name: str, printed: str) -> None:
+    page = browser.new_page(viewport={"width": 1200, "height": 400}, device_scale_factor=1)
+    page.set_content(TERMINAL + html.escape(printed))
+    page.locator("body").screenshot(path=HERE / f"{name}.png")
+    page.close()
+
+
+def _page(browser: Browser, report: Path) -> None:
+    for name, scheme, wide, high in (
+        ("report", "light", 1000, 1400),
+        ("report-dark", "dark", 1000, 1400),
+        ("report-phone", "light", 390, 1000),
+    ):
+        page = browser.new_page(viewport={"width": wide, "height": high}, color_scheme=scheme)
+        page.goto(report.as_uri())
+        page.screenshot(path=HERE / f"{name}.png")
+        page.close()
+
+
+if __name__ == "__main__":
+    main()
