@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, exists, insert, select, update
 
 from data.holding import MAY_BE_HELD, held_rows
 from data.row_ranges import written
@@ -66,6 +66,14 @@ _WRITE_EVIDENCE = (
     )
 )
 _WRITE_OUTCOME = _WRITE_EVIDENCE.values(state=bindparam("new_state"))
+_WRITE_EXPECTED_OUTCOME = _WRITE_OUTCOME.where(
+    exists().where(
+        candidate.c.id == bindparam("row"),
+        candidate.c.invite_state == Step.SENDING,
+        candidate.c.invite_attempt == attempt.c.id,
+        candidate.c.generation == attempt.c.generation,
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,18 +267,18 @@ def _lands(step: Step, stands: Step, *, own: bool) -> bool:
 
 
 def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    """Nearly always each step still stands SENDING on this very attempt, where any outcome lands.
+
+    One statement says so of a whole batch; only where it does not, each is looked at by itself.
+    """
     if not outcomes:
         return
-    standing = connection.execute(
-        _INVITES_STANDING, {"numbers": [outcome.attempt for outcome in outcomes]}
-    )
-    stands = {row.id: (Step(row.invite_state), row.invite_attempt == row.id) for row in standing}
-    moving = []
-    for outcome in outcomes:
-        state, own = stands.get(outcome.attempt, (Step.DONE, False))
-        if _lands(outcome.step, state, own=own):
-            moving.append(outcome)
-    _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
+    rows = [_outcome(outcome) | {"row": outcome.rows[0]} for outcome in outcomes]
+    if connection.execute(_WRITE_EXPECTED_OUTCOME, rows).rowcount == len(outcomes):
+        moving = list(outcomes)
+    else:
+        moving = _still_moving(connection, outcomes)
+        _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
     if moving:
         connection.execute(
             _MOVE_INVITE,
@@ -281,23 +289,36 @@ def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
         )
 
 
+def _still_moving(connection: Connection, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    numbers = [outcome.attempt for outcome in outcomes]
+    standing = connection.execute(_INVITES_STANDING, {"numbers": numbers})
+    stands = {row.id: (Step(row.invite_state), row.invite_attempt == row.id) for row in standing}
+    return [
+        outcome
+        for outcome in outcomes
+        if (found := stands.get(outcome.attempt)) and _lands(outcome.step, found[0], own=found[1])
+    ]
+
+
 def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: set[int]) -> None:
     """Evidence always; the attempt's state only where its step moved with it."""
-    for state_too in (True, False):
-        rows = [
-            {
-                "number": outcome.attempt,
-                "at": outcome.at,
-                "phase_reached": outcome.phase,
-                "status_seen": outcome.status,
-                "seen": outcome.evidence,
-            }
-            | ({"new_state": outcome.state} if state_too else {})
-            for outcome in outcomes
-            if (outcome.attempt in moved) is state_too
-        ]
-        if rows:
-            connection.execute(_WRITE_OUTCOME if state_too else _WRITE_EVIDENCE, rows)
+    for statement, these in (
+        (_WRITE_OUTCOME, [o for o in outcomes if o.attempt in moved]),
+        (_WRITE_EVIDENCE, [o for o in outcomes if o.attempt not in moved]),
+    ):
+        if these:
+            connection.execute(statement, [_outcome(outcome) for outcome in these])
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "number": outcome.attempt,
+        "new_state": outcome.state,
+        "at": outcome.at,
+        "phase_reached": outcome.phase,
+        "status_seen": outcome.status,
+        "seen": outcome.evidence,
+    }
 
 
 def _move_single(connection: Connection, outcome: Outcome) -> bool:
