@@ -9,10 +9,11 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from config.errors import CampaignError
 
@@ -29,8 +30,7 @@ class CannotWrite(CampaignError):
         super().__init__(f"{path} cannot be written ({why}). Name another place and try again.")
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(NamedTuple):
     """One candidate and where that person takes the assessment.
 
     `candidate_id` and `embed_url` are None until the service has answered; `invite` is the state
@@ -61,7 +61,7 @@ class Result:
         return self.candidate_id, self.embed_url, self.status, self.why
 
 
-COLUMNS = tuple(field.name for field in fields(Link))
+COLUMNS = Link._fields
 RESULT_COLUMNS = ("candidate_id", "embed_url", "status", "why")
 
 
@@ -74,7 +74,7 @@ def as_csv(links: Sequence[Link]) -> bytes:
     csv.writer(text, lineterminator="\n").writerow(COLUMNS)
     rows = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     for link in links:
-        rows.writerow(["" if cell is None else _harmless(cell) for cell in astuple(link)])
+        rows.writerow(["" if cell is None else _harmless(cell) for cell in link])
     return text.getvalue().encode()
 
 
@@ -93,9 +93,10 @@ def _harmless(cell: object) -> object:
 
 
 def as_json(links: Sequence[Link]) -> bytes:
-    """Write a list of objects, texts exactly as they are."""
-    rows = [asdict(link) for link in links]
-    return (json.dumps(rows, ensure_ascii=False, indent=1) + "\n").encode()
+    """Write a list of objects, one on each line, texts exactly as they are."""
+    write = json.JSONEncoder(ensure_ascii=False).encode
+    lines = [write(link._asdict()).encode() for link in links]
+    return b"[\n" + b",\n".join(lines) + b"\n]\n"
 
 
 def as_xlsx(links: Sequence[Link]) -> bytes:
@@ -108,7 +109,7 @@ def as_xlsx(links: Sequence[Link]) -> bytes:
         sheet = book.add_worksheet("links")
         sheet.write_row(0, 0, COLUMNS, book.add_format({"bold": True}))
         for number, link in enumerate(links, start=1):
-            sheet.write_row(number, 0, [_exact(cell) for cell in astuple(link)])
+            sheet.write_row(number, 0, [_exact(cell) for cell in link])
         sheet.freeze_panes(1, 0)
         sheet.set_column(0, 3, 18)
         sheet.set_column(4, 4, 70)

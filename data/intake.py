@@ -29,6 +29,7 @@ COLUMNS = (
     candidate.c.invite_state,
     candidate.c.listed,
 )
+AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
 
 
@@ -203,7 +204,7 @@ def _problem(intent: Intent) -> dict[str, Any]:
 
 
 def _write_people(connection: Connection, campaign_row: int, changes: Changes) -> None:
-    if changes.new:
+    for start in range(0, len(changes.new), AT_ONCE):
         connection.execute(
             insert(candidate),
             [
@@ -216,7 +217,7 @@ def _write_people(connection: Connection, campaign_row: int, changes: Changes) -
                     "invite_state": Step.WAITING,
                     "generation": 1,
                 }
-                for person in changes.new
+                for person in changes.new[start : start + AT_ONCE]
             ],
         )
     if changes.reworded:

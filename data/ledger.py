@@ -154,6 +154,21 @@ class Ledger(Judging):
                 .order_by(candidate.c.id)
             ).all()
 
+    def whom_to_link(self, campaign_row: int) -> Sequence[Row[Any]]:
+        """First name, last name, address, candidate_id and invitation of everyone, likewise."""
+        with self._reading() as connection:
+            return connection.execute(
+                select(
+                    candidate.c.first_name,
+                    candidate.c.last_name,
+                    candidate.c.email1,
+                    candidate.c.candidate_id,
+                    candidate.c.invite_state,
+                )
+                .where(candidate.c.campaign_id == campaign_row)
+                .order_by(candidate.c.id)
+            ).all()
+
     def counts(self, campaign_row: int) -> dict[tuple[bool, Step, Step], int]:
         """How many candidates stand at each (listed, add, invite)."""
         kinds = (candidate.c.listed, candidate.c.add_state, candidate.c.invite_state)

@@ -25,15 +25,8 @@ WHY = {
 def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
     """One link per candidate, in the definition's order; without a URL until both ids are known."""
     return [
-        Link(
-            row.first_name,
-            row.last_name,
-            row.email1,
-            row.candidate_id,
-            link(campaign, row.candidate_id),
-            row.invite_state,
-        )
-        for row in ledger.candidates(campaign.id)
+        Link(first_name, last_name, email1, number, link(campaign, number), invite)
+        for first_name, last_name, email1, number, invite in ledger.whom_to_link(campaign.id)
     ]
 
 
