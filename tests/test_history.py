@@ -165,3 +165,37 @@ def test_a_long_story_is_paged_on_a_terminal(campaign: DoubtfulCampaign) -> None
         patch.setenv("LINES", "50")
         assert "run 1 began" in campaign.type("history", KEY).out
     assert len(paged) == 1 and "run 1 began" in paged[0]
+
+
+def test_a_correction_is_part_of_both_stories(campaign: DoubtfulCampaign) -> None:
+    """Whoever asks about the new address learns where it came from, and the other way round."""
+    campaign.run()
+    campaign.type("correct", KEY, ZOE, "zoe@new.example.com", "--why", "a typing mistake")
+    campaign.run()
+    for email, sent in ((ZOE, 1), ("zoe@new.example.com", 1)):
+        told = events(campaign, email)
+        [corrected] = [one for one in told if one["what"] == "decided"]
+        assert (corrected["people"], corrected["value"]) == ([ZOE], "zoe@new.example.com")
+        invited = [one for one in told if one.get("operation") == "invite"]
+        assert len(invited) == campaign.emails()[email] == sent
+    assert (
+        "rita corrected Zoe@Example.com to zoe@new.example.com" in campaign.type("history", KEY).out
+    )
+
+
+def test_what_keeps_somebody_from_being_sent_to_is_part_of_the_story(
+    campaign: DoubtfulCampaign,
+) -> None:
+    """A withdrawal, and what the do-not-contact list had of them at any time."""
+    campaign.type("block", GRACE, "--why", "asked us to")
+    campaign.run()
+    campaign.type("allow", KEY, GRACE, "--why", "changed her mind")
+    campaign.type("block", GRACE, "--lift", "--why", "changed her mind")
+    campaign.type("withdraw", KEY, ADA, "--why", "took another job")
+    told = [one for one in events(campaign, GRACE) if one["what"] != "request"]
+    assert [(one["what"], one.get("verdict"), one["why"]) for one in told] == [
+        ("blocked", None, "asked us to"),
+        ("decided", "allow", "changed her mind"),
+        ("unblocked", None, "changed her mind"),
+    ]
+    assert "rita withdrew ada@example.com: took another job" in campaign.type("history", KEY).out

@@ -208,3 +208,15 @@ def test_a_campaign_that_sent_nothing_has_a_report(campaign: DoubtfulCampaign) -
     said = str(Text(page(campaign)))
     assert "When it was sent | Nothing was sent yet." in said
     assert "Project | refused" in said and "| 0 | invited |" in said
+
+
+def test_what_to_remove_by_hand_is_told_and_masked(campaign: DoubtfulCampaign) -> None:
+    """As `campaign clean-up` lists it; the address in its words is masked like any other."""
+    campaign.run()
+    campaign.type("correct", KEY, ZOE, "zoe@new.example.com", "--why", "a typing mistake")
+    asked = "Z*** M*** (Z***@E***.com) | candidate 5002 in project 101, corrected to z***@n***.com"
+    said = str(Text(page(campaign)))
+    assert asked in section(said, "To remove by hand")
+    assert "new.example.com" not in said
+    assert ZOE in section(str(Text(page(campaign, "--names"))), "To remove by hand")
+    assert "corrected Z*** M***" in section(said, "Other decisions")
