@@ -1,15 +1,15 @@
-"""Claims and outcomes: the only statements that move a step to SENDING and out of it.
+"""Claims: the only statements that move a step to SENDING. What moves it on is data/landing.py.
 
 Each function works inside a transaction that its caller commits. A batch holds what many
 senders had to say at about the same moment, so that one durable commit serves them all.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from data.holding import MAY_BE_HELD, held_rows
 from data.row_ranges import written
@@ -37,43 +37,6 @@ _TAKE_INVITE = (
     .where(candidate.c.id == bindparam("row"))
     .values(invite_state=Step.SENDING, invite_attempt=bindparam("number"), why=None)
 )
-_INVITES_STANDING = (
-    select(attempt.c.id, candidate.c.invite_attempt, candidate.c.invite_state)
-    .join(candidate, candidate.c.id == attempt.c.candidate_row)
-    .where(
-        attempt.c.id.in_(bindparam("numbers", expanding=True)),
-        # A deliberate resend is another invitation: what came of this one says nothing of it.
-        attempt.c.generation == candidate.c.generation,
-    )
-)
-_MOVE_INVITE = (
-    update(candidate)
-    .where(candidate.c.id == bindparam("row"))
-    .values(
-        invite_state=bindparam("step"),
-        invite_attempt=bindparam("number"),
-        why=bindparam("reason"),
-    )
-)
-_WRITE_EVIDENCE = (
-    update(attempt)
-    .where(attempt.c.id == bindparam("number"))
-    .values(
-        ended_at=bindparam("at"),
-        phase=bindparam("phase_reached"),
-        status=bindparam("status_seen"),
-        evidence=bindparam("seen"),
-    )
-)
-_WRITE_OUTCOME = _WRITE_EVIDENCE.values(state=bindparam("new_state"))
-_WRITE_EXPECTED_OUTCOME = _WRITE_OUTCOME.where(
-    exists().where(
-        candidate.c.id == bindparam("row"),
-        candidate.c.invite_state == Step.SENDING,
-        candidate.c.invite_attempt == attempt.c.id,
-        candidate.c.generation == attempt.c.generation,
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,28 +56,6 @@ class Claimed:
 
     attempt: int
     rows: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What one attempt came to, and where that puts the steps it carried.
-
-    `rows` are those of its claim. `ids` maps candidate rows to the service's candidate_id
-    (add). Rows of an add that are not in `ids`, and every other step, go to `step`.
-    """
-
-    attempt: int
-    operation: Operation
-    state: AttemptState
-    step: Step
-    at: datetime
-    rows: tuple[int, ...] = ()
-    phase: int | None = None
-    status: int | None = None
-    evidence: str | None = None
-    why: str | None = None
-    project_id: int | None = None
-    ids: Mapping[int, int] = field(default_factory=dict)
 
 
 def grant(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | None]:
@@ -234,166 +175,3 @@ def _entry(
 def _write_entries(connection: Connection, entries: list[dict[str, Any]]) -> list[int]:
     """Insert journal rows; returns their numbers in the order given."""
     return list(connection.execute(_WRITE_ENTRIES, entries).scalars())
-
-
-def land(connection: Connection, outcomes: Sequence[Outcome]) -> None:
-    """Write outcomes and move the steps that they settle; else only the evidence is kept.
-
-    An attempt lands once, or late: after its run was taken for dead (UNSURE), or even after a
-    person overruled it. A late DONE then still counts, wherever the step has not been sent anew
-    with an effect that is possible: it spares somebody the second email.
-    """
-    _land_invites(connection, [o for o in outcomes if o.operation is Operation.INVITE])
-    for outcome in outcomes:
-        if outcome.operation is Operation.ADD:
-            moved = _move_added(connection, outcome)
-        elif outcome.operation is not Operation.INVITE:
-            moved = _move_single(connection, outcome)
-        else:
-            continue
-        _write_outcomes(connection, [outcome], {outcome.attempt} if moved else set())
-
-
-def _lands(step: Step, stands: Step, *, own: bool) -> bool:
-    """Whether an outcome moves a step that stands so. `own`: on this very attempt, or a later one.
-
-    A later attempt that provably had no effect leaves the step WAITING or REFUSED.
-    """
-    if step is not Step.DONE:
-        return own and stands in (Step.SENDING, Step.UNSURE)
-    if own:
-        return stands in (Step.SENDING, Step.UNSURE, Step.WAITING, Step.WITHDRAWN)
-    return stands in (Step.WAITING, Step.REFUSED, Step.WITHDRAWN)
-
-
-def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
-    """Nearly always each step still stands SENDING on this very attempt, where any outcome lands.
-
-    One statement says so of a whole batch; only where it does not, each is looked at by itself.
-    """
-    if not outcomes:
-        return
-    rows = [_outcome(outcome) | {"row": outcome.rows[0]} for outcome in outcomes]
-    if connection.execute(_WRITE_EXPECTED_OUTCOME, rows).rowcount == len(outcomes):
-        moving = list(outcomes)
-    else:
-        moving = _still_moving(connection, outcomes)
-        _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
-    if moving:
-        connection.execute(
-            _MOVE_INVITE,
-            [
-                {"row": o.rows[0], "number": o.attempt, "step": o.step, "reason": o.why}
-                for o in moving
-            ],
-        )
-
-
-def _still_moving(connection: Connection, outcomes: Sequence[Outcome]) -> list[Outcome]:
-    numbers = [outcome.attempt for outcome in outcomes]
-    standing = connection.execute(_INVITES_STANDING, {"numbers": numbers})
-    stands = {row.id: (Step(row.invite_state), row.invite_attempt == row.id) for row in standing}
-    return [
-        outcome
-        for outcome in outcomes
-        if (found := stands.get(outcome.attempt)) and _lands(outcome.step, found[0], own=found[1])
-    ]
-
-
-def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: set[int]) -> None:
-    """Evidence always; the attempt's state only where its step moved with it."""
-    for statement, these in (
-        (_WRITE_OUTCOME, [o for o in outcomes if o.attempt in moved]),
-        (_WRITE_EVIDENCE, [o for o in outcomes if o.attempt not in moved]),
-    ):
-        if these:
-            connection.execute(statement, [_outcome(outcome) for outcome in these])
-
-
-def _outcome(outcome: Outcome) -> dict[str, Any]:
-    return {
-        "number": outcome.attempt,
-        "new_state": outcome.state,
-        "at": outcome.at,
-        "phase_reached": outcome.phase,
-        "status_seen": outcome.status,
-        "seen": outcome.evidence,
-    }
-
-
-def _move_single(connection: Connection, outcome: Outcome) -> bool:
-    name = "project" if outcome.operation is Operation.CREATE else "problem"
-    state, last = campaign.c[f"{name}_state"], campaign.c[f"{name}_attempt"]
-    mine = select(attempt.c.campaign_id).where(attempt.c.id == outcome.attempt).scalar_subquery()
-    stands = connection.execute(
-        select(campaign.c.id, state.label("state"), last.label("last")).where(campaign.c.id == mine)
-    ).one()
-    if not _lands(outcome.step, Step(stands.state), own=stands.last == outcome.attempt):
-        return False
-    values: dict[str, Any] = {
-        f"{name}_state": outcome.step,
-        f"{name}_attempt": outcome.attempt,
-        "why": outcome.why,
-    }
-    if outcome.project_id is not None:
-        values["project_id"] = outcome.project_id
-    connection.execute(update(campaign).where(campaign.c.id == stands.id).values(values))
-    return True
-
-
-def _move_added(connection: Connection, outcome: Outcome) -> bool:
-    """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
-    standing = connection.execute(
-        select(candidate.c.id, candidate.c.add_state, candidate.c.add_attempt).where(
-            candidate.c.id.in_(outcome.rows)
-        )
-    )
-    stands = {row.id: (Step(row.add_state), row.add_attempt == outcome.attempt) for row in standing}
-    ids = _ids_of_nobody_else(connection, outcome)
-    done = [
-        {"row": row, "number": number}
-        for row, number in ids.items()
-        if row in stands and _lands(Step.DONE, stands[row][0], own=stands[row][1])
-    ]
-    if done:
-        connection.execute(
-            update(candidate)
-            .where(candidate.c.id == bindparam("row"))
-            .values(
-                add_state=Step.DONE,
-                add_attempt=outcome.attempt,
-                candidate_id=bindparam("number"),
-                why=None,
-            ),
-            done,
-        )
-    others = [
-        row
-        for row, (state, own) in stands.items()
-        if row not in ids and own and state in (Step.SENDING, Step.UNSURE)
-    ]
-    if others:
-        connection.execute(
-            update(candidate)
-            .where(candidate.c.id.in_(others))
-            .values(add_state=outcome.step, why=outcome.why)
-        )
-    return bool(done or others)
-
-
-def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, int]:
-    """The answered ids without those that another person of this campaign already has.
-
-    Inviting one id for two people would send one of them two emails and the other none.
-    """
-    if not outcome.ids:
-        return {}
-    same_campaign = select(attempt.c.campaign_id).where(attempt.c.id == outcome.attempt)
-    taken = connection.execute(
-        select(candidate.c.id, candidate.c.candidate_id).where(
-            candidate.c.campaign_id == same_campaign.scalar_subquery(),
-            candidate.c.candidate_id.in_(outcome.ids.values()),
-        )
-    )
-    others = {number for row, number in taken if outcome.ids.get(row) != number}
-    return {row: number for row, number in outcome.ids.items() if number not in others}

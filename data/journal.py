@@ -8,7 +8,8 @@ import asyncio
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from data.claims import Claim, Claimed, Outcome
+from data.claims import Claim, Claimed
+from data.landing import Outcome
 from data.ledger import Ledger
 
 

@@ -21,6 +21,7 @@ from data import (
     holding,
     inbox,
     intake,
+    landing,
     pauses,
     receipt_doubts,
     records,
@@ -29,9 +30,10 @@ from data import (
     settling,
 )
 from data.approvals import Answer, Asked, Plan, Standing
-from data.claims import Claim, Claimed, Outcome
+from data.claims import Claim, Claimed
 from data.doubts import By, Decided, Doubts
 from data.judging import Judging
+from data.landing import Outcome
 from data.opening import LedgerUnusable, open_engine, what_failed
 from data.pauses import Paused
 from data.processes import this_process
@@ -436,7 +438,7 @@ class Ledger(Judging):
     def commit(self, outcomes: Sequence[Outcome], wishes: Sequence[Claim]) -> list[Claimed | None]:
         """One durable commit for outcomes and claims; returns what was granted, in order."""
         with self._writing() as connection:
-            claims.land(connection, outcomes)
+            landing.land(connection, outcomes)
             return claims.grant(connection, wishes)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, exists, select, update
 
-from data import claims
-from data.claims import Outcome
+from data import landing
+from data.landing import Outcome
 from data.processes import Process, is_alive, this_process
 from data.states import AttemptState, Ending, Operation, Step
 from data.tables import Attempt, Candidate, Run
@@ -80,7 +80,7 @@ def give_up(connection: Connection, run: int, at: datetime, evidence: str) -> in
         )
         for row in found
     ]
-    claims.land(connection, outcomes)
+    landing.land(connection, outcomes)
     return len(outcomes)
 
 

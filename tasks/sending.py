@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from config.errors import CampaignError
-from data.claims import Claim, Claimed, Outcome
+from data.claims import Claim, Claimed
 from data.journal import Journal
+from data.landing import Outcome
 from data.ledger import now
 from data.states import AttemptState, Operation, Step
 from tasks.gate import Gate

@@ -8,8 +8,9 @@ from typing import Any
 from config.definition import Candidate, Definition, Invites, ProblemById, Project
 from config.email_key import email_key
 from config.places import Place
-from data.claims import Claim, Claimed, Outcome
+from data.claims import Claim, Claimed
 from data.intake import Intent
+from data.landing import Outcome
 from data.ledger import Begun, Ledger
 from data.states import AttemptState, Operation, Step
 from tests.empty_ledger import open_ledger

@@ -21,8 +21,9 @@ from pydantic import SecretStr
 from config.places import Place, Problem
 from config.reading import read_campaigns
 from config.settings import ServiceSettings, load_local
-from data.claims import Claim, Outcome
+from data.claims import Claim
 from data.exports import COLUMNS
+from data.landing import Outcome
 from data.ledger import Begun, Ledger, now
 from data.states import AttemptState, Ending, Operation, Step
 from flows.cli.closing import next_steps, summary

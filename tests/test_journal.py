@@ -6,8 +6,9 @@ from concurrent.futures import Executor, Future
 
 import pytest
 
-from data.claims import Claim, Claimed, Outcome
+from data.claims import Claim, Claimed
 from data.journal import Journal
+from data.landing import Outcome
 from data.opening import LedgerUnusable
 from data.states import AttemptState, Operation, Step
 from tests.small_ledger import NOON

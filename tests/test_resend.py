@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from data.claims import Outcome
 from data.doubts import PATIENCE, Doubt, Invited, NotDecided, no_resend
+from data.landing import Outcome
 from data.ledger import now
 from data.states import AttemptState, Operation, Step
 from sandbox.faults import Fault

@@ -21,7 +21,7 @@ from sqlalchemy import func, select, update
 
 from config.settings import load_local, load_service
 from data import recovery
-from data.claims import Claim, Outcome
+from data.claims import Claim
 from data.doubts import (
     LARGEST_ID,
     PATIENCE,
@@ -33,6 +33,7 @@ from data.doubts import (
     Word,
     objections,
 )
+from data.landing import Outcome
 from data.ledger import Begun, Ledger, now
 from data.states import AttemptState, Ending, Operation, Step
 from data.tables import Attempt, Candidate
