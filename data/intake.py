@@ -8,10 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.definition import Definition
-from config.window import Window
 from data.remaining import Changes, Known, compare, fields_of
 from data.states import Step
 from data.tables import Campaign, Candidate
+from data.timetables import NONE
 
 candidate = Candidate.__table__  # type: ignore[attr-defined]
 campaign = Campaign.__table__  # type: ignore[attr-defined]
@@ -28,6 +28,7 @@ COLUMNS = (
     candidate.c.add_state,
     candidate.c.invite_state,
     candidate.c.listed,
+    candidate.c.timezone,
 )
 AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
@@ -57,8 +58,9 @@ class Intent:
     ask_first: bool = False
     answer_within: int | None = None  # seconds
     cooldown: int | None = None  # seconds
-    window: Window | None = None
+    timetable: str = NONE
     timezone: str | None = None
+    belongs_to: str | None = None
 
 
 def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
@@ -108,6 +110,7 @@ def _known(row: Any, instead: str | None = None) -> Known:
         Step(row.invite_state),
         bool(row.listed),
         instead,
+        row.timezone,
     )
 
 
@@ -172,18 +175,16 @@ def _has_problem(intent: Intent) -> bool:
 
 
 def _about(intent: Intent) -> dict[str, Any]:
-    window = intent.window
     return {
         "app_url": intent.app_url,
         "definition": intent.definition,
+        "belongs_to": intent.belongs_to,
         "digest": intent.digest,
         "send_invites": intent.send_invites,
         "ask_first": intent.ask_first,
         "answer_within": intent.answer_within,
         "cooldown": intent.cooldown,
-        "not_before": window.not_before if window else None,
-        "not_after": window.not_after if window else None,
-        "window_zone": window.timezone if window else None,
+        "timetable": intent.timetable,
         "timezone": intent.timezone,
     }
 
@@ -212,6 +213,7 @@ def _write_people(connection: Connection, campaign_row: int, changes: Changes) -
                     "campaign_id": campaign_row,
                     "email_key": person.key,
                     **dict(zip(SENT, fields_of(person), strict=True)),
+                    "timezone": person.timezone,
                     "listed": True,
                     "add_state": Step.WAITING,
                     "invite_state": Step.WAITING,
@@ -241,3 +243,10 @@ def _write_people(connection: Connection, campaign_row: int, changes: Changes) -
                 update(candidate).where(candidate.c.id == bindparam("row")).values(listed=listed),
                 [{"row": person.row} for person in people_now],
             )
+    if changes.moved:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.id == bindparam("row"))
+            .values(timezone=bindparam("now")),
+            [{"row": before.row, "now": person.timezone} for before, person in changes.moved],
+        )

@@ -13,7 +13,8 @@ Fields = tuple[str, str, str, str, str, int]  # as sent: first, last, email1, so
 class Known:
     """One candidate as the ledger has it.
 
-    `instead` is the email key of the person whose address this was before a correction.
+    `instead` is the email key of the person whose address this was before a correction,
+    `timezone` that of the person's clock.
     """
 
     row: int
@@ -23,6 +24,7 @@ class Known:
     invite: Step = Step.WAITING
     listed: bool = True
     instead: str | None = None
+    timezone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +35,7 @@ class Changes:
     wording (`changed`) and a missing row (`removed`) are reported, never applied. Before
     that, and after a refused add, the new wording is simply what will be sent (`reworded`).
     An address that a person has corrected does not come back (`corrected`: its row in the
-    definition, and who it is now).
+    definition, and who it is now). Whose clock shows another time is simply noted (`moved`).
     """
 
     new: list[Candidate] = field(default_factory=list)
@@ -42,6 +44,7 @@ class Changes:
     removed: list[Known] = field(default_factory=list)
     returned: list[Known] = field(default_factory=list)
     corrected: list[tuple[Candidate, Known]] = field(default_factory=list)
+    moved: list[tuple[Known, Candidate]] = field(default_factory=list)
 
 
 def fields_of(candidate: Candidate) -> Fields:
@@ -68,6 +71,8 @@ def compare(definition: Definition, known: Mapping[str, Known]) -> Changes:
             continue
         if not before.listed:
             changes.returned.append(before)
+        if before.timezone != candidate.timezone:
+            changes.moved.append((before, candidate))
         if before.fields != fields_of(candidate):
             open_to_change = before.add in (Step.WAITING, Step.REFUSED)
             (changes.reworded if open_to_change else changes.changed).append((before, candidate))

@@ -68,6 +68,7 @@ class Campaign(SQLModel, table=True):
     service: str  # base URL; a run against another one stops
     app_url: str
     definition: str  # path of the file it was last read from
+    belongs_to: str | None = None  # path of the definition, where that file is a table of people
     digest: str  # of the bytes it was last read from; "" when a read left something out
     name: str = ""
     description: str = ""
@@ -78,9 +79,7 @@ class Campaign(SQLModel, table=True):
     ask_first: bool = False  # a person approves each plan before anything is sent
     answer_within: int | None = None  # seconds for the answer; None: no limit
     cooldown: int | None = None  # seconds after somebody's last invitation, by any campaign
-    not_before: datetime | None = _time()  # between these two invitations may go out
-    not_after: datetime | None = _time()
-    window_zone: str | None = None  # in which people wrote them
+    timetable: str = ""  # when invitations may go out (data/timetables.py)
     timezone: str | None = None  # in which people read what happened; None: that of the machine
     project_state: str = Step.WAITING
     project_attempt: int | None = None
@@ -129,6 +128,7 @@ class Candidate(SQLModel, table=True):
     source: str = ""
     notes: str = ""
     stage_id: int
+    timezone: str | None = None  # of this person's clock
     listed: bool = True  # in the definition as last read; who is not is never sent to
     candidate_id: int | None = _number()  # assigned by the service (interface 4.5)
     add_state: str = Step.WAITING

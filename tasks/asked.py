@@ -14,6 +14,7 @@ from data.ledger import Ledger
 from data.remaining import Changes, Remaining, after, compare, remaining
 from data.states import Step
 from data.tables import Campaign
+from data.timetables import kept
 from tasks.held import held_by
 from tasks.service.wire import service_date
 
@@ -126,6 +127,7 @@ def intent_of(
         service=service.base_url,
         app_url=service.app_url,
         definition=str(asked.file),
+        belongs_to=str(asked.definition) if asked.definition else None,
         digest=wanted.digest,
         name=project.name,
         description=project.description,
@@ -139,7 +141,7 @@ def intent_of(
         ask_first=approval is not None,
         answer_within=_seconds(approval.within) if approval else None,
         cooldown=_seconds(definition.invites.cooldown),
-        window=definition.invites.window,
+        timetable=kept(definition.invites.timetable),
         timezone=_zone(definition),
     )
 

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from config.window import Phase, Window
 from data.tables import Campaign
+from data.timetables import timetable
 from tasks.asked import Wanted
 
 
@@ -16,9 +17,7 @@ def window_of(wanted: Wanted) -> Window | None:
 
 def kept_window(campaign: Campaign) -> Window | None:
     """The window as the ledger has it of the definition last read."""
-    if campaign.window_zone is None:
-        return None
-    return Window(campaign.not_before, campaign.not_after, campaign.window_zone)
+    return timetable(campaign.timetable).window
 
 
 def not_yet(window: Window | None, at: datetime) -> str | None:
