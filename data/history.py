@@ -103,8 +103,11 @@ def _plans(records: Records) -> Iterator[Event]:
     for one in records.approvals:
         code = one.digest[:CODE]
         yield PlanShown(one.asked_at, code, one.told, one.answer_by)
-        if one.answered_at is not None:
-            yield PlanAnswered(one.answered_at, code, Answer(one.answer), one.who, one.why or "")
+    # Whoever thought better of it answered twice: the plan itself has the last answer alone.
+    for one in records.decisions:
+        if one.verdict in tuple(Answer):
+            code = (one.value or "")[:CODE]
+            yield PlanAnswered(one.decided_at, code, Answer(one.verdict), one.who, one.why)
 
 
 def _pauses(records: Records) -> Iterator[Event]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Table, bindparam, select
 
+from data.approvals import Answer
 from data.row_ranges import read as rows_in
 from data.states import Operation
 from data.tables import (
@@ -102,12 +103,18 @@ def about(records: Records, person: int) -> Records:
     made_by = {one.run_id for one in attempts}
     runs_of_them = [one for one in records.runs if one.id in made_by]
     under = {one.approval_id for one in runs_of_them}
+    plans = [one for one in records.approvals if one.id in under]
+    digests = {one.digest for one in plans}
     return replace(
         records,
         runs=runs_of_them,
         attempts=attempts,
-        decisions=[one for one in records.decisions if _concerns(one, person)],
-        approvals=[one for one in records.approvals if one.id in under],
+        decisions=[
+            one
+            for one in records.decisions
+            if _concerns(one, person) or (one.verdict in tuple(Answer) and one.value in digests)
+        ],
+        approvals=plans,
         pauses=[],
         receipts=[],
         blocks=[one for one in records.blocks if one.email_key == records.people[person].email_key],

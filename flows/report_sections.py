@@ -138,27 +138,38 @@ def settled(events: Sequence[Event], requests: Sequence[Request], teller: Teller
 
 
 def plans(events: Sequence[Event], teller: Teller) -> Section:
-    answers = {one.plan: one for one in events if isinstance(one, PlanAnswered)}
     rows = []
-    for one in events:
-        if isinstance(one, PlanShown):
-            answer = answers.get(one.plan)
-            said = [line for line in one.told.splitlines() if not line.startswith("people: ")]
-            rows.append(
-                (
-                    one.plan,
-                    teller.moment(one.at),
-                    f"{answer.answer} by {answer.who}" if answer else "not answered",
-                    teller.moment(answer.at) if answer else "",
-                    answer.why if answer else "",
-                    "; ".join(said),
-                )
+    # The same plan may be shown again, when nobody answered in time.
+    for shown, answer in _answered(events):
+        said = [line for line in shown.told.splitlines() if not line.startswith("people: ")]
+        rows.append(
+            (
+                shown.plan,
+                teller.moment(shown.at),
+                f"{answer.answer} by {answer.who}" if answer else "not answered",
+                teller.moment(answer.at) if answer else "",
+                answer.why if answer else "",
+                "; ".join(said),
             )
+        )
     return Section(
         "Plans, and who approved them",
         table=_table(("plan", "shown", "answer", "when", "why", "what it said"), rows),
         nothing="No plan had to be approved.",
     )
+
+
+def _answered(events: Sequence[Event]) -> list[tuple[PlanShown, PlanAnswered | None]]:
+    """Each plan as often as it was shown, with the last answer to it."""
+    found: list[tuple[PlanShown, PlanAnswered | None]] = []
+    for one in events:
+        if isinstance(one, PlanShown):
+            found.append((one, None))
+        elif isinstance(one, PlanAnswered):
+            at = max((n for n, (s, _) in enumerate(found) if s.plan == one.plan), default=None)
+            if at is not None:
+                found[at] = (found[at][0], one)
+    return found
 
 
 def runs(events: Sequence[Event], teller: Teller) -> Section:

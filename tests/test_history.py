@@ -199,3 +199,19 @@ def test_what_keeps_somebody_from_being_sent_to_is_part_of_the_story(
         ("unblocked", None, "changed her mind"),
     ]
     assert "rita withdrew ada@example.com: took another job" in campaign.type("history", KEY).out
+
+
+def test_every_answer_to_a_plan_is_told_also_the_one_that_was_thought_better_of(
+    campaign: DoubtfulCampaign,
+) -> None:
+    """The ledger's plan has the last answer alone; the story has them all."""
+    with campaign.file.open("a", encoding="utf-8") as file:
+        file.write("invites: {approval: required}\n")
+    campaign.run()
+    campaign.type("approve", KEY, "--reject", "--why", "wrong date")
+    campaign.type("approve", KEY, "--why", "it is right after all")
+    told = [one for one in events(campaign) if one["what"] == "plan answered"]
+    assert [(one["answer"], one["why"]) for one in told] == [
+        ("rejected", "wrong date"),
+        ("approved", "it is right after all"),
+    ]

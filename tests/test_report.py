@@ -3,16 +3,22 @@
 import re
 import stat
 from collections.abc import Iterator
+from datetime import UTC, timedelta
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from data.approvals import Answer
+from data.events import PlanAnswered, PlanShown
 from data.report.page import MARKED_WITHIN, mark
+from flows.report_sections import plans
+from flows.story import Teller
 from sandbox.faults import Fault
 from tasks.masking import masked_text, words_of_names
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.small_ledger import NOON
 
 ADA, ZOE, GRACE = EMAILS
 HOSTILE = ("=cmd|' /C calc'!A1", "<script>alert(1)</script>", "x@example.com")
@@ -220,3 +226,13 @@ def test_what_to_remove_by_hand_is_told_and_masked(campaign: DoubtfulCampaign) -
     assert "new.example.com" not in said
     assert ZOE in section(str(Text(page(campaign, "--names"))), "To remove by hand")
     assert "corrected Z*** M***" in section(said, "Other decisions")
+
+
+def test_a_plan_that_was_shown_twice_was_answered_once() -> None:
+    """Nobody answered in time at first: that is told beside the answer to the second showing."""
+    hour = timedelta(hours=1)
+    shown = [PlanShown(NOON + n * 2 * hour, "c0de", "add: 1", NOON + hour) for n in (0, 1)]
+    answer = PlanAnswered(NOON + 3 * hour, "c0de", Answer.APPROVED, "rita", "")
+    table = plans([*shown, answer], Teller(str, UTC)).table
+    assert table is not None
+    assert [row[2] for row in table.rows] == ["not answered", "approved by rita"]
