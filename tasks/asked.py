@@ -61,7 +61,7 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
     known = ledger.campaign(definition.campaign)
     if known is not None:
         _same_service(known, service)
-    _only_problem(definition, ledger)
+    only_problem(definition, ledger)
     return Wanted(definition.campaign, digest, definition, known, service.base_url)
 
 
@@ -83,8 +83,11 @@ def _pick(asked: Asked) -> Definition:
     raise BadInput([Problem(Place(str(asked.file)), "campaign", message=message)])
 
 
-def _only_problem(definition: Definition, ledger: Ledger) -> None:
-    """A project can hold only one problem (interface 4.7, 8): not a second one through us."""
+def only_problem(definition: Definition, ledger: Ledger) -> None:
+    """A project can hold only one problem (interface 4.7, 8): not a second one through us.
+
+    Raises BadInput.
+    """
     project = definition.project.id
     if project is None or definition.problem is None:
         return

@@ -127,35 +127,48 @@ class Receipts:
             receipt_file.write(place, (receipt_file.read(place) or Receipt()).renewed(entry))
 
     def _reach_if_fitting(self) -> Reach:
-        place = receipt_file.beside(self.definition)
-        places = (place, receipt_file.in_data_directory(place))
-        found = [
-            (path, receipt) for path in places if (receipt := receipt_file.read(path)) is not None
-        ]
+        found = found_beside(self.definition)
         reach = self.ledger.reach(self.campaign)  # after the receipts: it only ever grows
-        doubts = [
-            misfit
-            for path, receipt in found
-            for misfit in misfits(path, receipt, self.campaign, self.service, reach)
-        ]
+        doubts = doubts_of(found, self.campaign, self.service, reach)
         if doubts:
             accepted = self.ledger.accepted_receipts(self.campaign)
             doubts = [misfit for misfit in doubts if misfit.says not in accepted]
-        if doubts:
-            self._stop(doubts, reach)
-        return reach
-
-    def _stop(self, doubts: list[Misfit], reach: Reach) -> None:
         for misfit in doubts:
             self.ledger.doubt_receipt(self.campaign, str(misfit.file), misfit.says)
-        got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
-        said = [
-            *(_in_words(misfit, self.ledger.place) for misfit in doubts),
-            f"The ledger in hand, {self.ledger.place}, has {got} for {self.campaign}. "
-            "Nothing leaves while that is open: people could be invited twice.",
-            WAYS_ON.format(campaign=self.campaign),
-        ]
-        raise STOPS[doubts[0].fit]("\n".join(said))
+        if doubts:
+            raise refusal(doubts, self.campaign, self.ledger.place, reach)
+        return reach
+
+
+Found = list[tuple[Path, Receipt]]
+
+
+def found_beside(definition: Path) -> Found:
+    """Read the receipts of a definition, wherever they may lie."""
+    place = receipt_file.beside(definition)
+    places = (place, receipt_file.in_data_directory(place))
+    return [(path, receipt) for path in places if (receipt := receipt_file.read(path)) is not None]
+
+
+def doubts_of(found: Found, campaign: str, service: str, reach: Reach) -> list[Misfit]:
+    """Find what in all of them does not go with the ledger in hand."""
+    return [
+        misfit
+        for path, receipt in found
+        for misfit in misfits(path, receipt, campaign, service, reach)
+    ]
+
+
+def refusal(doubts: list[Misfit], campaign: str, place: str, reach: Reach) -> CampaignError:
+    """Say why nothing may leave from the ledger at `place`, and what to type about it."""
+    got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
+    said = [
+        *(_in_words(misfit, place) for misfit in doubts),
+        f"The ledger in hand, {place}, has {got} for {campaign}. "
+        "Nothing leaves while that is open: people could be invited twice.",
+        WAYS_ON.format(campaign=campaign),
+    ]
+    return STOPS[doubts[0].fit]("\n".join(said))
 
 
 def _in_words(misfit: Misfit, place: str) -> str:

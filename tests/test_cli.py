@@ -369,6 +369,20 @@ def test_what_a_dead_run_was_sending_is_unsure_in_a_plan(
     assert ledger.candidates(run.campaign)[0].invite_state == Step.SENDING
 
 
+def test_a_plan_says_that_a_project_has_its_problem(typed: Typed, ledger: Ledger) -> None:
+    """A second one through another campaign is refused, as the run refuses it (interface 4.7)."""
+    adopted = DEFINITION.replace("{name: Backend engineer}", "{id: 123}")
+    first = Path("first.yaml")
+    first.write_text(adopted, encoding="utf-8")
+    run = begin(ledger, first)
+    send(ledger, run, Operation.ATTACH, Step.DONE)
+    second = adopted.replace("campaign: backend-2026", "campaign: second")
+    Path("second.yaml").write_text(second, encoding="utf-8")
+    answer = typed("plan", "second.yaml")
+    assert (answer.code, answer.out) == (2, "")
+    assert "project 123 has its problem from the campaign backend-2026" in answer.err
+
+
 def test_a_plan_for_another_service_stops(
     typed: Typed, file: Path, half_done: Begun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -538,6 +538,26 @@ def test_what_a_person_types_lets_the_same_command_go_on(office: Office, typed: 
     assert "nothing to accept" in err
 
 
+def test_a_plan_says_that_a_run_would_stop(
+    office: Office, typed: Typed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside another ledger, and where there is none any more; the plan leaves no note of it."""
+    monkeypatch.setenv("ASSESSMENT_BASE_URL", office.service.base_url)
+    office.run()
+    code, out, err = typed("plan", office.file)
+    assert (code, out) == (1, "")
+    assert str(office.database("first")) in err and "sent nothing for backend-2026" in err
+    assert not office.database("second").exists()
+    with office.ledger("second"):
+        pass
+    code, out, err = typed("plan", office.file)
+    assert (code, out, "--accept-ledger" in err) == (1, "", True)
+    assert typed("settle", KEY, "--accept-ledger", "--why", "looked")[0] == 2
+    office.stopped("second", AnotherLedger)
+    assert typed("settle", KEY, "--accept-ledger", "--why", "looked")[0] == 0
+    assert typed("plan", office.file)[0] == 0
+
+
 def test_an_acceptance_answers_a_program(office: Office, typed: Typed) -> None:
     """`--json` is one object on standard output."""
     office.run()

@@ -35,6 +35,7 @@ def plan(
     Compares the campaign file with the ledger. Asks no service but for --look, sends nothing and
     records nothing.
     """
+    from flows.cli.foreseen import check_ahead
     from flows.cli.look import looked
     from flows.cli.only import check_only, picked
     from flows.cli.reading import read_shown
@@ -45,6 +46,7 @@ def plan(
         check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
         definitions = picked(reading.definitions, keys)
         forecasts = _forecasts(definitions)
+        check_ahead(definitions, forecasts, campaign or file)
         if look:
             forecasts = list(looked(definitions, forecasts))
     complain(*doubtful(reading.warnings))

@@ -1,0 +1,58 @@
+"""What would stop a run before any request, for `campaign plan` to say beforehand."""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from config.definition import Definition
+    from config.settings import LocalSettings
+    from data.ledger import Ledger
+    from flows.cli.forecast import Forecast
+
+
+def check_ahead(
+    definitions: "Sequence[Definition]", forecasts: "Sequence[Forecast]", beside: Path
+) -> None:
+    """Look at the receipt beside a file, and for a second problem of one project.
+
+    Nothing is noted, as a run would. Raises BadInput, AnotherLedger, OlderLedger,
+    UnreadableReceipt, BadSettings, LedgerUnusable.
+    """
+    from config.settings import load_address, load_local
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+    from tasks.asked import only_problem
+
+    local, service = load_local(), load_address()
+    try:
+        opened: Ledger | None = Ledger.open(local.database_url, create=False)
+    except NoLedger:
+        opened = None
+    with opened or nullcontext() as ledger:
+        for definition, seen in zip(definitions, forecasts, strict=True):
+            if ledger is not None:
+                only_problem(definition, ledger)
+            if service is not None and not seen.nothing:
+                _receipts(beside, definition.campaign, service, ledger, local)
+
+
+def _receipts(
+    beside: Path, key: str, service: str, ledger: "Ledger | None", local: "LocalSettings"
+) -> None:
+    from data.receipt import Reach
+    from tasks.receipts import doubts_of, found_beside, refusal
+
+    found = found_beside(beside)
+    if ledger is None:
+        # A ledger that does not exist yet has no name that a receipt could know.
+        place, reach, accepted = local.database_url.rpartition("///")[2], Reach("", 0), set[str]()
+    else:
+        place, reach = ledger.place, ledger.reach(key)
+        accepted = ledger.accepted_receipts(key)
+    doubts = [
+        misfit for misfit in doubts_of(found, key, service, reach) if misfit.says not in accepted
+    ]
+    if doubts:
+        raise refusal(doubts, key, place, reach)
