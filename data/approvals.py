@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from config.errors import CampaignError
+from data.states import Ending
 from data.tables import Approval, Attempt, Campaign, Decision, Run
 
 approvals = Approval.__table__  # type: ignore[attr-defined]
@@ -201,6 +202,13 @@ def seek(connection: Connection, plan: Plan, at: datetime) -> tuple[Asked, Stand
     return _asked(
         connection.execute(select(approvals).where(approvals.c.id == number)).one()
     ), stood
+
+
+def carried_out(connection: Connection, number: int) -> bool:
+    """Whether a run under this approval came to its end: nothing of the plan is left."""
+    ended = runs.c.ending.in_((Ending.COMPLETED, Ending.NEEDS_ATTENTION))
+    found = select(runs.c.id).where(runs.c.approval_id == number, ended)
+    return connection.scalar(found.limit(1)) is not None
 
 
 def check(connection: Connection, key: str, number: int, at: datetime) -> None:

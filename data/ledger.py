@@ -113,8 +113,8 @@ class Ledger(Judging):
                 yield connection
         except DBAPIError as error:
             raise LedgerUnusable(
-                f"The ledger could not be written: {what_failed(error)}. "
-                "What was recorded before stands; mend that, then type the same command again."
+                f"The ledger could not be written: {what_failed(error)}, then type the same "
+                "command again. What was recorded before stands."
             ) from None
 
     @contextmanager
@@ -123,7 +123,10 @@ class Ledger(Judging):
             with self._engine.connect().execution_options(reading=True) as connection:
                 yield connection
         except DBAPIError as error:
-            raise LedgerUnusable(f"The ledger could not be read: {what_failed(error)}.") from None
+            raise LedgerUnusable(
+                f"The ledger could not be read: {what_failed(error)}, then type the same command "
+                "again."
+            ) from None
 
     # -- what is known ------------------------------------------------------------------
 
@@ -415,6 +418,11 @@ class Ledger(Judging):
         """Find the answer to a plan, or write down that it is shown and waits for one."""
         with self._writing() as connection:
             return approvals.seek(connection, plan, now())
+
+    def carried_out(self, asked: Asked) -> bool:
+        """Whether a run came to its end under the approval of this plan."""
+        with self._reading() as connection:
+            return approvals.carried_out(connection, asked.id)
 
     def answer(self, asked: Asked, given: Answer, who: str, why: str) -> None:
         """Take a person's answer to the plan that was last shown. Raises NotAnswered."""

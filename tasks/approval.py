@@ -161,6 +161,11 @@ def decide(ledger: Ledger, key: str, given: Answer, code: str | None, who: str, 
             f"The plan {code} of {key} is void; the one shown last is {asked.code}. Nothing was "
             f"decided. Look again: campaign approve {key}"
         )
+    if ledger.carried_out(asked):
+        raise NotAnswered(
+            f"The plan {asked.code} of {key} was approved by {asked.who} and carried out: there is "
+            f"nothing left of it to decide. See: campaign status {key}"
+        )
     if given is Answer.APPROVED:
         _, stands = ledger.asked(key, _read_now(asked.plan))
         if (void := VOID.get(stands)) is not None:

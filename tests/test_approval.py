@@ -243,6 +243,17 @@ def test_what_a_run_has_begun_under_an_approval_it_may_end(office: Office) -> No
     assert set(office.emails().values()) == {1}
 
 
+@pytest.mark.parametrize("given", list(Answer))
+def test_a_plan_that_was_carried_out_takes_no_other_answer(office: Office, given: Answer) -> None:
+    """Whoever rejects it then would believe that nothing was sent."""
+    path = office.write("asked", people("ada"), more=REQUIRED)
+    office.run(path)
+    answered(office)
+    assert office.run(path).ending is Ending.COMPLETED
+    with pytest.raises(NotAnswered, match="approved by grace and carried out"):
+        answered(office, given)
+
+
 def test_nobody_is_asked_where_nothing_is_to_be_sent(office: Office) -> None:
     """A finished campaign completes, and no plan waits for an answer."""
     path = office.write("asked", people("ada"))

@@ -57,7 +57,7 @@ def lines_of(asked: "Asked") -> list[str]:
         word, _, said = line.partition(": ")
         lines.append(f"  {word:<11} {said}")
     if asked.answer_by is not None:
-        lines.append(f"  {'answer by':<11} {asked.answer_by.astimezone():%Y-%m-%d %H:%M}")
+        lines.append(f"  {'answer by':<11} {asked.answer_by:%Y-%m-%d %H:%M} UTC")
     if asked.answer is not None:
         lines.append(f"  {asked.answer:<11} by {asked.who}")
     return lines
