@@ -50,9 +50,9 @@ def open_engine(url: str, *, create: bool) -> Engine:
         _bring_up_to_date(engine)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
-        cause = error.orig if isinstance(error, DatabaseError) else error
         raise LedgerUnusable(
-            f"The ledger {_shown(address)} cannot be opened: {cause}. Nothing was sent."
+            f"The ledger {_shown(address)} cannot be opened: {what_failed(error)}, then type the "
+            "same command again. Nothing was sent."
         ) from None
     except BaseException:
         engine.dispose()
@@ -164,13 +164,16 @@ def _shown(address: Any) -> str:
     return str(address.database) if address.get_backend_name() == "sqlite" else repr(address)
 
 
-def what_failed(error: DBAPIError) -> str:
-    """What a failed statement means, in words; never its parameters, which name people."""
-    cause = str(error.orig)
+def what_failed(error: DBAPIError | sqlite3.Error) -> str:
+    """What a failed statement means, and what to do about it; never its parameters: names."""
+    cause = str(error.orig if isinstance(error, DBAPIError) else error)
     if "locked" in cause:
-        return "another program holds the ledger"
+        return (
+            f"another program has held the ledger for {LOCK_TIMEOUT:.0f} seconds. Close what has "
+            "it open, such as a viewer or a backup"
+        )
     if "full" in cause:
-        return "the disk is full"
+        return "the disk is full. Make room on it"
     if "readonly" in cause:
-        return "the ledger is read-only"
-    return cause
+        return "the ledger is read-only. Make the file and its folder writable"
+    return f"{cause}. Mend that"

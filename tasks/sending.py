@@ -65,12 +65,16 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One attempt that ran its course: what it proved, and the number of the token it used."""
+    """One attempt that ran its course: what it proved, and the number of the token it used.
+
+    `brought` counts the people whom it brought a step further: of an add, those with an id.
+    """
 
     operation: Operation
     claimed: Claimed
     judged: Verdict
     token: int
+    brought: int = 0
 
 
 def outcome_of(
@@ -232,7 +236,8 @@ class Sender:
         judged = _with_strangers(judged, learned)
         self._record(order, claimed, seen, judged, learned)
         self._gate.heard(order.operation, _as_heard(order.operation, claimed, judged, learned))
-        return Sent(order.operation, claimed, judged, seen.token)
+        brought = _brought(order.operation, claimed, judged, learned)
+        return Sent(order.operation, claimed, judged, seen.token, brought)
 
     def _nothing_left(self, order: Order, claimed: Claimed, why: str) -> None:
         seen = Exchange(Phase.NOTHING)
@@ -243,6 +248,12 @@ class Sender:
         self, order: Order, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
     ) -> None:
         self._journal.record(outcome_of(order.operation, claimed, seen, judged, learned))
+
+
+def _brought(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> int:
+    if judged.proof is not Proof.DONE:
+        return 0
+    return len(learned.ids) if operation is Operation.ADD else len(claimed.rows)
 
 
 def _with_strangers(judged: Verdict, learned: Learned) -> Verdict:

@@ -6,13 +6,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 from data.remaining import Remaining
-from data.states import Operation
+from data.states import Ending, Operation
 from flows.cli.one_run import OneRun
 from flows.cli.speech import printable, say
 from flows.ending import Finish
 from flows.watching import Watcher
 from tasks.sending import Sent
-from tasks.service.verdict import Proof
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -64,7 +63,7 @@ class _Keeping(Watcher):
     def _count(self, sent: Sent) -> tuple[int, int, int]:
         """How many people this kind of request had brought on before, has now, and will."""
         before = self._done.get(sent.operation, 0)
-        self._done[sent.operation] = now = before + _people(sent)
+        self._done[sent.operation] = now = before + sent.brought
         total = self._left.add if sent.operation is Operation.ADD else self._left.invite
         return before, now, total
 
@@ -73,11 +72,6 @@ class _Keeping(Watcher):
 
     def failed(self, error: Exception) -> None:
         self._run.error = error
-
-
-def _people(sent: Sent) -> int:
-    """How many people one proven request brought a step further."""
-    return len(sent.claimed.rows) if sent.judged.proof is Proof.DONE else 0
 
 
 class Lines:
@@ -100,14 +94,18 @@ class _LineWatcher(_Keeping):
 
     def expects(self, left: Remaining) -> None:
         super().expects(left)
-        if left.nothing:
-            say(f"{self.key}: nothing to send", as_json=self._as_json)
-        else:
+        if not left.nothing:
             what = f"{left.add:,} to add, {left.invite:,} to invite"
             say(f"{self.key}: {what}", as_json=self._as_json)
 
     def warns(self, doubt: str) -> None:
         say(f"{self.key}: look at this: {doubt}", as_json=self._as_json)
+
+    def ended(self, end: Finish) -> None:
+        super().ended(end)
+        # Where another run is at work there is nothing left for this one, but much to send.
+        if self._left.nothing and end.ending is not Ending.STOPPED:
+            say(f"{self.key}: nothing to send", as_json=self._as_json)
 
     def hears(self, sent: Sent) -> None:
         if sent.operation not in (Operation.ADD, Operation.INVITE):
