@@ -262,8 +262,8 @@ async def _in_parts(
 
 async def _may_go_on(work: Work) -> bool:
     """Before each part: the receipt says how far the ledger has got, and nobody objects."""
-    await keep_receipt(work)
-    await heed(work)
+    # At the same time: whoever watches the run may take a while to answer.
+    await asyncio.gather(keep_receipt(work), heed(work))
     return work.gate.stopped is None
 
 
