@@ -137,7 +137,13 @@ def held_in(connection: Connection, campaign_row: int, at: datetime) -> dict[int
     """Which of those whom a campaign has still to add or to invite are held, by ledger row."""
     if not _anything(connection, campaign_row):
         return {}
-    waiting = (candidate.c.campaign_id == campaign_row, candidate.c.listed, _has_to_wait())
+    sends = select(campaign.c.send_invites).where(campaign.c.id == campaign_row).scalar_subquery()
+    added = (candidate.c.add_state == Step.DONE) & (candidate.c.invite_state == Step.WAITING)
+    waiting = (
+        candidate.c.campaign_id == campaign_row,
+        candidate.c.listed,
+        or_(candidate.c.add_state == Step.WAITING, added & sends),
+    )
     keys = select(candidate.c.email_key).where(*waiting)
     evidence = _read(connection, connection.execute(_evidence(keys)).all())
     people = connection.execute(select(*_PERSON).where(*waiting)).all()
@@ -192,13 +198,6 @@ def _anything(connection: Connection, own: int | None) -> bool:
     others = exists().where(campaign.c.id != (own or 0))
     entries = exists().where(entry.c.lifted_at.is_(None))
     return bool(connection.scalar(select(or_(others, entries))))
-
-
-def _has_to_wait() -> ColumnElement[bool]:
-    return or_(
-        candidate.c.add_state == Step.WAITING,
-        (candidate.c.add_state == Step.DONE) & (candidate.c.invite_state == Step.WAITING),
-    )
 
 
 def _judged(

@@ -109,11 +109,13 @@ def state_of(end: Finish) -> State[Any]:
     counts = end.counts
     invited = f"{counts.get('invited', 0):,} of {counts.get('candidates', 0):,} invited"
     if end.ending is Ending.COMPLETED:
-        return Completed(name=COMPLETED, message=invited)
+        left_out = f", {end.held.number:,} left out as decided" if end.held.number else ""
+        return Completed(name=COMPLETED, message=invited + left_out)
     if end.ending is Ending.NOT_YET:
         return Completed(name=NOT_YET, message=f"{invited}. {end.reason}")
     if end.ending is Ending.NEEDS_ATTENTION:
-        words = f"{invited}, {counts['refused']:,} refused, {counts['unsure']:,} unsure."
+        words = f"{invited}, {counts['refused']:,} refused, {counts['unsure']:,} unsure"
+        words += f", {end.held.number:,} held." if end.held.number else "."
         return Failed(
             name=NEEDS_ATTENTION,
             message=f"{words} See who: campaign status {end.campaign}",

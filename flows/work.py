@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from config.errors import CampaignError
 from config.settings import LocalSettings, ServiceSettings
+from data.held import ListFile
 from data.intake import Intent
 from data.journal import Journal
 from data.ledger import Begun, Ledger, now
@@ -25,7 +27,7 @@ from tasks.held import follow_on
 from tasks.receipts import Receipts
 from tasks.sending import Sender, Sent
 from tasks.service.client import Service
-from tasks.timing import over, over_for, window_of
+from tasks.timing import Later, over, over_for, slowest, timetable_of
 
 T = TypeVar("T")
 
@@ -81,7 +83,8 @@ class Work:
     journal: Journal
     sender: Sender
     receipts: Receipts
-    early: str | None = None  # why invitations wait for their time, once this run came to them
+    listed: ListFile | None = None  # the do-not-contact list in a file, as last looked at
+    early: Later | None = None  # why invitations wait, once this run came to them
 
     def campaign(self) -> Campaign:
         """The campaign as the ledger has it now."""
@@ -108,11 +111,11 @@ async def working(
     ledger = desk.ledger
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent, approval)
-    window = window_of(wanted)
+    table = timetable_of(wanted)
     gate = Gate(
         service.problems,
-        per_second=desk.local.invites_per_second,
-        over=lambda: over(window, desk.clock()),
+        per_second=slowest(desk.local.invites_per_second, table),
+        over=lambda: over(table, desk.clock()),
     )
     journal = Journal(ledger)
     sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
@@ -153,7 +156,8 @@ async def _end(work: Work) -> None:
 async def heed(work: Work) -> None:
     """Before each wave and each bulk add: stop where a person said so, or time is over."""
     try:
-        await asyncio.to_thread(follow_on, work.desk.ledger, work.desk.local)
+        follow = partial(follow_on, work.desk.ledger, work.desk.local, work.listed)
+        work.listed = await asyncio.to_thread(follow)
     except CampaignError as error:
         work.gate.stop(str(error))
     paused = await asyncio.to_thread(work.desk.ledger.paused, work.key)

@@ -1,6 +1,8 @@
 """Who is held back from a run: a definition beside the ledger, and the do-not-contact list."""
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
 
 from config.definition import Definition, ProblemById, ProblemByTitle
 from config.do_not_contact import read_do_not_contact
@@ -23,19 +25,35 @@ class ListUnreadable(CampaignError):
 def list_file(local: LocalSettings) -> ListFile | None:
     """Read the do-not-contact list that the settings name, if any. Raises BadInput."""
     path = local.do_not_contact
-    return None if path is None else ListFile(str(path), read_do_not_contact(path))
+    if path is None:
+        return None
+    try:
+        stat = path.stat()
+    except OSError:
+        return _read(path, None)  # which says what is wrong with it
+    return _read(path, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
 
-def follow_the_list(ledger: Ledger, local: LocalSettings) -> None:
-    """Take the list in the file over, before anything is sent. Raises BadInput."""
-    if (listed := list_file(local)) is not None:
+@lru_cache(maxsize=1)
+def _read(path: Path, _as_it_is: tuple[int, int, int] | None) -> ListFile:
+    # Before each wave the list is looked at: judging 100,000 addresses takes seconds.
+    return ListFile(str(path), read_do_not_contact(path))
+
+
+def follow_the_list(
+    ledger: Ledger, local: LocalSettings, before: ListFile | None = None
+) -> ListFile | None:
+    """Take the list in the file over, unless it is still as `before`. Raises BadInput."""
+    listed = list_file(local)
+    if listed is not None and listed is not before:
         ledger.follow(listed)
+    return listed
 
 
-def follow_on(ledger: Ledger, local: LocalSettings) -> None:
+def follow_on(ledger: Ledger, local: LocalSettings, before: ListFile | None) -> ListFile | None:
     """Take it over again while a run is under way. Raises ListUnreadable."""
     try:
-        follow_the_list(ledger, local)
+        return follow_the_list(ledger, local, before)
     except BadInput:
         raise ListUnreadable(
             f"The do-not-contact list {local.do_not_contact} can no longer be read, so nothing "
@@ -109,6 +127,6 @@ def whose_turn(definition: Definition, known: Mapping[str, Known]) -> Iterator[s
         if before is None or (before.add is Step.REFUSED and before.fields != fields_of(candidate)):
             yield candidate.key
         elif before.add is Step.WAITING or (
-            before.add is Step.DONE and before.invite is Step.WAITING
+            definition.invites.send and before.add is Step.DONE and before.invite is Step.WAITING
         ):
             yield before.key

@@ -11,7 +11,7 @@ import data.ledger
 from config.settings import load_local, load_service
 from data.ledger import Ledger
 from data.states import Ending, Operation
-from flows import order
+from flows import inviting, order
 from flows.ending import Finish
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
@@ -314,7 +314,7 @@ def test_a_list_that_goes_bad_during_a_run_ends_it(
     two: TwoCampaigns, listed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the next wave, gently; mended, the same command goes on, and keeps to it."""
-    monkeypatch.setattr(order, "WAVE", 1)
+    monkeypatch.setattr(inviting, "WAVE", 1)
     listed.write_text("# nobody\n")
 
     def hears(sent: Sent) -> None:
@@ -374,3 +374,15 @@ def test_an_approval_covers_nobody_who_was_held_when_it_was_given(two: TwoCampai
     again = two.run()
     assert again.ending is Ending.AWAITS_APPROVAL
     assert two.emails() == {}
+
+
+def test_who_is_only_to_be_added_is_not_held_afterwards(two: TwoCampaigns) -> None:
+    """A campaign that invites nobody has nothing more to do for who is in its project."""
+    two.write(ADA, more="invites: {send: false}\n")
+    assert two.run().ending is Ending.COMPLETED
+    two.run_first()
+    status = two.status()
+    assert (status["held"], status["counts"]["waiting"]) == (0, 0)  # type: ignore[index]
+    assert two.run().ending is Ending.COMPLETED
+    [plan] = two.desk.type("plan", two.file, "--json").object["campaigns"]
+    assert plan["held"] == []
