@@ -512,6 +512,26 @@ def test_the_last_line_says_what_to_type(
     )
 
 
+def test_a_bare_table_is_run_again_with_its_definition(
+    typed: Typed, ledger: Ledger, file: Path, tmp_path: Path
+) -> None:
+    """Without its definition the table would not be understood."""
+    people = tmp_path / "my people.csv"
+    people.write_text("first_name,last_name,email1\nAda,L,ada@example.com\n", encoding="utf-8")
+    asked = Asked(people, definition=file)
+    [definition] = read_campaigns(people, file).definitions
+    wanted = Wanted(definition.campaign, "digest", definition, None)
+    begun = ledger.begin(definition.campaign, definition, intent_of(wanted, asked, SERVICE, None))
+    ledger.end(begun.run, Ending.STOPPED, None)
+    again = f"campaign run '{people}' --campaign {file}"
+    assert f"waiting: {again}\n" in typed("status", "backend-2026").out
+    assert f"waiting: {again}\n" in typed("settle", "backend-2026").out
+    typed("pause", "backend-2026")
+    assert f"go on: {again}\n" in typed("resume", "backend-2026").out
+    words = ("links", "backend-2026", "--into", people, "--failed-only", "-o", "failed.csv")
+    assert f"Mend it, then: campaign run failed.csv --campaign {file}\n" in typed(*words).err
+
+
 # -- links --------------------------------------------------------------------------------
 
 

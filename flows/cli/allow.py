@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.arguments import Key
+from flows.cli.arguments import Key, run_again
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
 from flows.cli.reasons import Why, given
@@ -29,5 +29,5 @@ def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
         ledger.allow(campaign.id, rows, who or login_name(), reason)
     say(
         f"{key}: {counted(len(rows), 'person is', 'people are')} let through",
-        f"  send: {command('run', campaign.definition)}",
+        f"  send: {command('run', *run_again(campaign))}",
     )

@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from data.tables import Campaign
 
 File = Annotated[
     Path,
@@ -32,3 +35,9 @@ def as_typed(file: Path, campaign: Path | None, only: Sequence[str] = ()) -> lis
     """Repeat FILE and its definition the way they were given, for the next command to type."""
     typed = [str(file), *(["--campaign", str(campaign)] if campaign else [])]
     return typed + [word for key in only for word in ("--only", key)]
+
+
+def run_again(campaign: "Campaign") -> list[str]:
+    """What is typed after `run` for a campaign that was run before, as it was then."""
+    belongs_to = Path(campaign.belongs_to) if campaign.belongs_to else None
+    return as_typed(Path(campaign.definition), belongs_to)

@@ -7,7 +7,7 @@ import typer
 from config.email_address import NotAnEmail, email_address
 from config.email_key import email_key
 from data.doubts import NotDecided
-from flows.cli.arguments import Key
+from flows.cli.arguments import Key, run_again
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
 from flows.cli.reasons import Why, given
@@ -91,4 +91,4 @@ def _close(ledger: "Ledger", campaign: "Campaign") -> None:
 
     status = standing(ledger, campaign)
     say(f"{campaign.key}: {summary(status)}")
-    say(*(f"  {step}" for step in next_steps(status, campaign.definition)))
+    say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.arguments import Key
+from flows.cli.arguments import Key, run_again
 from flows.cli.complaints import UnknownCampaign
 from flows.cli.speech import command, say
 from flows.cli.who import Who, login_name
@@ -43,7 +43,7 @@ def resume(key: Key, why: Why = "", who: Who = None) -> None:
         return
     say(f"{key}: no longer paused")
     if campaign is not None:
-        say(f"  go on: {command('run', campaign.definition)}")
+        say(f"  go on: {command('run', *run_again(campaign))}")
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.arguments import Key
+from flows.cli.arguments import Key, run_again
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
 from flows.cli.speech import answer_to, command, counted, say
@@ -58,4 +58,4 @@ def _tell(campaign: "Campaign", number: int) -> None:
     say(f"{campaign.key}: {counted(number, 'person', 'people')} will be invited once more")
     if not campaign.send_invites:
         say("  not yet: the definition says  invites: {send: false}")
-    say(f"  send: {command('run', campaign.definition)}")
+    say(f"  send: {command('run', *run_again(campaign))}")

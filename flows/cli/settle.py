@@ -14,7 +14,7 @@ from config.places import Place, Problem
 from data.doubts import NEED_A_REASON, Decided, NotDecided, objections
 from flows.cli import one_by_one, verdicts_file
 from flows.cli.accepting import accept_ledger
-from flows.cli.arguments import AsJson, Key
+from flows.cli.arguments import AsJson, Key, run_again
 from flows.cli.closing import next_steps, summary
 from flows.cli.doubts import Standing, in_calls, show, standing_of
 from flows.cli.doubts import as_json as doubt_as_json
@@ -183,5 +183,5 @@ def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
     status = standing(ledger, campaign)
     unsure = f"{in_calls(left)} unsure" if left else "nothing is unsure"
     say("", f"{key}: {unsure}; {summary(status)}", as_json=as_json)
-    say(*(f"  {step}" for step in next_steps(status, campaign.definition)), as_json=as_json)
+    say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))), as_json=as_json)
     return 3 if left else 0

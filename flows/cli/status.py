@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.cli.arguments import AsJson
+from flows.cli.arguments import AsJson, run_again
 from flows.cli.closing import next_steps, summary
 from flows.cli.complaints import UnknownCampaign
 from flows.cli.speech import answering, command, counted, print_json, say, say_table
@@ -122,7 +122,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
         say(f"and {more}, listed by: {command('status', campaign.key, '--json')}")
     _show_clean_up(stand)
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
-    steps = next_steps(stand, campaign.definition)
+    steps = next_steps(stand, *run_again(campaign))
     if last_run_lives(ledger, campaign):
         # Who waits has their turn in the run that is at work.
         steps = [step for step in steps if not step.startswith("waiting:")]
@@ -148,14 +148,15 @@ def clean_up_line(item: Mapping[str, Any]) -> str:
 def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     """Tell what keeps every run from sending, and what to type about it."""
     from data.approvals import Standing
-    from tasks.timing import kept_window
+    from tasks.timing import kept_timetable
 
     if (paused := ledger.paused(key)) is not None:
         since = f"{paused.since.astimezone():%Y-%m-%d %H:%M}"
         yield f"  paused    by {paused.who} since {since}; go on: {command('resume', key)}"
     known = ledger.campaign(key)
-    if known is not None and known.send_invites and (window := kept_window(known)) is not None:
-        yield f"  when      invitations {window}"
+    if known is not None and known.send_invites:
+        for word, said in kept_timetable(known).in_words():
+            yield f"  {word:<10}{said}"
     asked, stands = ledger.asked(key)
     if asked is not None and stands is Standing.OPEN:
         yield f"  approval  plan {asked.code} waits for it: {command('approve', key)}"

@@ -117,7 +117,7 @@ def _named(into: Path, definition: Path | None, campaign: "Campaign") -> "Named"
 
 
 def _last_definition(campaign: "Campaign") -> Path | None:
-    path = Path(campaign.definition)
+    path = Path(campaign.belongs_to or campaign.definition)
     return path if path.suffix.lower() in (".yaml", ".yml") and path.is_file() else None
 
 
