@@ -49,14 +49,10 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the campaign that wants to invite goes by; `pilot` is who looks at it first.
-
-    A pilot may be the same person for every campaign: what others sent does not hold them.
-    """
+    """What the campaign that wants to invite goes by."""
 
     assessment: Assessment
     cooldown: timedelta | None = None
-    pilot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,96 +1,28 @@
-"""Prefect's temporary server for one command: started at once, ended with all of it recorded.
+"""Prefect's temporary server, out of reach of the terminal's Ctrl-C, and gone with its run.
 
-Without a standing server Prefect needs one of its own. It takes some seconds to start, so it is
-started first, and the command reads its files and imports Prefect meanwhile.
-
-A Ctrl-C on a terminal goes to every process of the group: the server would end at once, and the
-run, which is only finishing what is in flight, would wait minutes for it. So it has a session of
-its own; on a leash it is gone also when the run is killed.
+Without a standing server Prefect starts one as a child. A Ctrl-C on a terminal goes to every
+process of the group: the server would end at once, and the run, which is only finishing what is
+in flight, would wait minutes for it. In a session of its own it ends when the run is over; on a
+leash, also when the run is killed.
 """
 
-import asyncio
-import os
-import select
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import partial
+from types import SimpleNamespace
 
-from config.errors import CampaignError
 from flows.leash import leashed
-from flows.prefect_settings import prepare
-
-NAMED = "PREFECT_API_URL"
-LONGEST_START = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
 
 
-class NoPrefect(CampaignError):
-    """Prefect's temporary server did not come up, so that nothing was begun."""
+def shelter() -> None:
+    """Have the temporary server started in a session of its own, if there will be one."""
+    from prefect.settings import get_current_settings  # noqa: PLC0415 - after our settings are set
 
-    def __init__(self) -> None:
-        super().__init__(
-            "Prefect's temporary server did not start, and nothing was sent. To see why: "
-            "prefect server start. Then the same command again."
-        )
-
-
-class TemporaryServer:
-    """A server on its way, or none where another one is named."""
-
-    def __init__(self, process: "subprocess.Popen[bytes] | None") -> None:
-        self._process = process
-        self._said = b""
-
-    def lead(self) -> None:
-        """Lead Prefect there; called before it is imported. Raises NoPrefect."""
-        address = self._next_word()
-        if address.startswith("http"):
-            os.environ[NAMED] = address
-        else:
-            self._process = None
-
-    def awaited(self) -> None:
-        """Wait until it answers. Raises NoPrefect."""
-        self._next_word()
-
-    def told_all(self) -> None:
-        """Have it end, once everything that Prefect has to tell it is in its database."""
-        if self._process is not None:
-            from flows.recorded import everything_recorded  # noqa: PLC0415 - imports Prefect
-
-            asyncio.run(everything_recorded())
-            self._process.terminate()
-
-    def _next_word(self) -> str:
-        """Read one line of what the process says; "" where there is no process."""
-        if self._process is None or self._process.stdout is None:
-            return ""
-        pipe = self._process.stdout.fileno()
-        ends = time.monotonic() + float(os.environ[LONGEST_START])
-        while b"\n" not in self._said:
-            ready, _, _ = select.select([pipe], [], [], max(0.0, ends - time.monotonic()))
-            more = os.read(pipe, 1024) if ready else b""
-            if not more:
-                raise NoPrefect
-            self._said += more
-        word, _, self._said = self._said.partition(b"\n")
-        return word.decode()
-
-
-@contextmanager
-def temporary_server() -> Iterator[TemporaryServer]:
-    """Start the server, and end it with the block. Prefect must not have been imported yet."""
-    prepare(quiet=True)
-    if os.environ.get(NAMED):
-        yield TemporaryServer(None)
+    if get_current_settings().api.url is not None:
         return
-    command = [sys.executable, "-m", "flows.prefect_server"]
-    process = leashed(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    # Imported only where Prefect itself is about to: it is slow.
+    from prefect.server.api import server  # noqa: PLC0415
+
+    server.subprocess = SimpleNamespace(  # type: ignore[assignment, attr-defined]
+        Popen=partial(leashed, start_new_session=True),
+        TimeoutExpired=subprocess.TimeoutExpired,
     )
-    try:
-        yield TemporaryServer(process)
-    finally:
-        process.terminate()
-        process.communicate()

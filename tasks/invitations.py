@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from data.claims import Claimed
 from data.ledger import ToInvite
@@ -52,11 +51,9 @@ async def invite(
     slots: Slots,
     *,
     each: Callable[[Sent], None] = lambda _: None,
-    still: Callable[[ToInvite], bool] = lambda _: True,
     on_the_wire: Callable[[], None] = lambda: None,
 ) -> None:
-    """Invite one wave; `each` hears of everyone sent. `still` says whether it is not too late for
-    somebody, once a request may leave.
+    """Invite one wave; `each` hears of everyone sent.
 
     `on_the_wire` is told once everybody is claimed: nobody of this wave waits for a slot, so that
     the next wave can be made ready while the last answers of this one are on their way.
@@ -72,8 +69,7 @@ async def invite(
     async def invite_one_after_another() -> None:
         async with slots.free:
             for person in people:  # shared: each person is taken by exactly one
-                order = Invite(project_id, person, leaves)
-                sent = await sender.send(order, partial(still, person))
+                sent = await sender.send(Invite(project_id, person, leaves))
                 leaves(person)  # also where nothing was sent
                 if sent is not None:
                     each(sent)
