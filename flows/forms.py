@@ -4,6 +4,7 @@ They call what the command line calls. A form's fields are kept by Prefect, so p
 the numbers that the campaign's page shows, never by address.
 """
 
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -85,6 +86,7 @@ async def approve_campaign(
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         return Failed(name=NOT_DECIDED, message=in_words(error))
     if answer is Answer.REJECTED:
+        await _show_answer(campaign)
         return Completed(message=f"{who} rejected the plan {plan}; nothing was sent.")
     file, definition = asked.plan.file, asked.plan.definition
     ran = await run_campaign(file, campaign, definition, return_state=True)
@@ -97,6 +99,15 @@ def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> Ask
         raise Nothing("A rejection is recorded with a reason: fill in why. Nothing was decided.")
     with Ledger.open(load_local().database_url, create=False) as ledger:
         return decide(ledger, campaign, answer, plan, who, why)
+
+
+async def _show_answer(key: str) -> None:
+    local = load_local()
+    with Ledger.open(local.database_url, create=False) as ledger:
+        asked, _ = ledger.asked(key)
+        end = replace(finish(ledger, key, None), plan=asked)
+        async with get_client() as client:
+            await show(client, ledger, local, end)
 
 
 @flow(name="settle campaign", flow_run_name=_name, persist_result=False, retries=0)

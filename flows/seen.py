@@ -18,7 +18,7 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
 from config.settings import LocalSettings
-from data.ledger import Ledger
+from data.ledger import Ledger, now
 from flows import showing
 from flows.ending import Finish
 from flows.watching import whole
@@ -112,14 +112,19 @@ class Seen:
         if not self._introduced:  # it was over at once
             await self._introduce(end.campaign)
         await self._advance(end.campaign)
-        await show(self._client, self._ledger, self._local, end)
+        await _show(self._client, self._ledger, self._local, end)
 
 
 async def show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
     """Write the campaign's page as it stands: a new version of its one artifact."""
+    await _tolerantly(_show(client, ledger, local, end))
+
+
+async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
     page = await asyncio.to_thread(_page, ledger, local, end)
     if page is not None:
         key = showing.artifact_key("campaign", end.campaign)
+        page = showing.dated(page, now())
         await MarkdownArtifact(key=key, markdown=page).acreate(client)
 
 

@@ -6,11 +6,12 @@ Pure. Prefect keeps what it shows, so people are masked here, and bounded in num
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from data.approvals import Asked
+from data.approvals import Answer, Asked
 from data.doubts import WORDS, Doubt
 from data.funnel import funnel
 from data.states import Operation, Step
@@ -90,22 +91,44 @@ def _image(picture: str, words: str) -> str:
 
 
 def plan(asked: Asked) -> str:
-    """Tell what waits for approval, and how to answer."""
+    """Tell what waits for approval, and how to answer; or what the answer was."""
     key = asked.plan.campaign
     rows = [line.partition(": ")[::2] for line in asked.plan.told.splitlines()]
     if asked.answer_by is not None:
         rows.append(("answer by", f"{asked.answer_by:%Y-%m-%d %H:%M} UTC"))
+    stands = "waits for approval" if asked.answer is None else f"{asked.answer} by {asked.who}"
     return "\n\n".join(
         (
-            f"# {key}: plan {asked.code} waits for approval",
+            f"# {key}: plan {asked.code} {_text(stands)}",
             _table(("", "what a run would do"), rows),
-            "Nothing was sent. To answer, run the form **approve campaign** with the plan "
-            f"`{asked.code}`, or type:",
-            f"```\ncampaign approve {key} --plan {asked.code}\n"
-            f"campaign approve {key} --plan {asked.code} --reject --why TEXT\n```",
+            *(_how_to_answer(asked) if asked.answer is None else _answered(asked)),
             "Once the definition or the ledger has changed, this plan is void, and the next run "
             "shows another one.\n",
         )
+    )
+
+
+def _how_to_answer(asked: Asked) -> Iterable[str]:
+    typed = f"campaign approve {asked.plan.campaign} --plan {asked.code}"
+    yield (
+        "Nothing was sent. To answer, run the form **approve campaign** with the plan "
+        f"`{asked.code}`, or type:"
+    )
+    yield f"```\n{typed}\n{typed} --reject --why TEXT\n```"
+
+
+def _answered(asked: Asked) -> Iterable[str]:
+    if asked.why:
+        yield f"Why: {_text(asked.why)}"
+    if asked.answer is Answer.APPROVED:
+        yield "The next run sends it."
+
+
+def dated(page: str, at: datetime) -> str:
+    """Say of when a page is: what is decided in a terminal tells Prefect nothing."""
+    return (
+        f"{page}\n*As of {at:%Y-%m-%d %H:%M} UTC. What was decided in a terminal since then is "
+        "shown with the next run.*\n"
     )
 
 

@@ -184,8 +184,14 @@ def test_a_form_cannot_approve_what_has_changed(desk: Desk, prefect: PrefectServ
     fields["plan"] = code_of(desk, "voided")
     fill_in(desk, "approve_campaign", **fields, answer="rejected", why="not this month")
     assert last_run(prefect, "approve campaign: voided ")["state_type"] == "COMPLETED"
+    page = page_of(prefect, "campaign-voided")
+    assert (f"plan {fields['plan']} rejected by Grace" in page, "To answer" in page) == (
+        True,
+        False,
+    )
     end = desk.type("run", file)
     assert (end.code, "not this month" in end.err) == (1, True)
+    assert "waits for approval" not in page_of(prefect, "campaign-voided")
     assert not emails_of(desk)
 
 

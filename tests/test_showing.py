@@ -2,6 +2,7 @@
 
 import re
 from base64 import b64decode
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from data.approvals import Asked, Plan
+from data.approvals import Answer, Asked, Plan
 from data.doubts import Doubt
 from data.funnel import ANYWHERE, funnel
 from data.states import Operation, Step
 from data.tables import Campaign, Candidate
-from flows.showing import SHOWN, artifact_key, how_far, percent, plan, summary
+from flows.showing import SHOWN, artifact_key, dated, how_far, percent, plan, summary
 from tasks.masking import masked_email, masked_name
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -273,3 +274,18 @@ def test_a_plan_tells_how_to_answer_it() -> None:
     assert "| answer by | 2026-12-01 12:00 UTC |" in told
     assert "**approve campaign**" in told
     assert "campaign approve backend-2026 --plan 3f9a1c2e --reject --why TEXT" in told
+
+
+def test_a_plan_that_was_answered_waits_for_nobody() -> None:
+    """Who decided what, and why; nothing to fill in any more. What was typed has no power."""
+    shown = Plan("backend-2026", "read", "https://api.example.com", "a.yaml", None, "add: nobody")
+    asked = Asked(1, shown, "3f9a1c2e" + "0" * 56, NOON, None, Answer.REJECTED, "[Ann]", "*late*")
+    told = plan(asked)
+    assert r"plan 3f9a1c2e rejected by \[Ann\]" in told and r"Why: \*late\*" in told
+    assert "waits for approval" not in told and "campaign approve" not in told
+    assert "The next run sends it." in plan(replace(asked, answer=Answer.APPROVED))
+
+
+def test_a_page_says_how_old_it_is() -> None:
+    """An answer that was given in a terminal is not on it before the next run."""
+    assert "*As of 2026-12-01 12:00 UTC." in dated("# a page\n", NOON)

@@ -135,6 +135,36 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     assert set(invitations(desk).values()) == {1}
 
 
+def test_a_cancel_ends_the_run_of_a_worker_gently(desk: Desk, prefect: PrefectServer) -> None:
+    """The worker ends the run's process: what was in flight still gets its answer, nothing is
+    unsure, the run is cancelled, and the next one goes on."""
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
+    assert desk.type("deploy", desk.campaign("halted", 250)).code == 0
+    with worker(desk):
+        run = prefect.start("campaign/halted")
+        desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
+        cancelling = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
+        prefect.call("POST", f"flow_runs/{run}/set_state", cancelling)
+        wait_until(lambda: state_of(prefect, run) == "CANCELLED", 60, desk.folder / "worker.log")
+        counts = wait_until(partial(at_rest, desk, "halted"), 30, desk.folder / "worker.log")
+    assert counts["unsure"] == 0
+    assert 10 <= counts["invited"] == len(invitations(desk)) <= 200
+    desk.service.faults.clear()
+    assert desk.type("run", desk.folder / "halted.yaml").code == 0
+    assert len(invitations(desk)) == 250
+    assert set(invitations(desk).values()) == {1}
+
+
+def state_of(prefect: PrefectServer, run: str) -> str:
+    return str(prefect.call("GET", f"flow_runs/{run}")["state_type"])
+
+
+def at_rest(desk: Desk, key: str) -> dict[str, int] | None:
+    """The counts of a campaign, once no run is sending anything of it."""
+    counts: dict[str, int] = json.loads(desk.type("status", key, "--json").out)["counts"]
+    return None if counts["sending"] else counts
+
+
 def batches(prefect: PrefectServer, number: int) -> list[dict[str, Any]]:
     """The batch's runs that came to an end of their own, once there are so many."""
     found = prefect.ask("flow_runs", flows={"name": {"any_": ["batch"]}})
