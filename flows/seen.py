@@ -71,14 +71,14 @@ class Seen:
 
     async def ended(self, end: Finish) -> None:
         """Show where the campaign stands once the run is over."""
-        await _tolerantly(self._end(end))
+        await tolerantly(self._end(end))
 
     async def keep(self) -> None:
         """Show how far the run is, again and again, until this is cancelled."""
         key = await self._key
-        await _tolerantly(self._introduce(key))
+        await tolerantly(self._introduce(key))
         while True:
-            await _tolerantly(self._advance(key))
+            await tolerantly(self._advance(key))
             await asyncio.sleep(EVERY)
 
     async def _introduce(self, key: str) -> None:
@@ -117,7 +117,7 @@ class Seen:
 
 async def show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
     """Write the campaign's page as it stands: a new version of its one artifact."""
-    await _tolerantly(_show(client, ledger, local, end))
+    await tolerantly(_show(client, ledger, local, end))
 
 
 async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
@@ -163,7 +163,8 @@ def name_of(key: str) -> str:
     return f"{key} {datetime.now(UTC):%Y-%m-%d %H:%M}"
 
 
-async def _tolerantly(showing_it: Awaitable[None]) -> None:
+async def tolerantly(showing_it: Awaitable[None]) -> None:
+    """Do what only concerns Prefect's pages: where that fails, the campaign goes on."""
     try:
         async with asyncio.timeout(PATIENCE):
             await showing_it

@@ -7,9 +7,14 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
+from uuid import uuid4
 
 import openpyxl
 import pytest
+from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.objects import FlowRun
+from prefect.states import Cancelled, Completed
 
 from config.errors import CampaignError
 from config.folder import campaigns_of
@@ -18,6 +23,7 @@ from data.inbox import BAD_CONTENT, Passed
 from data.states import Ending
 from flows import inbox, side_by_side
 from flows.campaign import state_of
+from flows.idle_looks import forget_earlier
 from flows.order import Asked, Desk, conduct
 from flows.reports import tell
 from flows.side_by_side import Outcome
@@ -405,6 +411,26 @@ print(state.name, state.message)
 def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
     with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
         yield server
+
+
+def test_looks_that_found_nothing_do_not_bury_the_others() -> None:
+    """Of the idle and the dropped looks only the present one stays; what ran something stays."""
+    runs = {
+        name: FlowRun(id=uuid4(), flow_id=uuid4(), state=state)
+        for name, state in {
+            "this": Completed(message="Nothing new"),
+            "idle": Completed(message="Nothing new"),
+            "unfinished": Completed(message="Nothing new; 1 still being written, left for the …"),
+            "dropped": Cancelled(message="Deployment concurrency limit reached."),
+            "cancelled": Cancelled(message="1 campaign: cancelled: spring"),
+            "ran": Completed(message="1 campaign: 1 completed"),
+        }.items()
+    }
+    client = Mock(spec=PrefectClient)
+    client.read_flow_runs.return_value = list(runs.values())
+    assert asyncio.run(forget_earlier(client, uuid4(), runs["this"].id)) == 2
+    deleted = {call.args[0] for call in client.delete_flow_run.await_args_list}
+    assert deleted == {runs["idle"].id, runs["dropped"].id}
 
 
 def test_a_look_as_prefect_shows_it(tmp_path: Path, prefect: PrefectServer) -> None:
