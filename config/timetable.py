@@ -1,10 +1,12 @@
 """When the invitations of a campaign may go out: everything a definition says about it."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from config import spans
 from config.hours import Hours
-from config.waves import HoldOn, Waves
+from config.waves import REST, HoldOn, Waves, in_percent
 from config.window import Window
 
 
@@ -23,6 +25,30 @@ class Timetable:
     gap: timedelta = timedelta(0)
     latest: datetime | None = None
     advised: datetime | None = None
-    pilot: str | None = None
+    pilot: str | None = field(default=None, repr=False)
     waves: Waves | None = None
     hold_on: HoldOn | None = None
+
+    def in_words(self) -> Iterator[tuple[str, str]]:
+        """Say each rule for people, as a word and what it says; the pilot without an address."""
+        if self.window is not None:
+            yield "when", str(self.window)
+        if self.hours is not None:
+            yield "hours", str(self.hours)
+        if self.gap:
+            yield "rate", f"at most {3600 / self.gap.total_seconds():,.4g} an hour"
+        if self.pilot is not None:
+            yield "pilot", "first an invitation to oneself, to be confirmed"
+        if self.waves is not None:
+            sizes = ", ".join([*map(str, self.waves.sizes), REST])
+            between = self.waves.between
+            yield "waves", f"{sizes}, {spans.in_words(between)} between them" if between else sizes
+        if self.hold_on is not None:
+            yield "hold on", ", ".join(_bounds(self.hold_on))
+
+
+def _bounds(hold_on: HoldOn) -> Iterator[str]:
+    if hold_on.refused is not None:
+        yield f"{in_percent(hold_on.refused)} refused"
+    if hold_on.unsure is not None:
+        yield f"{hold_on.unsure} unsure"

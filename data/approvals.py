@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from config.errors import CampaignError
+from data.so_far import CONFIRMED
 from data.states import Ending
 from data.tables import Approval, Attempt, Campaign, Decision, Run
 
@@ -133,7 +134,7 @@ def reached(connection: Connection, key: str, under: int | None) -> str:
     )
     verdicts = connection.scalar(
         select(func.count()).where(
-            decision.c.campaign_id == row, decision.c.verdict.not_in(tuple(Answer))
+            decision.c.campaign_id == row, decision.c.verdict.not_in((*Answer, CONFIRMED))
         )
     )
     told = ", ".join(f"{number} {state}" for state, number in requests)

@@ -49,10 +49,14 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the campaign that wants to invite goes by."""
+    """What the campaign that wants to invite goes by; `pilot` is who looks at it first.
+
+    A pilot may be the same person for every campaign: what others sent does not hold them.
+    """
 
     assessment: Assessment
     cooldown: timedelta | None = None
+    pilot: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from sqlalchemy import (
 from data.held import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
 from data.states import AttemptState, Step
 from data.tables import Attempt, Campaign, Candidate, DoNotContact
+from data.timetables import timetable
 
 attempt = Attempt.__table__  # type: ignore[attr-defined]
 campaign = Campaign.__table__  # type: ignore[attr-defined]
@@ -116,7 +117,8 @@ class _Evidence:
         listed: ListFile | None = None,
     ) -> Held | None:
         """Judge one person of a campaign (`own`, its row); its own invitations do not count."""
-        others = [one for of, one in self.earlier.get(key, ()) if of != own]
+        seen = () if key == terms.pilot else self.earlier.get(key, ())
+        others = [one for of, one in seen if of != own]
         entries = self.entries.get(key, ())
         return held(terms, others, listed.amend(key, entries) if listed else entries, at, allowed)
 
@@ -185,7 +187,7 @@ def held_people(
 def terms_of(one: Any) -> Terms:
     """The terms of a campaign as the ledger has it."""
     cooldown = None if one.cooldown is None else timedelta(seconds=one.cooldown)
-    return Terms(assessment_of(one), cooldown)
+    return Terms(assessment_of(one), cooldown, timetable(one.timetable).pilot)
 
 
 def assessment_of(one: Any) -> Assessment:

@@ -28,6 +28,7 @@ from data import (
     recovery,
     resending,
     settling,
+    so_far,
 )
 from data.approvals import Answer, Asked, Plan, Standing
 from data.claims import Claim, Claimed
@@ -41,6 +42,7 @@ from data.receipt import Reach
 from data.remaining import Changes, Known
 from data.states import Ending, Step
 from data.tables import Attempt, Campaign, Candidate, Identity, Run
+from data.turns import SoFar
 
 campaign = Campaign.__table__  # type: ignore[attr-defined]
 candidate = Candidate.__table__  # type: ignore[attr-defined]
@@ -64,6 +66,8 @@ class ToInvite:
 
     row: int
     candidate_id: int
+    timezone: str | None = None
+    pilot: bool = False
 
 
 _CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
@@ -203,12 +207,20 @@ class Ledger(Judging):
                 if row not in held
             ]
 
-    def to_invite(self, campaign_row: int) -> list[ToInvite]:
-        """Candidates in the project to be invited, in the same order; who is held is left out."""
+    def to_invite(self, campaign_row: int, pilot: str | None = None) -> list[ToInvite]:
+        """Candidates in the project to be invited, in the same order; who is held is left out.
+
+        `pilot` is the email key of the one who is to be told from the others.
+        """
         with self._reading() as connection:
             held = holding.held_in(connection, campaign_row, now())
             rows = connection.execute(
-                select(candidate.c.id, candidate.c.candidate_id)
+                select(
+                    candidate.c.id,
+                    candidate.c.candidate_id,
+                    candidate.c.timezone,
+                    (candidate.c.email_key == (pilot or "")).label("pilot"),
+                )
                 .where(
                     candidate.c.campaign_id == campaign_row,
                     candidate.c.add_state == Step.DONE,
@@ -218,7 +230,31 @@ class Ledger(Judging):
                 )
                 .order_by(candidate.c.id)
             )
-            return [ToInvite(row.id, row.candidate_id) for row in rows if row.id not in held]
+            return [ToInvite(*row) for row in rows if row.id not in held]
+
+    def timezones(self, campaign_row: int) -> list[str | None]:
+        """The clocks of the people who are still to be invited, each once."""
+        with self._reading() as connection:
+            found = connection.scalars(
+                select(candidate.c.timezone)
+                .distinct()
+                .where(
+                    candidate.c.campaign_id == campaign_row,
+                    candidate.c.invite_state == Step.WAITING,
+                    candidate.c.listed,
+                )
+            )
+            return list(found)
+
+    def so_far(self, campaign_row: int, key: str, pilot: str | None) -> SoFar:
+        """How far a campaign has got with inviting; `pilot` is an email key."""
+        with self._reading() as connection:
+            return so_far.so_far(connection, campaign_row, key, pilot)
+
+    def confirm_pilot(self, campaign_row: int, row: int, who: str, why: str) -> None:
+        """Write down that the invitation to oneself (`row` of the candidates) is right."""
+        with self._writing() as connection:
+            so_far.confirm(connection, campaign_row, row, By(who, why, now()))
 
     def people(self, rows: Sequence[int]) -> list[Known]:
         """What is to be sent for these rows, in their order."""

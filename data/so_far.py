@@ -2,8 +2,9 @@
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, select, true
+from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, true
 
+from data.doubts import By
 from data.states import Operation, Step
 from data.tables import Attempt, Campaign, Candidate, Decision, Pause
 from data.turns import SoFar
@@ -77,3 +78,17 @@ def _confirmed(connection: Connection, row: int, pilot: str) -> bool:
         .limit(1)
     )
     return found is not None
+
+
+def confirm(connection: Connection, row: int, pilot: int, by: By) -> None:
+    """Write down that a person found the invitation of the `pilot` (a candidate's row) right."""
+    connection.execute(
+        insert(decision).values(
+            campaign_id=row,
+            candidate_row=pilot,
+            verdict=CONFIRMED,
+            who=by.who,
+            why=by.why,
+            decided_at=by.at,
+        )
+    )

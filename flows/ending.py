@@ -1,14 +1,18 @@
 """How a run ended: one decision from what the ledger holds, for state, exit code and words."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from data.approvals import Asked
 from data.held import Holds
 from data.ledger import Ledger
 from data.states import Ending, Step
+from data.turns import Wait
 from tasks.standing import tally
+from tasks.timing import Later
 
 NOBODY = Holds()
+GOES_ON = (Ending.NOT_YET, Ending.NEEDS_ATTENTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +23,8 @@ class Finish:
     lists, and who are left as they are (interface 4: no update, no delete); `corrected` those whom
     it still lists with an address from before its correction. `receipt` says where
     the receipt is, and why, when it could not be written beside the definition. `plan` is what
-    waits for approval. `held` counts those who wait and are left out.
+    waits for approval. `held` counts those who wait and are left out. `again` is the moment (UTC)
+    from which on another run has more to do.
     """
 
     campaign: str
@@ -32,11 +37,12 @@ class Finish:
     receipt: str | None = None
     plan: Asked | None = None
     held: Holds = NOBODY
+    again: datetime | None = None
 
 
-def finish(ledger: Ledger, key: str, stopped: str | None, early: str | None = None) -> Finish:
+def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = None) -> Finish:
     """Judge a campaign as the ledger has it now. `stopped`: why sending ended early, if it did;
-    `early`: why invitations wait for their time, if they do.
+    `early`: why invitations wait for their time or for a person, if they do.
     """
     campaign = ledger.campaign(key)
     if campaign is None:
@@ -49,14 +55,15 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: str | None = No
     )
     calls = [Step(campaign.project_state), Step(campaign.problem_state)]
     ending, reason = judge(calls, open_now, stopped, early, held)
-    return Finish(key, ending, reason, counts, held=held)
+    again = early.again if early is not None and ending in GOES_ON else None
+    return Finish(key, ending, reason, counts, held=held, again=again)
 
 
 def judge(
     calls: list[Step],
     open_now: dict[str, int],
     stopped: str | None,
-    early: str | None = None,
+    early: Later | None = None,
     held: Holds = NOBODY,
 ) -> tuple[Ending, str | None]:
     """Say how a run ended. `calls` are the project's and the problem's; `open_now` counts the
@@ -70,9 +77,10 @@ def judge(
     if open_now["sending"] or Step.SENDING in calls:
         return Ending.STOPPED, "Another run is still at work on this campaign."
     if Step.UNSURE in calls or open_now["unsure"] or open_now["refused"] or held.others:
-        return Ending.NEEDS_ATTENTION, early if waiting else None
+        return Ending.NEEDS_ATTENTION, early.reason if early and waiting else None
     if waiting and early is not None:
-        return Ending.NOT_YET, early
+        asks = early.wait is Wait.PILOT
+        return Ending.AWAITS_APPROVAL if asks else Ending.NOT_YET, early.reason
     if waiting:
         return Ending.STOPPED, "Some candidates are still waiting."
     return Ending.COMPLETED, None

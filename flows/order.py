@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,28 +13,29 @@ from typing import TypeVar
 from config.errors import CampaignError
 from data.approvals import Asked as Shown
 from data.intake import Intent
-from data.ledger import Ledger, ToInvite
+from data.ledger import Ledger
 from data.remaining import Changes, Remaining
 from data.states import Ending, Step
 from data.tables import Campaign
+from data.turns import Wait
 from flows.ending import Finish, finish
-from flows.work import Desk, Work, heed, keep_receipt, paused_by, working
+from flows.inviting import HOLD_ON, invite_people
+from flows.parts import in_parts
+from flows.work import Desk, Work, heed, paused_by, working
 from tasks.approval import held_back, plan_of
 from tasks.asked import Asked, Wanted, intent_of, look_up, what_is_left
 from tasks.candidates import add
 from tasks.held import follow_the_list
-from tasks.invitations import Slots, invite
 from tasks.links import write_links
 from tasks.preflight import preflight
 from tasks.project import AttachProblem, CreateProject
 from tasks.receipts import Receipts
 from tasks.sending import Order
 from tasks.service.client import Service
-from tasks.timing import kept_window, not_yet, over, window_of
+from tasks.timing import Later, before_it_begins, over, timetable_of
 
 __all__ = ["Asked", "Desk", "conduct"]
 
-WAVE = 100  # invitations in one step: what a person watches, and pauses between
 ADDS = 10  # bulk adds in one step
 
 T = TypeVar("T")
@@ -57,10 +58,15 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     desk.begins(wanted.key)
     await asyncio.to_thread(follow_the_list, ledger, desk.local)
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
-    window, at = window_of(wanted), desk.clock()
-    if whole.invite and (late := over(window, at)) is not None:
+    at = desk.clock()
+    if whole.invite and (late := over(timetable_of(wanted), at)) is not None:
         return await asyncio.to_thread(finish, ledger, wanted.key, late)
-    early = not_yet(window, at) if whole.invite else None
+    early = None
+    if whole.invite:
+        early = await asyncio.to_thread(before_it_begins, wanted, ledger, at)
+        if early is not None and early.wait is Wait.HELD:
+            await asyncio.to_thread(ledger.pause, wanted.key, HOLD_ON, early.reason)
+            early = None
     left = whole if early is None else replace(whole, invite=0)
     beside = desk.receipt_of or asked.definition or asked.file
     receipts = Receipts(ledger, beside, wanted.key, desk.service.base_url)
@@ -128,7 +134,7 @@ async def _not_begun(
     return _with_changes(replace(end, ending=ending), changes)
 
 
-async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk, early: str | None) -> Finish:
+async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk, early: Later | None) -> Finish:
     changes = await _take_over(wanted, asked, desk)
     return await _close_up(wanted.key, desk, None, early, changes)
 
@@ -149,11 +155,8 @@ async def _send_what_is_left(work: Work) -> None:
         work, "problem", "add the problem", _attach
     ):
         await _add_people(work)
-        campaign = work.campaign()
-        if campaign.send_invites:
-            work.early = not_yet(kept_window(campaign), work.desk.clock())
-            if work.early is None:
-                await _invite_people(work)
+        if work.campaign().send_invites:
+            await invite_people(work)
 
 
 def _create(campaign: Campaign) -> Order:
@@ -205,75 +208,11 @@ async def _add_people(work: Work) -> None:
             await add(work.sender, ledger, project, batch, each=work.desk.hears)
         await work.journal.flush()
 
-    await _in_parts(work, "add candidates", rows, size * ADDS, some)
-
-
-async def _invite_people(work: Work) -> None:
-    ledger, project = work.desk.ledger, work.campaign().project_id
-    people = await asyncio.to_thread(ledger.to_invite, work.begun.campaign)
-    slots = Slots.of(work.desk.local.invites_in_flight)
-
-    if project is None:
-        return
-
-    async def wave(part: Sequence[ToInvite], on_the_wire: Callable[[], None]) -> None:
-        await invite(
-            work.sender, project, part, slots, each=work.desk.hears, on_the_wire=on_the_wire
-        )
-        await work.journal.flush()
-
-    await _in_waves(work, people, wave)
-
-
-async def _in_waves(
-    work: Work,
-    people: Sequence[ToInvite],
-    invite_wave: Callable[[Sequence[ToInvite], Callable[[], None]], Awaitable[None]],
-) -> None:
-    """Begin each wave once the one before is on the wire: the service is never left waiting."""
-    try:
-        async with asyncio.TaskGroup() as waves:
-            for start in range(0, len(people), WAVE):
-                if not await _may_go_on(work):
-                    return
-                part = people[start : start + WAVE]
-                on_the_wire = asyncio.Event()
-                step = partial(invite_wave, part, on_the_wire.set)
-                name = _name_of("invitations", start, len(part), len(people))
-                waves.create_task(work.desk.perform(name, step))
-                await on_the_wire.wait()
-    except BaseExceptionGroup as several:
-        raise several.exceptions[0] from None  # the others were only cancelled because of it
-
-
-async def _in_parts(
-    work: Work,
-    what: str,
-    whole: Sequence[T],
-    size: int,
-    step: Callable[[Sequence[T]], Awaitable[None]],
-) -> None:
-    for start in range(0, len(whole), size):
-        if not await _may_go_on(work):
-            return
-        part = whole[start : start + size]
-        await work.desk.perform(_name_of(what, start, len(part), len(whole)), partial(step, part))
-
-
-async def _may_go_on(work: Work) -> bool:
-    """Before each part: the receipt says how far the ledger has got, and nobody objects."""
-    # At the same time: whoever watches the run may take a while to answer.
-    await asyncio.gather(keep_receipt(work), heed(work))
-    return work.gate.stopped is None
-
-
-def _name_of(what: str, start: int, number: int, whole: int) -> str:
-    # A hyphen: Prefect's graph has no dash and would show "1–7" as "17".
-    return f"{what} {start + 1:,}-{start + number:,} of {whole:,}"
+    await in_parts(work, "add candidates", rows, size * ADDS, some)
 
 
 async def _close_up(
-    key: str, desk: Desk, stopped: str | None, early: str | None, changes: Changes | None
+    key: str, desk: Desk, stopped: str | None, early: Later | None, changes: Changes | None
 ) -> Finish:
     """Write the links and say how it ended."""
     await desk.perform(

@@ -27,7 +27,7 @@ from tasks.held import follow_on
 from tasks.receipts import Receipts
 from tasks.sending import Sender, Sent
 from tasks.service.client import Service
-from tasks.timing import over, over_for, window_of
+from tasks.timing import Later, over, over_for, slowest, timetable_of
 
 T = TypeVar("T")
 
@@ -84,7 +84,7 @@ class Work:
     sender: Sender
     receipts: Receipts
     listed: ListFile | None = None  # the do-not-contact list in a file, as last looked at
-    early: str | None = None  # why invitations wait for their time, once this run came to them
+    early: Later | None = None  # why invitations wait, once this run came to them
 
     def campaign(self) -> Campaign:
         """The campaign as the ledger has it now."""
@@ -111,11 +111,11 @@ async def working(
     ledger = desk.ledger
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent, approval)
-    window = window_of(wanted)
+    table = timetable_of(wanted)
     gate = Gate(
         service.problems,
-        per_second=desk.local.invites_per_second,
-        over=lambda: over(window, desk.clock()),
+        per_second=slowest(desk.local.invites_per_second, table),
+        over=lambda: over(table, desk.clock()),
     )
     journal = Journal(ledger)
     sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)

@@ -19,7 +19,7 @@ from tasks.asked import Asked as AskedFor
 from tasks.asked import Wanted
 from tasks.held import held_by, in_words
 from tasks.masking import masked_email, masked_name
-from tasks.timing import window_of
+from tasks.timing import timetable_of
 
 NAMED = 10  # of the people in a plan
 
@@ -44,7 +44,7 @@ def plan_of(
         if key not in held
     ]
     told = [
-        *_told(terms, left, people, window_of(wanted), Holds.of(held)),
+        *_told(terms, left, people, timetable_of(wanted).window, Holds.of(held)),
         *([("look", doubt)] if doubt else []),
     ]
     return Plan(

@@ -109,16 +109,17 @@ def terms_for(definition: Definition, campaign: Campaign | None, service: str) -
     """What a campaign goes by once its definition is taken over: what was sent stays as it is."""
     cooldown = definition.invites.cooldown
     problem, project = definition.problem, definition.project.id
+    pilot = definition.invites.timetable.pilot
     number = problem.id if isinstance(problem, ProblemById) else None
     title = problem.title if isinstance(problem, ProblemByTitle) else None
     if campaign is None:
-        return Terms(Assessment(service, number, project, title), cooldown)
+        return Terms(Assessment(service, number, project, title), cooldown, pilot)
     known = terms_of(campaign).assessment
     if campaign.problem_state not in NOTHING_YET or (title and title == known.problem_title):
         number, title = known.problem_id, known.problem_title
     if campaign.project_state not in NOTHING_YET:
         project = known.project_id
-    return Terms(Assessment(known.service, number, project, title), cooldown)
+    return Terms(Assessment(known.service, number, project, title), cooldown, pilot)
 
 
 def whose_turn(definition: Definition, known: Mapping[str, Known]) -> Iterator[str]:

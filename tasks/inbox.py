@@ -9,14 +9,13 @@ from pathlib import Path
 from config.errors import BadInput
 from config.folder import sources
 from config.reading import digest_of
-from config.window import Phase
 from data.approvals import Standing
 from data.inbox import BAD_CONTENT, Passed
 from data.ledger import Ledger
 from data.remaining import Remaining
 from data.states import Ending
 from tasks.asked import Wanted, what_is_left
-from tasks.timing import kept_window
+from tasks.timing import before_it_begins, kept_timetable, over
 
 # A campaign that stopped is tried again by itself, but not with every look into the folder.
 TRY_AGAIN = timedelta(minutes=15)
@@ -92,15 +91,23 @@ class Situation:
     plan: Standing | None = None
 
 
+AS_FAR_AS_IT_GOES = (
+    Ending.COMPLETED,
+    Ending.NEEDS_ATTENTION,
+    Ending.NOT_YET,
+    Ending.AWAITS_APPROVAL,
+)
+
+
 def due(last: Passed, now: Situation, at: datetime) -> bool:
     """Whether a campaign is run again although nobody touched its file."""
     if last.ending == BAD_CONTENT or now.paused or now.late:
         return False
     if now.plan is Standing.REJECTED:
         return False
-    if last.ending == Ending.AWAITS_APPROVAL:
+    if last.ending == Ending.AWAITS_APPROVAL and now.plan is not None:
         return now.plan is not Standing.OPEN
-    if last.ending in (Ending.COMPLETED, Ending.NEEDS_ATTENTION, Ending.NOT_YET):
+    if last.ending in AS_FAR_AS_IT_GOES:
         return now.left
     return at - last.at >= TRY_AGAIN
 
@@ -115,7 +122,7 @@ def situation(ledger: Ledger, digest: str, key: str, at: datetime) -> Situation:
         # Another content was taken over since: this one has had its time.
         return Situation(False, paused, False, plan)
     left = what_is_left(Wanted(key, digest, None, known), ledger)
-    window = kept_window(known)
-    phase = window.phase(at) if window and left.invite else Phase.OPEN
-    now = Remaining(left.create, left.attach, left.add, 0 if phase is Phase.EARLY else left.invite)
-    return Situation(not now.nothing, paused, phase is Phase.LATE, plan)
+    late = bool(left.invite) and over(kept_timetable(known), at) is not None
+    early = before_it_begins(Wanted(key, digest, None, known), ledger, at) if left.invite else None
+    now = Remaining(left.create, left.attach, left.add, 0 if early else left.invite)
+    return Situation(not now.nothing, paused, late, plan)

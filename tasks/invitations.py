@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from data.claims import Claimed
 from data.ledger import ToInvite
@@ -51,9 +52,11 @@ async def invite(
     slots: Slots,
     *,
     each: Callable[[Sent], None] = lambda _: None,
+    still: Callable[[ToInvite], bool] = lambda _: True,
     on_the_wire: Callable[[], None] = lambda: None,
 ) -> None:
-    """Invite one wave; `each` hears of everyone sent.
+    """Invite one wave; `each` hears of everyone sent. `still` says whether it is not too late for
+    somebody, once a request may leave.
 
     `on_the_wire` is told once everybody is claimed: nobody of this wave waits for a slot, so that
     the next wave can be made ready while the last answers of this one are on their way.
@@ -69,7 +72,8 @@ async def invite(
     async def invite_one_after_another() -> None:
         async with slots.free:
             for person in people:  # shared: each person is taken by exactly one
-                sent = await sender.send(Invite(project_id, person, leaves))
+                order = Invite(project_id, person, leaves)
+                sent = await sender.send(order, partial(still, person))
                 leaves(person)  # also where nothing was sent
                 if sent is not None:
                     each(sent)

@@ -156,16 +156,17 @@ class Sender:
                 piece.exception()  # looked at: the cancellation says it all
             raise
 
-    async def send(self, order: Order) -> Sent | None:
+    async def send(self, order: Order, still: Callable[[], bool] = lambda: True) -> Sent | None:
         """Claim, send and record, again where that is safe; to be called within `see_through`.
 
-        None: it was not sent (taken by another run, or stopped). The next order's claim travels
+        None: it was not sent (taken by another run, stopped, or `still` said that it is too late
+        once it might have left). The next order's claim travels
         to the ledger with this one's outcome: nothing is awaited between the two.
         """
         tries = pauses = 0
         renewed = False
         sent: Sent | None = None
-        while await self._may_leave(order.operation):
+        while await self._may_leave(order.operation) and still():
             sent = await self._claim_send_record(order, renewed)
             if sent is None:
                 return None

@@ -1,47 +1,171 @@
-"""Whether it is time: the window of a campaign's invitations beside the clock, in words."""
+"""Whether it is time: a timetable beside the clock, and why people wait, in words."""
 
+from dataclasses import dataclass
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
-from config.window import Phase, Window
+from config.timetable import Timetable
+from config.window import Phase
+from data.ledger import Ledger, ToInvite
+from data.remaining import Known
+from data.states import Step
 from data.tables import Campaign
 from data.timetables import timetable
+from data.turns import SoFar, Turn, Wait, Waiting, turn
 from tasks.asked import Wanted
 
 
-def window_of(wanted: Wanted) -> Window | None:
-    """The window that a definition asks for now; None: invitations may go out at any time."""
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Why invitations wait. `again`: the first moment at which a run could go on; None: only a
+    person can change it.
+    """
+
+    wait: Wait
+    reason: str
+    again: datetime | None = None
+
+
+def timetable_of(wanted: Wanted) -> Timetable:
+    """The timetable that a definition asks for now."""
     if wanted.definition is not None:
-        return wanted.definition.invites.window
-    return kept_window(wanted.known) if wanted.known else None
+        return wanted.definition.invites.timetable
+    return timetable(wanted.known.timetable) if wanted.known else Timetable()
 
 
-def kept_window(campaign: Campaign) -> Window | None:
-    """The window as the ledger has it of the definition last read."""
-    return timetable(campaign.timetable).window
+def kept_timetable(campaign: Campaign) -> Timetable:
+    """The timetable as the ledger has it of the definition last read."""
+    return timetable(campaign.timetable)
 
 
-def not_yet(window: Window | None, at: datetime) -> str | None:
-    """Say that invitations wait for their time; None where they do not."""
-    if window is None or not window.not_before or window.phase(at) is not Phase.EARLY:
-        return None
-    begin = window.wall(window.not_before)
-    return (
-        f"Everything is prepared; invitations go out from {begin} ({window.timezone}) on "
-        "(invites.not_before). Then type the same command, or let a schedule do it."
-    )
-
-
-def over(window: Window | None, at: datetime) -> str | None:
+def over(table: Timetable, at: datetime) -> str | None:
     """Say that the time of the invitations is over; None where it is not."""
-    if window is None or not window.not_after or window.phase(at) is not Phase.LATE:
-        return None
-    end = window.wall(window.not_after)
-    return (
-        f"Invitations were to go out until {end} ({window.timezone}) (invites.not_after), so "
-        "nothing more is sent. To invite the others: give a later not_after, then the same command."
-    )
+    window = table.window
+    if window is not None and window.not_after and window.phase(at) is Phase.LATE:
+        end = window.wall(window.not_after)
+        return (
+            f"Invitations were to go out until {end} ({window.timezone}) (invites.not_after), so "
+            "nothing more is sent. To invite the others: give a later not_after, then the same "
+            "command."
+        )
+    if table.latest is not None and at > table.latest:
+        return (
+            "Whoever is invited now would have less time left before the project ends than "
+            "invites.least_time asks for, so nothing more is sent. To invite the others all the "
+            "same: give a shorter least_time, then the same command."
+        )
+    return None
 
 
 def over_for(campaign: Campaign, at: datetime) -> str | None:
     """Say that the time of a campaign's invitations is over, where it sends any."""
-    return over(kept_window(campaign), at) if campaign.send_invites else None
+    return over(kept_timetable(campaign), at) if campaign.send_invites else None
+
+
+def before_it_begins(wanted: Wanted, ledger: Ledger, at: datetime) -> Later | None:
+    """Say that no invitation at all could go out now; None where one might."""
+    table = timetable_of(wanted)
+    if table == Timetable():
+        return None
+    known = wanted.known
+    so_far = ledger.so_far(known.id, known.key, table.pilot) if known else SoFar()
+    clocks = _clocks(wanted, ledger)
+    pilot = _pilot(wanted, ledger, table.pilot)
+    answer = turn(table, pilot, [Waiting(0, zone) for zone in clocks], so_far, at)
+    return None if answer.now else later(answer, table, wanted.key)
+
+
+def _clocks(wanted: Wanted, ledger: Ledger) -> set[str | None]:
+    if wanted.definition is not None:
+        return {candidate.timezone for candidate in wanted.definition.candidates}
+    return set(ledger.timezones(wanted.known.id)) if wanted.known else set()
+
+
+def _pilot(wanted: Wanted, ledger: Ledger, key: str | None) -> Waiting | None:
+    """The pilot while still to be invited."""
+    known: Known | None = None
+    if key is None:
+        return None
+    if wanted.known is not None:
+        known = ledger.known(wanted.known.id).get(key)
+    if known is not None and known.invite is not Step.WAITING:
+        return None
+    return Waiting(0, known.timezone if known else None)
+
+
+def whose_turn(
+    table: Timetable, people: list[ToInvite], so_far: SoFar, at: datetime
+) -> tuple[Turn, list[ToInvite]]:
+    """Say whose turn it is now of those who are to be invited; answers them as well."""
+    by_row = {person.row: person for person in people}
+    pilot = next((person for person in people if person.pilot), None)
+    others = [Waiting(person.row, person.timezone) for person in people if not person.pilot]
+    first = Waiting(pilot.row, pilot.timezone) if pilot else None
+    answer = turn(table, first, others, so_far, at)
+    return answer, [by_row[row] for row, _ in answer.now]
+
+
+def later(answer: Turn, table: Timetable, key: str) -> Later | None:
+    """Say in words why people wait whose turn it is not; None where nothing is in the way."""
+    wait = answer.wait
+    if wait is None:
+        return None
+    return Later(wait, _reason(wait, answer, table, key), answer.again)
+
+
+def _reason(wait: Wait, answer: Turn, table: Timetable, key: str) -> str:
+    match wait:
+        case Wait.PILOT:
+            return (
+                "The invitation to the pilot was sent. Nobody else is invited before somebody has "
+                f"looked at it and said that it is right: campaign confirm {key}"
+            )
+        case Wait.EARLY:
+            return f"{_from(answer, table)} (invites.not_before). {_THEN}"
+        case Wait.BETWEEN:
+            what = f"Wave {answer.wave} of the invitations goes out"
+            return f"{_from(answer, table, what)} (invites.between). {_THEN}"
+        case Wait.HOURS if answer.again is not None:
+            what = "It is outside the hours of invitations; they go out"
+            return f"{_from(answer, table, what)} (invites.hours: {table.hours}). {_THEN}"
+        case Wait.HOURS:
+            return "invites.hours has no hours within a year, so nobody can be invited."
+        case Wait.HELD:
+            return f"{answer.why}, so nobody more is invited until a person has looked"
+    return "Some candidates are still waiting."
+
+
+_THEN = "Then type the same command, or let a schedule do it."
+_PREPARED = "Everything is prepared; invitations go out"
+
+
+def _from(answer: Turn, table: Timetable, what: str = _PREPARED) -> str:
+    if answer.again is None:
+        return what
+    zone = clock_of(table)
+    return f"{what} from {answer.again.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} ({zone}) on"
+
+
+def clock_of(table: Timetable) -> str:
+    """The zone in which a campaign's people read the times of its invitations."""
+    if table.window is not None:
+        return table.window.timezone
+    return table.hours.timezone if table.hours else "UTC"
+
+
+def warned(table: Timetable, at: datetime) -> str | None:
+    """Warn that whoever is invited now has less time left than the definition would like."""
+    if table.advised is None or table.latest is not None or at <= table.advised:
+        return None
+    return (
+        "Whoever is invited now has less time left before the project ends than "
+        "invites.least_time would like."
+    )
+
+
+def slowest(per_second: float | None, table: Timetable) -> float | None:
+    """The rate, in invitations a second, that keeps the setting as well as the definition."""
+    if not table.gap:
+        return per_second
+    rate = 1 / table.gap.total_seconds()
+    return rate if per_second is None else min(rate, per_second)

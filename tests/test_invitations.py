@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from data.states import Ending, Operation
-from flows import order
+from flows import inviting
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tasks.sending import Sent
@@ -20,7 +20,7 @@ NAMES = [f"person{number}" for number in range(12)]
 
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
-    monkeypatch.setattr(order, "WAVE", 4)
+    monkeypatch.setattr(inviting, "WAVE", 4)
     with Sandbox() as service:
         yield Office.at(tmp_path, service, invites_in_flight=2)
 

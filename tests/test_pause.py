@@ -8,7 +8,7 @@ import pytest
 
 from data.ledger import Ledger
 from data.states import Ending
-from flows import order
+from flows import inviting
 from flows.ending import Finish
 from flows.order import Desk, conduct
 from sandbox.server import Sandbox
@@ -52,7 +52,7 @@ def run_hearing(office: Office, path: Path, hears: Callable[[Ledger, Sent], None
 
 @pytest.fixture
 def small_waves(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(order, "WAVE", 4)
+    monkeypatch.setattr(inviting, "WAVE", 4)
 
 
 @pytest.mark.usefixtures("small_waves")

@@ -30,7 +30,7 @@ from data.opening import open_engine
 from data.receipt import Entry, Fit, Reach, Receipt, fits
 from data.states import Ending
 from data.tables import Decision
-from flows import order
+from flows import inviting
 from flows.cli import running
 from flows.cli.main import main
 from flows.cli.one_run import OneRun
@@ -313,7 +313,7 @@ def test_before_each_wave_the_receipt_is_up_to_date(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever looks at the first invitation of a wave finds a receipt as far on as the ledger."""
-    monkeypatch.setattr(order, "WAVE", 2)
+    monkeypatch.setattr(inviting, "WAVE", 2)
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE, JOAN)
     seen: list[tuple[str, int, int]] = []
 

@@ -148,14 +148,15 @@ def clean_up_line(item: Mapping[str, Any]) -> str:
 def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     """Tell what keeps every run from sending, and what to type about it."""
     from data.approvals import Standing
-    from tasks.timing import kept_window
+    from tasks.timing import kept_timetable
 
     if (paused := ledger.paused(key)) is not None:
         since = f"{paused.since.astimezone():%Y-%m-%d %H:%M}"
         yield f"  paused    by {paused.who} since {since}; go on: {command('resume', key)}"
     known = ledger.campaign(key)
-    if known is not None and known.send_invites and (window := kept_window(known)) is not None:
-        yield f"  when      invitations {window}"
+    if known is not None and known.send_invites:
+        for word, said in kept_timetable(known).in_words():
+            yield f"  {word:<10}{said}"
     asked, stands = ledger.asked(key)
     if asked is not None and stands is Standing.OPEN:
         yield f"  approval  plan {asked.code} waits for it: {command('approve', key)}"

@@ -1,0 +1,142 @@
+"""Inviting whoever's turn it is, until it is nobody's: waves, hours, rates, the pilot, the hold."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+from config.timetable import Timetable
+from data.ledger import ToInvite
+from data.pauses import Paused
+from data.turns import SoFar, Turn, Wait
+from flows.parts import may_go_on, name_of
+from flows.work import Work, paused_by
+from tasks.invitations import Slots, invite
+from tasks.sending import Sent
+from tasks.service.verdict import Proof
+from tasks.timing import kept_timetable, later, over, whose_turn
+
+WAVE = 100  # invitations in one step: what a person watches, and pauses between
+HOLD_ON = "invites.hold_on"  # who paused a campaign, where nobody did
+
+
+async def invite_people(work: Work) -> None:
+    """Take turn after turn, as long as there is one; `work.early` says why others wait."""
+    ledger, campaign = work.desk.ledger, work.campaign()
+    row, table = work.begun.campaign, kept_timetable(campaign)
+    slots = Slots.of(work.desk.local.invites_in_flight)
+    seen: set[int] = set()  # by this run: nobody is looked at twice
+    while work.gate.stopped is None:
+        people = [
+            person
+            for person in await asyncio.to_thread(ledger.to_invite, row, table.pilot)
+            if person.row not in seen
+        ]
+        if not people:
+            return
+        so_far = await asyncio.to_thread(_so_far, work, table)
+        at = work.desk.clock()
+        answer, chosen = whose_turn(table, people, so_far, at)
+        if answer.wait is Wait.HELD:
+            await _hold(work, answer.why or "")
+            return
+        if (late := over(table, at)) is not None:
+            work.gate.stop(late)
+            return
+        if not chosen:
+            work.early = later(answer, table, work.key)
+            return
+        seen.update(person.row for person in chosen)
+        if so_far.last is not None:
+            await work.gate.wait((so_far.last + table.gap - at).total_seconds())
+        await _Turn(work, table, slots, so_far, answer).take(chosen)
+
+
+def _so_far(work: Work, table: Timetable) -> SoFar:
+    """Nothing is counted for a campaign without rules: it would cost with every thousand people."""
+    if table == Timetable():
+        return SoFar()
+    return work.desk.ledger.so_far(work.begun.campaign, work.key, table.pilot)
+
+
+async def _hold(work: Work, why: str) -> None:
+    paused = await asyncio.to_thread(work.desk.ledger.pause, work.key, HOLD_ON, why)
+    work.gate.stop(paused_by(work.key, paused))
+
+
+class _Turn:
+    """The people whose turn it is: each until their time is over, all until too much goes wrong."""
+
+    def __init__(
+        self, work: Work, table: Timetable, slots: Slots, so_far: SoFar, answer: Turn
+    ) -> None:
+        self._work = work
+        self._table = table
+        self._slots = slots
+        self._so_far = so_far
+        self._until: dict[int, datetime | None] = dict(answer.now)
+        self._name = _name(table, answer.wave)
+        self._held: str | None = None
+
+    async def take(self, people: Sequence[ToInvite]) -> None:
+        """Begin each part once the one before is on the wire: the service is never left waiting."""
+        work = self._work
+        try:
+            async with asyncio.TaskGroup() as parts:
+                for start in range(0, len(people), WAVE):
+                    if not await may_go_on(work):
+                        break
+                    part = people[start : start + WAVE]
+                    on_the_wire = asyncio.Event()
+                    step = partial(self._invite, part, on_the_wire)
+                    name = name_of(self._name, start, len(part), len(people))
+                    parts.create_task(work.desk.perform(name, step))
+                    await on_the_wire.wait()
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None  # the others were only cancelled because of it
+        if self._held is not None:
+            await _hold(work, self._held)
+
+    async def _invite(self, part: Sequence[ToInvite], on_the_wire: asyncio.Event) -> None:
+        work, project = self._work, self._work.campaign().project_id
+        if project is None:
+            raise LookupError(work.key)
+        await invite(
+            work.sender,
+            project,
+            part,
+            self._slots,
+            each=self._hears,
+            still=self._in_time,
+            on_the_wire=on_the_wire.set,
+        )
+        await work.journal.flush()
+
+    def _in_time(self, person: ToInvite) -> bool:
+        until = self._until[person.row]
+        return until is None or self._work.desk.clock() <= until
+
+    def _hears(self, sent: Sent) -> None:
+        self._work.desk.hears(sent)
+        hold_on, before = self._table.hold_on, self._so_far
+        if hold_on is None:
+            return
+        proof = sent.judged.proof
+        self._so_far = now = replace(
+            before,
+            judged=before.judged + 1,
+            refused=before.refused + (proof is Proof.REFUSED),
+            unsure=before.unsure + (proof is Proof.UNSURE),
+        )
+        self._held = self._held or hold_on.reached(now.judged, now.refused, now.unsure)
+        if self._held is not None:
+            paused = Paused(HOLD_ON, self._held, self._work.desk.clock())
+            self._work.gate.stop(paused_by(self._work.key, paused))
+
+
+def _name(table: Timetable, wave: int) -> str:
+    """Name the parts of a turn for people."""
+    if wave == 0:
+        return "the pilot's invitation"
+    return f"wave {wave}, invitations" if table.waves else "invitations"
