@@ -1,0 +1,87 @@
+"""The file of the do-not-contact list: whatever people keep it in, read whole or refused."""
+
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from config.do_not_contact import read_do_not_contact
+from config.errors import BadInput
+
+BOTH = {"ada@example.com": "Ada@Example.com", "bo@example.com": "bo@example.com"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("stop.txt", "Ada@Example.com\nbo@example.com\n"),
+        (
+            "stop.txt",
+            "# asked us to stop\n\n  Ada@Example.com \r\nbo@example.com\r\nBO@example.com",
+        ),
+        ("stop.txt", "\ufeffAda@Example.com\nbo@example.com"),
+        ("stop", "Ada@Example.com\nbo@example.com"),
+        ("stop.csv", "Ada@Example.com\nbo@example.com\n"),
+        ("stop.csv", "email\nAda@Example.com\nbo@example.com\n"),
+        ("stop.csv", "Name;E-Mail;why\nAda;Ada@Example.com;a, b\nBo;bo@example.com;\n"),
+        ("stop.tsv", "who\tE-mail address\nAda\tAda@Example.com\nBo\tbo@example.com\n"),
+    ],
+)
+def test_one_a_line_or_a_table_with_an_email_column(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    """Addresses as they are written, by email key; who is listed twice is listed once."""
+    file = tmp_path / name
+    file.write_text(content, encoding="utf-8")
+    assert read_do_not_contact(file) == BOTH
+
+
+def test_a_workbook_will_do_as_well(tmp_path: Path) -> None:
+    """The column is found by its header, the cell that is wrong is named."""
+    file = tmp_path / "stop.xlsx"
+    with xlsxwriter.Workbook(file) as book:
+        sheet = book.add_worksheet("Stop")
+        for row, cells in enumerate([("Who", "E-mail"), ("Ada", "ada@example.com"), ("Bo", "bo@")]):
+            sheet.write_row(row, 0, cells)
+    with pytest.raises(BadInput) as refused:
+        read_do_not_contact(file)
+    [problem] = refused.value.problems
+    assert str(problem).startswith(f'{file}, Stop!B3, email1: found "bo@", wanted an email')
+
+
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+    """A list that is read in part protects in part, so none of it is taken."""
+    file = tmp_path / "stop.txt"
+    file.write_text("ada@\n# fine\n@example.com\nbo@example.com\nAnn <ann@example.com>\n")
+    with pytest.raises(BadInput) as refused:
+        read_do_not_contact(file)
+    assert [problem.place.line for problem in refused.value.problems] == [1, 3, 5]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("stop.txt", None, "there is no such file"),
+        ("stop.txt", "", "a line that begins with # says so"),
+        ("stop.txt", "\n \n", "the file is empty"),
+        ("stop.csv", "name,phone\nAda,1\n", "no column for email1"),
+        ("stop.csv", "email\nada@example.com\n,\n \nbo\n", "wanted an email address"),
+    ],
+)
+def test_a_list_that_may_have_got_lost_is_refused(
+    tmp_path: Path, name: str, content: str | None, told: str
+) -> None:
+    """Missing, empty or without addresses: nobody would be protected, and nobody would know."""
+    file = tmp_path / name
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    with pytest.raises(BadInput) as refused:
+        read_do_not_contact(file)
+    assert told in str(refused.value.problems[0])
+
+
+def test_a_list_of_nobody_says_so(tmp_path: Path) -> None:
+    """A remark is enough."""
+    file = tmp_path / "stop.txt"
+    file.write_text("# nobody yet\n")
+    assert read_do_not_contact(file) == {}
