@@ -6,6 +6,7 @@ Prefect gets the words meant for people, or its class name; never a traceback.
 
 import re
 import traceback
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -13,11 +14,15 @@ from typing import Any, TypeVar, cast
 from prefect import Task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.states import Failed
 
 from config.errors import CampaignError
 
 T = TypeVar("T")
+
+# How many steps each run of this process has made, by the run's id in Prefect.
+made: Counter[str] = Counter()
 
 
 def in_words(error: Exception) -> str:
@@ -53,6 +58,7 @@ async def as_task(name: str, step: Callable[[], Awaitable[T]], /) -> T:
         persist_result=False,
         retries=0,
     )
+    made[str(flow_run.id)] += 1
     await cast(Awaitable[object], task(return_state=True))
     if errors:
         raise errors[0]

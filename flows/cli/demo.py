@@ -27,7 +27,10 @@ def demo() -> None:
 
     No real email is sent. The demo's ledger and outbox stay, so a second demo sends nothing.
     """
-    with _sandbox() as (service, folder), _settings(service, folder):
+    from flows.temporary_server import temporary_server
+
+    # One Prefect server for both runs.
+    with temporary_server(), _sandbox() as (service, folder), _settings(service, folder):
         sample = _sample(folder)
         say(
             f"A sandbox of the assessment service answers at {service.url}; no real email is sent.",

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from config.definition import Definition
     from config.folder import Entry
     from flows.cli.progress import Progress
+    from flows.temporary_server import TemporaryServer
 
 
 class _Folder(Watcher):
@@ -32,24 +33,27 @@ def run_folder(folder: Path, *, as_json: bool) -> int:
     Unlike several files typed one by one, a bad one is told and stops no other. Raises BadInput
     where there is no campaign at all, BadSettings.
     """
-    from config.folder import campaigns_at
-    from config.settings import check_service, load_local
-    from flows.cli.progress import progress
-    from flows.cli.running import told, worst
+    from flows.temporary_server import temporary_server
 
-    with answering(as_json):
-        entries = campaigns_at(folder)
-        check_service()
-        database = load_local().database_url
-    bad = [entry for entry in entries if entry.problems]
-    runs = {
-        entry.key: OneRun(entry.file, None, _definition(entry), [str(entry.file)])
-        for entry in entries
-        if not entry.problems
-    }
-    with progress(as_json=as_json) as shown:
-        _through_prefect(folder, runs, shown)
-    objects, codes = told(list(runs.values()), database, as_json=as_json)
+    with temporary_server() as prefect:
+        from config.folder import campaigns_at
+        from config.settings import check_service, load_local
+        from flows.cli.progress import progress
+        from flows.cli.running import told, worst
+
+        with answering(as_json):
+            entries = campaigns_at(folder)
+            check_service()
+            database = load_local().database_url
+        bad = [entry for entry in entries if entry.problems]
+        runs = {
+            entry.key: OneRun(entry.file, None, _definition(entry), [str(entry.file)])
+            for entry in entries
+            if not entry.problems
+        }
+        with progress(as_json=as_json) as shown:
+            _through_prefect(folder, runs, shown, prefect)
+        objects, codes = told(list(runs.values()), database, as_json=as_json)
     for entry in bad:
         complain(*lines_of(entry.problems), f"  bad input: {command('check', entry.file)}")
         problems = [problem.as_json() for problem in entry.problems]
@@ -67,26 +71,25 @@ def _definition(entry: "Entry") -> "Definition":
     return next(each for each in definitions if each.campaign == entry.key)
 
 
-def _through_prefect(folder: Path, runs: dict[str | None, OneRun], shown: "Progress") -> None:
+def _through_prefect(
+    folder: Path, runs: dict[str | None, OneRun], shown: "Progress", prefect: "TemporaryServer"
+) -> None:
     """Run the batch under one Prefect server."""
     import asyncio
 
-    from flows.prefect_settings import prepare
-
-    prepare(quiet=True)
     shown.starting()
-    from flows.batch import run_batch
-    from flows.temporary_server import shelter
-    from flows.watching import watcher
-
-    shelter()
     place = str(folder.resolve())
 
     async def batch() -> None:
+        from flows.batch import run_batch
+        from flows.watching import watcher
+
+        prefect.awaited()
         watcher.set(_Folder(runs, shown))
         await run_batch(place, return_state=True)
 
     try:
+        prefect.lead()
         asyncio.run(batch())
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
         for run in runs.values():

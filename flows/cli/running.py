@@ -15,6 +15,7 @@ from flows.cli.speech import answering, command, complain, counted, print_json, 
 if TYPE_CHECKING:
     from flows.cli.progress import Progress
     from flows.ending import Finish
+    from flows.temporary_server import TemporaryServer
 
 # Of the people to look at, this many are named before a run.
 NAMED = 20
@@ -60,17 +61,20 @@ def run_files(
 
     Raises BadInput, BadSettings.
     """
-    from config.settings import check_service, load_local
-    from flows.cli.progress import progress
+    from flows.temporary_server import temporary_server
 
-    with answering(as_json):
-        runs = _read(files, campaign, only)
-        check_service()
-        database = load_local().database_url
-    complain(*second_looks(runs, database))
-    with progress(as_json=as_json) as shown:
-        _through_prefect(runs, shown)
-    objects, codes = told(runs, database, as_json=as_json)
+    with temporary_server() as prefect:
+        from config.settings import check_service, load_local
+        from flows.cli.progress import progress
+
+        with answering(as_json):
+            runs = _read(files, campaign, only)
+            check_service()
+            database = load_local().database_url
+        complain(*second_looks(runs, database))
+        with progress(as_json=as_json) as shown:
+            _through_prefect(runs, shown, prefect)
+        objects, codes = told(runs, database, as_json=as_json)
     if as_json:
         print_json(objects)
     return worst(codes)
@@ -132,21 +136,17 @@ def second_looks(runs: Sequence[OneRun], database: str) -> list[str]:
     return lines
 
 
-def _through_prefect(runs: Sequence[OneRun], shown: "Progress") -> None:
+def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "TemporaryServer") -> None:
     """Run each campaign as a flow run, one after the other, under one Prefect server."""
     import asyncio
 
-    from flows.prefect_settings import prepare
-
-    prepare(quiet=True)
     shown.starting()
-    from flows.campaign import run_campaign
-    from flows.temporary_server import shelter
-    from flows.watching import watcher
-
-    shelter()
 
     async def one_after_another() -> None:
+        from flows.campaign import run_campaign
+        from flows.watching import watcher
+
+        prefect.awaited()
         for one in runs:
             watcher.set(shown.of(one))
             await run_campaign(
@@ -157,6 +157,7 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress") -> None:
             )
 
     try:
+        prefect.lead()
         asyncio.run(one_after_another())
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
         for one in runs:
