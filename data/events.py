@@ -71,11 +71,13 @@ class Request(Event):
 class Wave(Event):
     """Many requests of one run and one kind, summed up; `until` is when the last was claimed.
 
+    `number` is that of the definition's waves, 0 for its pilot; None where it asks for neither.
     `came_to` counts people by what their request came to; `reasons` counts requests by that and
     their evidence, where there is any.
     """
 
     until: datetime
+    number: int | None
     run: int
     operation: Operation
     requests: int

@@ -26,6 +26,8 @@ from data.receipt_doubts import ACCEPTED
 from data.records import Records
 from data.row_ranges import read as rows_in
 from data.states import AttemptState, Operation
+from data.stretches import wave_numbers
+from data.timetables import timetable
 
 
 def story(records: Records) -> list[Event]:
@@ -40,6 +42,14 @@ def story(records: Records) -> list[Event]:
     told += _decisions(records)
     told += _runs_ended(records)
     return sorted(told, key=lambda event: event.at)  # what is as old stays in the order above
+
+
+def numbers(records: Records, told: Iterable[Event]) -> dict[int, int]:
+    """Number the waves that the campaign's definition asks for (data/stretches.wave_numbers)."""
+    table = timetable(records.campaign.timetable)
+    pilot = next((n for n, one in records.people.items() if one.email_key == table.pilot), None)
+    sent = (event for event in told if isinstance(event, Request))
+    return wave_numbers(sent, table.waves, pilot)
 
 
 def requests(records: Records) -> list[Request]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from data.doubts import Doubt
 from data.events import Request
-from data.history import story
+from data.history import numbers, story
 from data.records import Records
 from data.report.contents import Report
 from data.report.timeline import Point, pictures
@@ -50,7 +50,7 @@ def report(
         pictures=pictures(_points(requests, kind), teller.zone),
         sent=f"{what}, by when each request was made and what it came to.",
         sections=[
-            sections.waves(events, requests, teller, campaign.key),
+            sections.waves(events, requests, numbers(records, events), teller, campaign.key),
             sections.refused(records, how),
             sections.unsure(doubts, teller, how, campaign.key),
             sections.settled(events, requests, teller),

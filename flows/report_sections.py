@@ -36,7 +36,11 @@ NAMED = 10  # people beside one reason
 
 
 def waves(
-    events: Sequence[Event], requests: Sequence[Request], teller: Teller, key: str
+    events: Sequence[Event],
+    requests: Sequence[Request],
+    numbers: Mapping[int, int],
+    teller: Teller,
+    key: str,
 ) -> Section:
     approved = {one.plan: one.who for one in events if isinstance(one, PlanAnswered)}
     under = {
@@ -45,8 +49,12 @@ def waves(
         if isinstance(one, RunBegan) and one.plan
     }
     people = [one for one in requests if one.operation in (Operation.ADD, Operation.INVITE)]
-    found = [wave for some in stretches(people) for wave in in_waves(some)]
-    rows = [_wave(number, wave, teller, under) for number, wave in enumerate(found, start=1)]
+    found = [wave for some in stretches(people) for wave in in_waves(some, numbers)]
+    own = {None: "", 0: "pilot"}  # where the definition has waves, only they are numbered
+    rows = [
+        (own.get(wave.number, wave.number) if numbers else place, *_wave(wave, teller, under))
+        for place, wave in enumerate(found, start=1)
+    ]
     columns = ("wave", "began", "until", "what", "people", "came to", "approved by")
     return Section(
         "Waves",
@@ -55,12 +63,12 @@ def waves(
     )
 
 
-def _wave(number: int, wave: Wave, teller: Teller, under: Mapping[int, str]) -> tuple[object, ...]:
+def _wave(wave: Wave, teller: Teller, under: Mapping[int, str]) -> tuple[object, ...]:
     what = "invite" if wave.operation is Operation.INVITE else "add"
     begin, end = (f"{teller.local(at):%Y-%m-%d %H:%M:%S}" for at in (wave.at, wave.until))
     until = end[11:] if end[:10] == begin[:10] else end
     approved = under.get(wave.run, "")
-    return number, begin, until, what, wave.people, came_to(wave.came_to), approved
+    return begin, until, what, wave.people, came_to(wave.came_to), approved
 
 
 def refused(records: Records, how: Discretion) -> Section:

@@ -59,6 +59,7 @@ OTHERS: Mapping[str, str] = {
     "resend": "wants {who} invited once more",
     "withdraw": "withdrew {who}",
     "allow": "let {who} through, whatever holds others back",
+    "pilot-confirmed": "found the invitation of the pilot right: {who}",
     "cleaned": "removed by hand what was left over in the web application: {who}",
 }
 
@@ -129,7 +130,8 @@ def _(event: Wave, teller: Teller) -> Iterator[str]:
     more = event.requests - event.people if event.operation is Operation.INVITE else 0
     tries = f", {counted(more, 'try', 'tries')} more" if more else ""
     people = counted(event.people, "candidate")
-    yield f"{what} {people}, {until}: {came_to(event.came_to)}{tries}"
+    wave = {None: "", 0: "pilot: "}.get(event.number, f"wave {event.number}: ")
+    yield f"{wave}{what} {people}, {until}: {came_to(event.came_to)}{tries}"
     for (state, evidence), number in event.reasons.items():
         yield f"{number:,} {COME_TO[state]}: {proved(evidence)}"
 

@@ -17,6 +17,7 @@ from flows.report_sections import plans
 from flows.story import Teller
 from sandbox.faults import Fault
 from tasks.masking import masked_text, words_of_names
+from tasks.pilot import confirm
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import NOON
 
@@ -236,3 +237,19 @@ def test_a_plan_that_was_shown_twice_was_answered_once() -> None:
     table = plans([*shown, answer], Teller(str, UTC)).table
     assert table is not None
     assert [row[2] for row in table.rows] == ["not answered", "approved by rita"]
+
+
+def test_the_waves_of_the_definition_are_those_of_the_report(campaign: DoubtfulCampaign) -> None:
+    """The pilot by itself, who confirmed it, and the others in the sizes that were asked for."""
+    with campaign.file.open("a", encoding="utf-8") as file:
+        file.write("invites: {pilot: me@example.com, waves: [1, rest]}\n")
+    campaign.run()
+    with campaign.ledger() as ledger:
+        [known] = ledger.campaigns()
+        confirm(ledger, known, "rita", "it opens")
+    campaign.run()
+    said = str(Text(page(campaign)))
+    waves = re.findall(r"(\w+) \| [^|]+ \| [^|]+ \| invite \| (\d+) \|", section(said, "Waves"))
+    assert waves == [("pilot", "1"), ("1", "1"), ("2", "2")]
+    assert "rita found the invitation of the pilot right" in section(said, "Other decisions")
+    assert sum(int(number) for _, number in waves) == len(campaign.service.record.invitations)

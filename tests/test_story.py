@@ -1,5 +1,6 @@
 """Every event in words: what a person decided reads as a sentence, whoever is named how."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -68,6 +69,7 @@ def request(operation: Operation, came_to: AttemptState, *people: int, **more: o
         (decided("resend", INVITE, 1), "wants p1 invited once more"),
         (decided("correct", None, 1, value="2"), "corrected p1 to p2"),
         (decided("allow", None, 1), "let p1 through, whatever holds others back"),
+        (decided("pilot-confirmed", None, 1), "found the invitation of the pilot right: p1"),
         (
             decided("cleaned", ADD, 1),
             "removed by hand what was left over in the web application: p1",
@@ -161,6 +163,7 @@ def test_a_wave_counts_people_and_tells_the_reasons_of_what_was_not_done() -> No
     wave = Wave(
         at=NOON,
         until=NOON + timedelta(seconds=61),
+        number=None,
         run=1,
         operation=INVITE,
         requests=1002,
@@ -172,3 +175,5 @@ def test_a_wave_counts_people_and_tells_the_reasons_of_what_was_not_done() -> No
         "invite 1,000 candidates, until 13:01:01: 999 done, 1 unsure, 2 tries more",
         "2 came to nothing: No way.",
     ]
+    for number, begins in ((0, "pilot: invite 1,000"), (2, "wave 2: invite 1,000")):
+        assert next(words(replace(wave, number=number), TELLER)).startswith(begins)

@@ -2,16 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config.waves import Waves
 from data.doubts import Word
 from data.events import Decided, Event, Request, RunBegan, Wave
 from data.states import AttemptState, Operation
-from data.stretches import FEW, summed_up, waves
+from data.stretches import FEW, summed_up, wave_numbers, waves
 from tests.small_ledger import NOON
 
 DONE, REFUSED, NOT_SENT = AttemptState.DONE, AttemptState.REFUSED, AttemptState.NOT_SENT
@@ -80,6 +82,24 @@ def test_people_of_a_request_that_was_halved_are_counted_once() -> None:
     ]
     [wave] = waves(adds)
     assert (wave.people, wave.came_to) == (100, {DONE: 99, REFUSED: 1})
+
+
+def test_the_waves_of_a_definition_are_told_as_they_are() -> None:
+    """A pilot, then 5, then 50, then the rest by hundreds; one more invitation is of no wave."""
+    pilot, *others = invitations(200)
+    numbers = wave_numbers([pilot, *others], Waves((5, 50)), pilot=1)
+    told = waves([pilot, *others], numbers)
+    assert [(wave.number, wave.people) for wave in told] == [
+        (0, 1),
+        (1, 5),
+        (2, 50),
+        (3, 100),
+        (3, 44),
+    ]
+    [again] = waves([replace(others[0], generation=2, run=2)], numbers)
+    assert again.number is None
+    assert wave_numbers(others, None, None) == {}
+    assert waves(others, wave_numbers(others, None, 1))[0].number == 1
 
 
 def test_a_few_requests_are_told_one_by_one() -> None:

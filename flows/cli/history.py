@@ -36,7 +36,7 @@ def history(
     Read from the ledger alone.
     """
     from data.events import CameIn
-    from data.history import story
+    from data.history import numbers, story
     from data.records import about
     from data.stretches import summed_up
     from flows.story import Teller, zone_of
@@ -54,7 +54,7 @@ def history(
         print_json(_object(records, row, events, teller))
         return
     head = _campaign_lines(records) if row is None else _person_lines(records, row)
-    told = summed_up(events) if row is None else events
+    told = summed_up(events, numbers(records, events)) if row is None else events
     say_at_length([*head, *_days(told, teller), "", *_ending(records, row)])
 
 
