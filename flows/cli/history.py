@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data.records import CORRECTED
 from flows.cli.arguments import AsJson, Key
 from flows.cli.complaints import UnknownPerson
 from flows.cli.known_campaign import campaign_as_it_is
@@ -146,6 +145,8 @@ def _object(
 
 
 def _plain(event: "Event", teller: "Teller") -> dict[str, Any]:
+    from data.records import CORRECTED
+
     name = type(event).__name__
     what = name[0].lower() + "".join(f" {c.lower()}" if c.isupper() else c for c in name[1:])
     plain: dict[str, Any] = {"what": what}
