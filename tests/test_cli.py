@@ -794,6 +794,10 @@ def test_a_marked_copy_never_overwrites(typed: Typed, tmp_path: Path) -> None:
         (("links", "backend-2026", "--into", "people.xlsx"), "name it with -o"),
         (("links", "backend-2026", "--into", "people.xlsx", "-o", "a.csv"), "must end in .xlsx"),
         (("links", "backend-2026", "--into", "people.xlsx", "-o", "people.xlsx"), "table itself"),
+        (
+            ("links", "backend-2026", "--into", "p.ods", "-o", "a.ods"),
+            "the values, without formats",
+        ),
     ],
 )
 def test_a_copy_has_a_name_and_a_kind_of_its_own(
