@@ -28,13 +28,15 @@ class Leg:
 class Foresight:
     """All legs, if nothing goes wrong and the pilot is confirmed at once.
 
-    `left` are the rows of people who will not be invited, `wait` why.
+    `left` are the rows of people who will not be invited, `wait` why. `asked` counts the legs
+    before the pilot has to be confirmed; None: it need not be.
     """
 
     legs: tuple[Leg, ...] = ()
     left: tuple[int, ...] = ()
     wait: Wait | None = None
     why: str | None = None
+    asked: int | None = None
 
 
 def foresee(
@@ -51,6 +53,7 @@ def foresee(
     legs: list[Leg] = []
     waiting = list(people)
     answer = Turn()
+    asked: int | None = None
     while waiting or pilot is not None:
         answer = turn(table, pilot, waiting, so_far, at)
         leg, at = _leg(table.gap, answer, so_far.last, at)
@@ -61,15 +64,16 @@ def foresee(
             gone = set(leg.rows)
             waiting = [person for person in waiting if person.row not in gone]
         elif answer.wait is Wait.PILOT:
-            so_far = replace(so_far, confirmed=True)
+            so_far, asked = replace(so_far, confirmed=True), len(legs)
         elif not answer.now:
             if answer.again is None or len(legs) >= FARTHEST:
                 break
             at = answer.again
     left = ([pilot] if pilot else []) + waiting
     if not left:
-        return Foresight(tuple(legs))
-    return Foresight(tuple(legs), tuple(p.row for p in left), answer.wait, answer.why)
+        return Foresight(tuple(legs), asked=asked)
+    rows = tuple(person.row for person in left)
+    return Foresight(tuple(legs), rows, answer.wait, answer.why, asked)
 
 
 def _leg(

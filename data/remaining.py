@@ -127,6 +127,28 @@ def after(
     return steps + [(Step.WAITING, Step.WAITING)] * new
 
 
+def waiting(
+    definition: Definition, changes: Changes, known: Mapping[str, Known], held: Collection[str] = ()
+) -> list[tuple[str, str | None]]:
+    """Whom a run would invite in the end: email key and timezone, in the order of the ledger.
+
+    Whoever is new comes behind those whom the ledger knows.
+    """
+    clocks = {candidate.key: candidate.timezone for candidate in definition.candidates}
+    removed = {person.row for person in changes.removed}
+    returned = {person.row for person in changes.returned}
+    reworded = {person.row for person, _ in changes.reworded}
+    stay = [
+        (person.key, clocks.get(person.key, person.timezone))
+        for person in known.values()
+        if ((person.listed and person.row not in removed) or person.row in returned)
+        and (person.add in (Step.WAITING, Step.DONE) or person.row in reworded)
+        and person.invite is Step.WAITING
+    ]
+    new = [(candidate.key, candidate.timezone) for candidate in changes.new]
+    return [one for one in stay + new if one[0] not in held]
+
+
 @dataclass(frozen=True, slots=True)
 class Remaining:
     """The calls a run would make now. All zero and False: nothing to do, not even a token."""

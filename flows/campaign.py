@@ -22,6 +22,7 @@ from flows.credentials import service_settings
 from flows.ending import Finish
 from flows.event_order import say_scheduled
 from flows.interrupts import listen_again
+from flows.next_run import schedule_next
 from flows.order import Desk, conduct
 from flows.seen import CANCELLED, name_of, seen
 from flows.watching import Watcher, watcher
@@ -52,12 +53,16 @@ def _name() -> str:
     on_running=[say_scheduled],
 )
 async def run_campaign(
-    file: str, campaign: str | None = None, definition: str | None = None
+    file: str,
+    campaign: str | None = None,
+    definition: str | None = None,
+    accept_removed: bool = False,
 ) -> State[Any]:
     """Create the project, add its problem and its people, invite them, write their links.
 
     `file` is the definition (YAML or workbook) or a table of candidates with its `definition`;
-    `campaign` picks one of several in a file. Safe to run again at any time.
+    `campaign` picks one of several in a file. Safe to run again at any time. `accept_removed` lets
+    it go on although more people are gone from the definition than its guard allows.
     """
     listen_again()  # for the runs beside this one
     asked = Asked(Path(file), campaign, Path(definition) if definition else None)
@@ -76,12 +81,15 @@ async def run_campaign(
                     begins=pages.begins,
                     warns=_warns(watching),
                     stopped=pages.stopped,
+                    accept_removed=accept_removed,
                 )
                 end = await conduct(asked, desk)
                 if end.ending is Ending.STOPPED and (why := await pages.stopped()):
                     # A worker's cancel comes as a signal, which only says that it was interrupted.
                     end = replace(end, reason=why)
                 await pages.ended(end)
+        if end.again is not None:
+            await schedule_next(end.again)
         watching.ended(end)
         return state_of(end)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people

@@ -21,13 +21,21 @@ from config.definition import Definition
 from config.spans import in_words
 from flows.batch import run_batch
 from flows.campaign import run_campaign
-from flows.forms import approve_campaign, settle_campaign
+from flows.forms import approve_campaign, confirm_pilot, settle_campaign
 from flows.inbox import watch_inbox
 from flows.prefect_settings import RUNS
 
 # The flows of this product, by the names that Prefect knows them by.
 FLOWS = tuple(
-    one.name for one in (run_campaign, run_batch, watch_inbox, approve_campaign, settle_campaign)
+    one.name
+    for one in (
+        run_campaign,
+        run_batch,
+        watch_inbox,
+        approve_campaign,
+        confirm_pilot,
+        settle_campaign,
+    )
 )
 
 LOOKS = timedelta(minutes=1)  # into a watched folder
@@ -121,6 +129,12 @@ def forms() -> list[Planned]:
             approve_campaign,
             "approve",
             description="Approve or reject a campaign's plan.",
+            one_at_a_time=False,
+        ),
+        Planned(
+            confirm_pilot,
+            "confirm",
+            description="Say that the pilot's invitation is right.",
             one_at_a_time=False,
         ),
         Planned(

@@ -1,4 +1,4 @@
-"""Decisions of a person as forms in Prefect's UI: approving a plan, settling what is unsure.
+"""Decisions of a person as forms in Prefect's UI: a plan, a pilot, what is unsure.
 
 They call what the command line calls. A form's fields are kept by Prefect, so people are named by
 the numbers that the campaign's page shows, never by address.
@@ -26,6 +26,7 @@ from flows.cli.doubts import STEPS
 from flows.ending import finish
 from flows.seen import name_of, show
 from tasks.approval import decide
+from tasks.pilot import confirm
 from tasks.shell import in_words
 
 NOT_DECIDED = "NotDecided"  # the final state of a form whose answer cannot be taken
@@ -88,7 +89,10 @@ async def approve_campaign(
     if answer is Answer.REJECTED:
         await _show_answer(campaign)
         return Completed(message=f"{who} rejected the plan {plan}; nothing was sent.")
-    file, definition = asked.plan.file, asked.plan.definition
+    return await _run(asked.plan.file, campaign, asked.plan.definition)
+
+
+async def _run(file: str, campaign: str, definition: str | None) -> State[Any]:
     ran = await run_campaign(file, campaign, definition, return_state=True)
     # As a state of its own: Prefect would sum up the one of a run below into words of its own.
     return State(type=ran.type, name=ran.name, message=ran.message)
@@ -108,6 +112,28 @@ async def _show_answer(key: str) -> None:
         end = replace(finish(ledger, key, None), plan=asked)
         async with get_client() as client:
             await show(client, ledger, local, end)
+
+
+@flow(name="confirm pilot", flow_run_name=_name, persist_result=False, retries=0)
+async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
+    """Say that the invitation to oneself is right, and invite the others.
+
+    Open the email that the pilot got, follow its link, and look at what candidates will see.
+
+    Args:
+        campaign: The campaign's key, such as backend-2026.
+        who: Who has looked at it.
+        why: Kept with the decision. Name no candidate here.
+    """
+    try:
+        with Ledger.open(load_local().database_url, create=False) as ledger:
+            known = ledger.campaign(campaign)
+            if known is None:
+                raise Nothing(f"There is no campaign {campaign} in the ledger.")
+            confirm(ledger, known, who, why)
+    except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
+        return Failed(name=NOT_DECIDED, message=in_words(error))
+    return await _run(known.definition, campaign, known.belongs_to)
 
 
 @flow(name="settle campaign", flow_run_name=_name, persist_result=False, retries=0)

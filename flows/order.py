@@ -12,9 +12,10 @@ from typing import TypeVar
 
 from config.errors import CampaignError
 from data.approvals import Asked as Shown
+from data.guard import too_many_gone
 from data.intake import Intent
 from data.ledger import Ledger
-from data.remaining import Changes, Remaining
+from data.remaining import Changes, Remaining, compare
 from data.states import Ending, Step
 from data.tables import Campaign
 from data.turns import Wait
@@ -58,6 +59,8 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     desk.begins(wanted.key)
     await asyncio.to_thread(follow_the_list, ledger, desk.local)
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
+    if (gone := await asyncio.to_thread(_gone, wanted, ledger, desk)) is not None:
+        return await asyncio.to_thread(finish, ledger, wanted.key, gone)
     at = desk.clock()
     if whole.invite and (late := over(timetable_of(wanted), at)) is not None:
         return await asyncio.to_thread(finish, ledger, wanted.key, late)
@@ -102,6 +105,21 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             await _send_what_is_left(work)
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
     return replace(end, receipt=receipts.elsewhere)
+
+
+def _gone(wanted: Wanted, ledger: Ledger, desk: Desk) -> str | None:
+    """Say that the guard of a changed definition stops it before it is taken over."""
+    definition, known = wanted.definition, wanted.known
+    if definition is None or known is None or desk.accept_removed:
+        return None
+    people = ledger.known(known.id)
+    gone = too_many_gone(definition.guard, compare(definition, people), people)
+    if gone is None:
+        return None
+    return (
+        f"{gone}, so nothing was sent and nothing taken over. If they are rightly gone: the same "
+        "command with  --accept-removed"
+    )
 
 
 def _approval(

@@ -228,6 +228,7 @@ def test_prefect_yaml_deploys_from_a_fresh_clone(desk: Desk, prefect: PrefectSer
         "flows/batch.py:run_batch",
         "flows/inbox.py:watch_inbox",
         "flows/forms.py:approve_campaign",
+        "flows/forms.py:confirm_pilot",
         "flows/forms.py:settle_campaign",
     }
     for entrypoint, one in mine.items():

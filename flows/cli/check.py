@@ -77,14 +77,13 @@ def _answer(reading: "Reading") -> dict[str, Any]:
 def _lines(definition: "Definition") -> list[str]:
     people = counted(len(definition.candidates), "candidate")
     invites = "to be invited" if definition.invites.send else "to be added, without invitations"
-    window = definition.invites.window
-    if window and definition.invites.send:
-        invites = f"to be invited {window}"
+    rules = definition.invites.timetable.in_words() if definition.invites.send else ()
     return [
         definition.campaign,
         f"  project     {project_in_words(definition)}",
         f"  problem     {problem_in_words(definition)}",
         f"  candidates  {people} {invites}",
+        *(f"  {word:<11} {said}" for word, said in rules),
     ]
 
 

@@ -6,15 +6,19 @@ The same decisions as the run's own (data/remaining.py), written nowhere.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from config.definition import Candidate, Definition, ProblemById, ProblemByTitle
+from data.guard import too_many_gone
 from data.held import Held
+from data.ledger import Ledger
 from data.remaining import Changes, Known, after, compare, meant, remaining
 from data.second_addresses import SecondAddress, second_addresses
 from data.states import Step
 from data.tables import Campaign
 from flows.cli.look import kept_doubt
+from tasks.foreseen import Foreseen, foreseen
 from tasks.service.wire import service_date
 from tasks.standing import furthest
 
@@ -34,9 +38,10 @@ class Forecast:
     the states of those two calls as they stand. `second` are those who were most likely invited
     under another address. `unsure`, `refused`, `sending` and `withdrawn`
     count candidates. `problem_doubt` is what speaks against the problem (tasks/problem_doubts.py),
-    `looked` what a look at the service's list found where nothing does. `differs` names fields of
-    the campaign that the service has otherwise. `held` are those who are left out, by address as
-    typed.
+    `looked` what a look at the service's list found where nothing does. `ahead` is when the
+    invitations would go, `gone` why a run would stop for people who are missing. `differs` names
+    fields of the campaign that the service has otherwise. `held` are those who are left out, by
+    address as typed.
     """
 
     campaign: str
@@ -60,6 +65,8 @@ class Forecast:
     problem_id: int | None = None
     problem_doubt: str | None = None
     looked: str | None = None
+    ahead: Foreseen | None = None
+    gone: str | None = None
 
     @property
     def nothing(self) -> bool:
@@ -100,7 +107,23 @@ class Forecast:
                 for email1, one in self.held.items()
             ],
             "differs": list(self.differs),
+            "gone": self.gone,
+            "invitations": _legs(self.ahead),
         }
+
+
+def _legs(seen: Foreseen | None) -> list[dict[str, Any]]:
+    if seen is None:
+        return []
+    return [
+        {
+            "wave": leg.wave,
+            "count": len(leg.rows),
+            "begins": leg.begins.isoformat(),
+            "ends": leg.ends.isoformat(),
+        }
+        for leg in seen.legs.legs
+    ]
 
 
 def forecast(
@@ -111,10 +134,13 @@ def forecast(
     per_request: int,
     run_lives: bool,
     held: Mapping[str, Held],
+    ledger: Ledger | None = None,
+    at: datetime,
 ) -> Forecast:
     """Lay a definition beside the ledger; `campaign` is None before its first run.
 
     `held` are those who are left out, by email key (tasks/held.py).
+    `ledger` is where `campaign` is, `at` the moment (aware) at which a run would begin.
     `run_lives` says whether the run behind what is SENDING still works on it; without its run a
     claim is unsure (data/recovery.py).
     """
@@ -122,6 +148,9 @@ def forecast(
     changes = compare(definition, known)
     steps = after(changes, known.values(), held)
     left = remaining(project, problem, steps, send=definition.invites.send)
+    ahead = None
+    if left.invite:
+        ahead = foreseen(definition, campaign, known, changes, held, ledger, at)
     standing = _standing(changes, known, send=definition.invites.send, run_lives=run_lives)
     made = campaign is not None and campaign.project_id is not None
     return Forecast(
@@ -144,6 +173,8 @@ def forecast(
         withdrawn=standing[Step.WITHDRAWN],
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),
+        ahead=ahead,
+        gone=too_many_gone(definition.guard, changes, known),
         held={
             (person.email1 if before is None else email1_of(before)): held[person.key]
             for person, before in meant(definition, known)

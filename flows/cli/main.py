@@ -32,6 +32,7 @@ COMMANDS = (
     ("history", "flows.cli.history"),
     ("report", "flows.cli.report"),
     ("approve", "flows.cli.approve"),
+    ("confirm", "flows.cli.confirm"),
     ("pause", "flows.cli.pause"),
     ("resume", "flows.cli.pause"),
     ("settle", "flows.cli.settle"),

@@ -17,6 +17,7 @@ class OneRun:
     definition_file: Path | None
     definition: "Definition"
     typed: list[str]
+    accept_removed: bool = False
     end: "Finish | None" = None
     error: Exception | None = None
 

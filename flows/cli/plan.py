@@ -61,7 +61,7 @@ def plan(
 def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
     """Decide for each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
     from config.settings import load_address, load_local
-    from data.ledger import Ledger
+    from data.ledger import Ledger, now
     from data.opening import NoLedger
     from flows.cli.forecast import forecast
     from tasks.asked import AnotherService
@@ -82,6 +82,7 @@ def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
                 per_request=per_request,
                 run_lives=False,
                 held=held_by_file(definition, listed),
+                at=now(),
             )
             for definition in definitions
         ]
@@ -104,6 +105,8 @@ def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
                     per_request=per_request,
                     run_lives=found is not None and last_run_lives(ledger, found),
                     held=held_by(definition, found, ledger, service or "", listed),
+                    ledger=ledger,
+                    at=now(),
                 )
             )
     return forecasts
@@ -130,6 +133,8 @@ def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
 
 
 def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
+    from flows.cli.when import when
+
     yield "project", _project(definition, seen)
     yield "problem", _problem(definition, seen)
     if seen.problem_doubt or seen.looked:
@@ -145,8 +150,10 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
         yield "invite", "nobody: the definition says  invites: {send: false}"
     else:
         yield "invite", counted(seen.invite, "email") if seen.invite else "nobody"
-        if definition.invites.window:
-            yield "when", str(definition.invites.window)
+        yield from definition.invites.timetable.in_words()
+        yield from when(definition.invites.timetable, seen.ahead)
+    if seen.gone:
+        yield "guard", f"{seen.gone}: a run would stop, unless told  --accept-removed"
     if definition.invites.approval is not None and not seen.nothing:
         yield "approval", "a run shows this plan, and sends nothing before a person approves it"
     yield from _twice(seen)

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 # Of the people to look at, this many are named before a run.
 NAMED = 20
 
+AcceptRemoved = Annotated[
+    bool,
+    typer.Option(
+        "--accept-removed", help="Go on although more people are gone than the guard allows."
+    ),
+]
 Files = Annotated[
     list[Path],
     typer.Argument(
@@ -33,6 +39,7 @@ def run(
     files: Files,
     campaign: DefinitionFile = None,
     only: OnlyKeys = None,
+    accept_removed: AcceptRemoved = False,
     as_json: AsJson = False,
 ) -> None:
     """Send a campaign: project, problem, people, invitations.
@@ -43,11 +50,13 @@ def run(
     from flows.cli.run_folder import run_folder
 
     folders = [file for file in files if file.is_dir()]
-    if folders and (len(files) > 1 or campaign or only):
+    if folders and (len(files) > 1 or campaign or only or accept_removed):
         raise typer.BadParameter(f"{folders[0]} is a folder: type it alone", param_hint="FILE")
     if folders:
         raise typer.Exit(run_folder(folders[0], as_json=as_json))
-    raise typer.Exit(run_files(files, campaign, only or (), as_json=as_json))
+    raise typer.Exit(
+        run_files(files, campaign, only or (), accept_removed=accept_removed, as_json=as_json)
+    )
 
 
 def run_files(
@@ -55,6 +64,7 @@ def run_files(
     campaign: Path | None = None,
     only: Sequence[str] = (),
     *,
+    accept_removed: bool = False,
     as_json: bool = False,
 ) -> int:
     """Run every campaign of these files, or `only` those with some keys; answers the exit code.
@@ -69,6 +79,8 @@ def run_files(
 
         with answering(as_json):
             runs = _read(files, campaign, only)
+            for run in runs:
+                run.accept_removed = accept_removed
             check_service()
             database = load_local().database_url
         complain(*second_looks(runs, database))
@@ -153,6 +165,7 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
                 str(one.file.resolve()),
                 one.key,
                 str(one.definition_file.resolve()) if one.definition_file else None,
+                one.accept_removed,
                 return_state=True,
             )
 
@@ -211,6 +224,9 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         return 1
     if one.end.ending is Ending.AWAITS_APPROVAL and one.end.plan:
         say(*lines_of(one.end.plan), as_json=as_json)
+        complain(f"  {one.end.reason}")
+        return 3
+    if one.end.ending is Ending.AWAITS_APPROVAL:
         complain(f"  {one.end.reason}")
         return 3
     if one.end.reason:
