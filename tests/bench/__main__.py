@@ -1,6 +1,6 @@
 """`make bench`: everything that is measured, side by side, in rounds; a table and a JSON file.
 
-.venv/bin/python -m tests.bench [--quick] [--only sending,starting,growth,killing] [--rounds N]
+.venv/bin/python -m tests.bench [--quick] [--rounds N] [--only SECTION,SECTION]
 """
 
 import argparse
@@ -15,22 +15,22 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tests.bench import growth, killing, sending, starting
+from tests.bench import growth, killing, recording, sending, starting
 from tests.bench.figures import as_json, figure, middles
-from tests.bench.killing import Left
 from tests.bench.place import QUICK, Place, Round, Size, Wrong
 from tests.bench.printing import (
     show_contenders,
     show_figures,
     show_growth,
     show_killed,
+    show_recorded,
     show_starts,
 )
 from tests.bench.targets import targets
 from tests.bench.weighing import Failed
 
 IN_ROUNDS = {"sending": sending.measure, "starting": starting.measure, "growth": growth.measure}
-SECTIONS = (*IN_ROUNDS, "killing")
+SECTIONS = (*IN_ROUNDS, "killing", "recording")
 
 
 def main() -> int:
@@ -41,7 +41,11 @@ def main() -> int:
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
     try:
         with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            rounds, left = _measure(Place(Path(folder), size), asked.only.split(","), console)
+            place, sections = Place(Path(folder), size), asked.only.split(",")
+            place.prepare()
+            rounds = _rounds(place, sections, console)
+            left = killing.measure(place) if "killing" in sections else {}
+            kept = recording.measure(place) if "recording" in sections else None
     except (Failed, Wrong) as error:
         print(f"The measuring stopped: {error}", file=sys.stderr)
         return 1
@@ -51,21 +55,20 @@ def main() -> int:
     console.print(f"\n{len(rounds)} rounds on {machine}\n")
     show_contenders(console, taken)
     show_killed(console, left)
+    show_recorded(console, kept)
     show_growth(console, taken, size)
     show_starts(console, taken)
     show_figures(console, figures)
     written = as_json(rounds, figures)
     written["killed"] = {name: asdict(one) for name, one in left.items()}
+    written["recorded"] = asdict(kept) if kept else None
     asked.json.write_text(json.dumps(written | {"machine": machine}, indent=1))
     console.print(f"Every run is in {asked.json}")
     return 0
 
 
-def _measure(
-    place: Place, sections: list[str], console: Console
-) -> tuple[list[Round], dict[str, Left]]:
+def _rounds(place: Place, sections: list[str], console: Console) -> list[Round]:
     """Take the rounds, each with every section in it. Raises Failed, Wrong."""
-    place.prepare()
     rounds: list[Round] = [{} for _ in range(place.size.rounds)]
     for number, one in enumerate(rounds, 1):
         for section, measure in IN_ROUNDS.items():
@@ -74,7 +77,7 @@ def _measure(
                 measure(place, one)
                 took = time.perf_counter() - begun
                 console.print(f"round {number} of {len(rounds)}: {section}, {took:.0f} s")
-    return rounds, killing.measure(place) if "killing" in sections else {}
+    return rounds
 
 
 def _arguments() -> argparse.ArgumentParser:

@@ -29,10 +29,19 @@ class Size:
     one_by_one: int = 500  # people for whoever sends them one by one
     killed: int = 1_000
     growth: tuple[int, ...] = (1_000, 10_000, 100_000)
+    recorded: int = 10_000
     starts: int = 3  # times that each short command is typed in a round
 
 
-QUICK = Size(rounds=1, people=200, one_by_one=50, killed=200, growth=(100, 200, 400), starts=1)
+QUICK = Size(
+    rounds=1,
+    people=200,
+    one_by_one=50,
+    killed=200,
+    growth=(100, 200, 400),
+    recorded=300,
+    starts=1,
+)
 
 
 @dataclass(frozen=True, slots=True)

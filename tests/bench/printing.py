@@ -10,6 +10,7 @@ from tests.bench import growth, starting
 from tests.bench.figures import Figure
 from tests.bench.killing import Left
 from tests.bench.place import Round, Sample, Size
+from tests.bench.recording import Recorded
 from tests.bench.sending import CONTENDERS, EMPTY_FLOW
 
 MEGABYTE = 1e6
@@ -44,6 +45,16 @@ def show_killed(console: Console, left: Mapping[str, Left]) -> None:
     for name, one in left.items():
         table.add_row(name, f"{one.twice:,}", f"{one.never:,}", f"{one.shown:,}")
     console.print(table)
+
+
+def show_recorded(console: Console, kept: Recorded | None) -> None:
+    """What a standing Prefect server has of one large campaign."""
+    if kept is not None:
+        page = "" if kept.page is None else f"; its page is there in {kept.page:.1f} s"
+        console.print(
+            f"{kept.people:,} people are {kept.steps:,} steps in Prefect, all recorded, and "
+            f"{kept.megabytes:.1f} MB of its database{page}\n"
+        )
 
 
 def show_growth(console: Console, taken: Round, size: Size) -> None:
