@@ -11,6 +11,11 @@ from config.places import shown
 LOST = ("?", "\N{REPLACEMENT CHARACTER}")
 
 
+def may_be_spoilt(name: str) -> bool:
+    """Say whether a name is worth a look at all; nearly none is, and there are many."""
+    return "?" in name or not name.isascii()
+
+
 def name_doubts(name: str) -> Iterator[Doubt]:
     """Say what may be wrong with a name; mostly nothing."""
     for character in LOST:

@@ -10,7 +10,7 @@ from config.definition import Candidate
 from config.email_doubts import doubts, mailbox
 from config.email_key import email_key
 from config.fields import CandidateFields
-from config.name_doubts import name_doubts
+from config.name_doubts import may_be_spoilt, name_doubts
 from config.places import Place, Problem, shown
 from config.wording import complaint, unknown_field
 from config.written import People, Row
@@ -50,7 +50,8 @@ def judge_people(
         for doubt in doubts(fields.email1, key):
             said = f"{shown(fields.email1)}: {doubt.sentence}"
             warnings.append(Problem(place, "email1", message=said, cause=doubt.kind))
-        warnings.extend(_about_names(fields, row, people))
+        if may_be_spoilt(fields.first_name) or may_be_spoilt(fields.last_name):
+            warnings.extend(_about_names(fields, row, people))
         if mailbox(key) != key:
             labelled.append(key)
     warnings.extend(_one_mailbox(labelled, seen))

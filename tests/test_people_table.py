@@ -128,6 +128,15 @@ def test_a_duplicate_names_both_lines() -> None:
     assert said.endswith("the same person as people.csv:2")
 
 
+def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
+    """The service has no update (interface 4): better seen before it is sent than after."""
+    reading = read(HEADER + "JosÃ©,Jos?,a@example.com\n")
+    first, last = map(str, reading.warnings)
+    assert first.startswith('people.csv:2, first_name: "JosÃ©": most likely "José", which')
+    assert last.startswith('people.csv:2, last_name: "Jos?": a ? often stands where')
+    assert reading.definitions[0].candidates[0].first_name == "JosÃ©"
+
+
 def test_unused_columns_are_remarked_on_and_never_sent() -> None:
     """A salary in the sheet stays in the sheet."""
     reading = read("first_name,salary,last_name,email1,\nAda,100,Lovelace,ada@example.com,\n")
