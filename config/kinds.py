@@ -125,7 +125,13 @@ StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
 class Fields(BaseModel):
     """Nothing unknown, nothing converted in silence."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, hide_input_in_errors=True)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        hide_input_in_errors=True,
+        # Most of them are parts of others, and need nothing built of their own.
+        defer_build=True,
+    )
 
 
 def zone_of(own: ValidationInfo) -> str | None:
