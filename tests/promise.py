@@ -126,7 +126,7 @@ def check_finished(ledger: Ledger, campaign_key: str) -> Books:
     if books is None:
         raise BrokenPromise("the campaign is not in the ledger")
     _demand(still_sending(books))
-    _demand(left_waiting(books))
+    _demand(left_waiting(books, ledger.held(books.campaign.id)))
     return books
 
 
@@ -268,8 +268,11 @@ def still_sending(books: Books) -> Iterator[str]:
         yield "the project or its problem still stands on sending"
 
 
-def left_waiting(books: Books) -> Iterator[str]:
-    """Nobody waits whose turn it is: what comes before is done, and still nothing was sent."""
+def left_waiting(books: Books, held: Collection[int]) -> Iterator[str]:
+    """Nobody waits whose turn it is: what comes before is done, and still nothing was sent.
+
+    `held` are the rows of those who are left out.
+    """
     campaign = books.campaign
     if campaign.project_state in UNTOUCHED:
         yield f"the project is {campaign.project_state}"
@@ -280,7 +283,7 @@ def left_waiting(books: Books) -> Iterator[str]:
     if campaign.problem_state != Step.DONE:
         return
     for one in books.people:
-        if not one.listed:
+        if not one.listed or one.id in held:
             continue
         if one.add_state == Step.WAITING:
             yield f"the add of {one.email_key} still waits"

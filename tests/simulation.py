@@ -32,6 +32,7 @@ from flows.order import Desk, conduct
 from tasks.asked import Asked
 from tasks.service.wire import Request
 from tests.promise import Books, BrokenPromise, check_finished, check_promise, open_books
+from tests.simulated_decisions import Decisions
 from tests.simulated_service import FAR_TOO_LATE, Assessment, Client
 from tests.virtual_time import HERE, Program, VirtualLoop
 from tests.workshop import Workshop
@@ -83,6 +84,7 @@ class World:
         self.resent: Counter[str] = Counter()
         self.log: list[str] = []
         self.endings: Counter[str] = Counter()
+        self.decisions = Decisions(self.ledger, self.dice, self.endings)
 
     # -- what the patches ask for ---------------------------------------------------------
 
@@ -200,7 +202,15 @@ class World:
         key = chosen.email_key
         times = sum(1 for o in self.assessment.record.invitations if email_key(o.email) == key)
         self.resent[key] = times
+        self.decisions.left_out.pop(key, None)
         self.endings["resent"] += 1
+
+    async def decide_against(self) -> None:
+        """Decide that somebody gets nothing more, or that an address was wrong."""
+        campaign = self.ledger.campaign(KEY)
+        if campaign is not None:
+            self.ledger.recover(campaign.id)
+            self.decisions.decide(campaign, self.assessment.record)
 
     # -- programs ---------------------------------------------------------------------------
 
@@ -317,6 +327,7 @@ class World:
             unsure += one.state in (AttemptState.UNSURE, AttemptState.OVERRULED)
         if unsure > self.assessment.faults + self.doubt_allowed:
             raise BrokenPromise(f"{unsure} requests in doubt are more than were at risk")
+        self.decisions.check(record)
         # A person who looks before saying "again" never causes a second email.
         for key, times in Counter(email_key(i.email) for i in record.invitations).items():
             if times > 1 + self.resent[key]:
@@ -339,6 +350,8 @@ class World:
                 await self.by_person(self.settle)
             if dice.random() < 0.2:
                 await self.by_person(self.resend)
+            if dice.random() < 0.2:
+                await self.by_person(self.decide_against)
         await self.calm()
 
     async def end(self) -> None:
@@ -415,7 +428,8 @@ class World:
         for one in books.people:
             refused = Step.REFUSED in (one.add_state, one.invite_state)
             withdrawn = Step.WITHDRAWN in (one.add_state, one.invite_state)
-            if refused or withdrawn or not one.listed or not self.send:
+            held = one.email_key in self.decisions.listed
+            if refused or withdrawn or held or not one.listed or not self.send:
                 continue
             if times[one.email_key] != 1 + self.resent[one.email_key]:
                 raise BrokenPromise(f"{one.email_key} got {times[one.email_key]} emails")

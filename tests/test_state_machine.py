@@ -1,4 +1,4 @@
-"""Import, run, crash, settle, resend, import again, in any order: the promise holds."""
+"""Import, run, crash, settle, resend, block, correct, in any order: the promise holds."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -86,6 +86,10 @@ class Campaigning(RuleBasedStateMachine):
     @rule()
     def a_person_sends_again(self) -> None:
         self.do(self.world.by_person(self.world.resend))
+
+    @rule()
+    def a_person_decides_against_somebody(self) -> None:
+        self.do(self.world.by_person(self.world.decide_against))
 
     @precondition(lambda self: self.world.assessment.record.requests)
     @rule()
