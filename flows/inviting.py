@@ -45,7 +45,7 @@ async def invite_people(work: Work) -> None:
             work.gate.stop(late)
             return
         if not chosen:
-            work.early = later(answer, table, work.key)
+            work.early = later(answer, table, work.key, campaign.timezone)
             return
         seen.update(person.row for person in chosen)
         if so_far.last is not None:

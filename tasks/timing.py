@@ -72,7 +72,13 @@ def before_it_begins(wanted: Wanted, ledger: Ledger, at: datetime) -> Later | No
     clocks = _clocks(wanted, ledger)
     pilot = _pilot(wanted, ledger, table.pilot)
     answer = turn(table, pilot, [Waiting(0, zone) for zone in clocks], so_far, at)
-    return None if answer.now else later(answer, table, wanted.key)
+    return None if answer.now else later(answer, table, wanted.key, _zone(wanted))
+
+
+def _zone(wanted: Wanted) -> str | None:
+    if wanted.definition is not None:
+        return wanted.definition.project.timezone
+    return wanted.known.timezone if wanted.known else None
 
 
 def _clocks(wanted: Wanted, ledger: Ledger) -> set[str | None]:
@@ -105,15 +111,19 @@ def whose_turn(
     return answer, [by_row[row] for row, _ in answer.now]
 
 
-def later(answer: Turn, table: Timetable, key: str) -> Later | None:
-    """Say in words why people wait whose turn it is not; None where nothing is in the way."""
+def later(answer: Turn, table: Timetable, key: str, zone: str | None) -> Later | None:
+    """Say in words why people wait whose turn it is not; None where nothing is in the way.
+
+    `zone` is the campaign's timezone, if it has one.
+    """
     wait = answer.wait
     if wait is None:
         return None
-    return Later(wait, _reason(wait, answer, table, key), answer.again)
+    clock = clock_of(table, zone)
+    return Later(wait, _reason(wait, answer, table, key, clock), answer.again)
 
 
-def _reason(wait: Wait, answer: Turn, table: Timetable, key: str) -> str:
+def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str) -> str:
     match wait:
         case Wait.PILOT:
             return (
@@ -121,13 +131,13 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, key: str) -> str:
                 f"looked at it and said that it is right: campaign confirm {key}"
             )
         case Wait.EARLY:
-            return f"{_from(answer, table)} (invites.not_before). {_THEN}"
+            return f"{_from(answer, clock)} (invites.not_before). {_THEN}"
         case Wait.BETWEEN:
             what = f"Wave {answer.wave} of the invitations goes out"
-            return f"{_from(answer, table, what)} (invites.between). {_THEN}"
+            return f"{_from(answer, clock, what)} (invites.between). {_THEN}"
         case Wait.HOURS if answer.again is not None:
             what = "It is outside the hours of invitations; they go out"
-            return f"{_from(answer, table, what)} (invites.hours: {table.hours}). {_THEN}"
+            return f"{_from(answer, clock, what)} (invites.hours: {table.hours}). {_THEN}"
         case Wait.HOURS:
             return "invites.hours has no hours within a year, so nobody can be invited."
         case Wait.HELD:
@@ -139,18 +149,17 @@ _THEN = "Then type the same command, or let a schedule do it."
 _PREPARED = "Everything is prepared; invitations go out"
 
 
-def _from(answer: Turn, table: Timetable, what: str = _PREPARED) -> str:
+def _from(answer: Turn, zone: str, what: str = _PREPARED) -> str:
     if answer.again is None:
         return what
-    zone = clock_of(table)
     return f"{what} from {answer.again.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} ({zone}) on"
 
 
-def clock_of(table: Timetable) -> str:
-    """The zone in which a campaign's people read the times of its invitations."""
+def clock_of(table: Timetable, zone: str | None) -> str:
+    """The zone in which people read the times of invitations; `zone` is the campaign's own."""
     if table.window is not None:
         return table.window.timezone
-    return table.hours.timezone if table.hours else "UTC"
+    return table.hours.timezone if table.hours else zone or "UTC"
 
 
 def warned(table: Timetable, at: datetime) -> str | None:

@@ -390,7 +390,8 @@ def test_an_old_copy_that_sent_another_campaign_since_is_still_old(office: Offic
     shutil.copy(office.database("first"), office.database("copy"))
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
     office.run()
-    office.run("copy", office.write("frontend.yaml", "frontend-2026", "hedy", "mary", "kay", "lise", "emmy"))
+    more = ("hedy", "mary", "kay", "lise", "emmy")
+    office.run("copy", office.write("frontend.yaml", "frontend-2026", *more))
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE, JOAN)
     assert office.reach("copy", "frontend-2026").attempt > office.entry().attempt
     office.stopped("copy", OlderLedger)

@@ -151,7 +151,7 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
     else:
         yield "invite", counted(seen.invite, "email") if seen.invite else "nobody"
         yield from definition.invites.timetable.in_words()
-        yield from when(definition.invites.timetable, seen.ahead)
+        yield from when(definition.invites.timetable, definition.project.timezone, seen.ahead)
     if seen.gone:
         yield "guard", f"{seen.gone}: a run would stop, unless told  --accept-removed"
     if definition.invites.approval is not None and not seen.nothing:

@@ -15,8 +15,13 @@ if TYPE_CHECKING:
 SHOWN = 6  # of the legs, and the last one
 
 
-def when(table: "Timetable", seen: "Foreseen | None") -> Iterator[tuple[str, str]]:
-    """Say when the invitations would go; nothing where all go at once."""
+def when(
+    table: "Timetable", zone: str | None, seen: "Foreseen | None"
+) -> Iterator[tuple[str, str]]:
+    """Say when the invitations would go, by the clocks of the campaign's `zone`.
+
+    Nothing where all go at once.
+    """
     from zoneinfo import ZoneInfo
 
     from config.timetable import Timetable
@@ -24,18 +29,18 @@ def when(table: "Timetable", seen: "Foreseen | None") -> Iterator[tuple[str, str
 
     if seen is None or table == Timetable():
         return
-    name = clock_of(table)
-    zone = ZoneInfo(name)
+    name = clock_of(table, zone)
+    place = ZoneInfo(name)
     legs = seen.legs.legs
-    for place, leg in enumerate(legs):
-        if place == seen.legs.asked:
+    for number, leg in enumerate(legs):
+        if number == seen.legs.asked:
             yield "confirm", "the pilot's invitation; what follows counts from then"
-        if place < SHOWN or place == len(legs) - 1:
-            yield "sending", _leg(leg, table, zone)
-        elif place == SHOWN:
+        if number < SHOWN or number == len(legs) - 1:
+            yield "sending", _leg(leg, table, place)
+        elif number == SHOWN:
             yield "sending", f"and {len(legs) - SHOWN - 1:,} more times"
     if legs:
-        yield "ends", f"{legs[-1].ends.astimezone(zone):%Y-%m-%d %H:%M} ({name})"
+        yield "ends", f"{legs[-1].ends.astimezone(place):%Y-%m-%d %H:%M} ({name})"
     if seen.legs.left:
         yield "left", f"{counted(len(seen.legs.left), 'person', 'people')}: {_why(seen)}"
     if seen.hurried:
