@@ -31,7 +31,9 @@ from sandbox.visitor import Visitor
 from tasks.approval import decide
 from tasks.asked import Asked
 from tasks.links import links_of
+from tasks.pilot import confirm
 
+BY = ("rehearsal", "a rehearsal")
 FIRST_STAND_IN = 1001
 """Ids of problems that a definition names by their titles, or not at all."""
 
@@ -51,8 +53,10 @@ class Stage:
     def run(self, asked: Asked, watching: Watcher) -> Finish:
         """See one campaign through, as far as it can go. Raises what `conduct` raises.
 
-        A plan that a person must approve is approved at once: this ledger is nobody's.
+        What a person must approve or confirm is so at once, and what waits for its time has it:
+        this ledger is nobody's.
         """
+        at = self.clocks.get(asked.campaign or "")
         with Ledger.open(self.local.database_url) as ledger:
             desk = Desk(
                 ledger,
@@ -61,11 +65,15 @@ class Stage:
                 expects=watching.expects,
                 hears=watching.hears,
                 receipt_of=self.folder / "definition",
-                clock=lambda: self.clocks.get(asked.campaign or "") or now(),
+                clock=lambda: at or now(),
+                paced=False,
             )
             end = asyncio.run(conduct(asked, desk))
-            if end.ending is Ending.AWAITS_APPROVAL:
-                decide(ledger, end.campaign, Answer.APPROVED, None, "rehearsal", "a rehearsal")
+            while end.again is not None or end.ending is Ending.AWAITS_APPROVAL:
+                if end.again is not None:
+                    at = end.again
+                else:
+                    _answer(ledger, end)
                 end = asyncio.run(conduct(asked, desk))
             return end
 
@@ -79,6 +87,15 @@ class Stage:
         with Ledger.open(self.local.database_url) as ledger:
             campaign = ledger.campaign(key)
             return links_of(ledger, campaign) if campaign else []
+
+
+def _answer(ledger: Ledger, end: Finish) -> None:
+    """Answer as a person would who finds everything in order."""
+    known = ledger.campaign(end.campaign)
+    if end.plan is None and known is not None:
+        confirm(ledger, known, *BY)
+    else:
+        decide(ledger, end.campaign, Answer.APPROVED, None, *BY)
 
 
 @contextmanager

@@ -58,6 +58,7 @@ class Desk:
     `receipt_of` is the file beside which the receipt lies: None means the definition; a rehearsal
     leaves nothing there. `clock` says whether it is time for invitations; it answers aware times.
     `accept_removed`: a person said that people are rightly gone from the definition.
+    `paced`: what the definition says about rates is kept.
     """
 
     ledger: Ledger
@@ -72,6 +73,7 @@ class Desk:
     receipt_of: Path | None = None
     clock: Callable[[], datetime] = now
     accept_removed: bool = False
+    paced: bool = True
 
 
 @dataclass(slots=True)
@@ -116,7 +118,7 @@ async def working(
     table = timetable_of(wanted)
     gate = Gate(
         service.problems,
-        per_second=slowest(desk.local.invites_per_second, table),
+        per_second=slowest(desk.local.invites_per_second, table.gap if desk.paced else None),
         over=lambda: over(table, desk.clock()),
     )
     journal = Journal(ledger)

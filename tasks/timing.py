@@ -1,7 +1,7 @@
 """Whether it is time: a timetable beside the clock, and why people wait, in words."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from config.timetable import Timetable
@@ -172,9 +172,9 @@ def warned(table: Timetable, at: datetime) -> str | None:
     )
 
 
-def slowest(per_second: float | None, table: Timetable) -> float | None:
-    """The rate, in invitations a second, that keeps the setting as well as the definition."""
-    if not table.gap:
+def slowest(per_second: float | None, gap: timedelta | None) -> float | None:
+    """The rate, in invitations a second, that keeps the setting as well as a definition's gap."""
+    if not gap:
         return per_second
-    rate = 1 / table.gap.total_seconds()
+    rate = 1 / gap.total_seconds()
     return rate if per_second is None else min(rate, per_second)

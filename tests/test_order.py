@@ -222,13 +222,18 @@ def test_a_429_pauses_the_whole_campaign(office: Office) -> None:
     assert all((at - asked.at).total_seconds() > 0.9 for at in later)
 
 
-def test_a_set_rate_is_kept_evenly(tmp_path: Path) -> None:
-    """No more invitations per second than a person allowed, from the first one on."""
+@pytest.mark.parametrize(
+    ("setting", "rule"),
+    [(20.0, ""), (None, "invites: {per_second: 20}\n"), (20.0, "invites: {per_hour: 360000}\n")],
+)
+def test_a_set_rate_is_kept_evenly(tmp_path: Path, setting: float | None, rule: str) -> None:
+    """No more invitations per second than a person allowed, wherever they said so."""
     with Sandbox() as service:
-        office = Office.at(tmp_path, service, invites_per_second=20.0)
+        office = Office.at(tmp_path, service, invites_per_second=setting)
         names = [f"person{number}" for number in range(12)]
         began = time.monotonic()
-        assert office.run(office.write("slowly", people(*names))).ending is Ending.COMPLETED
+        path = office.write("slowly", people(*names), more=rule)
+        assert office.run(path).ending is Ending.COMPLETED
         assert time.monotonic() - began > 11 / 20
         times = [invitation.at for invitation in service.record.invitations]
         assert (times[-1] - times[0]).total_seconds() > 0.8 * 11 / 20

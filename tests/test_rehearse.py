@@ -194,6 +194,16 @@ def test_a_rehearsal_does_not_wait_for_its_time(tmp_path: Path, when: str) -> No
         assert (end.ending, len(set_up.service.record.invitations)) == (Ending.COMPLETED, 40)
 
 
+def test_a_rehearsal_plays_through_pilot_waves_and_hours(tmp_path: Path) -> None:
+    """The pilot is confirmed, waves follow each other at once, and no rate is waited for."""
+    path = definition(tmp_path, *NAMES, project="{name: Us, timezone: UTC}")
+    rules = "pilot: me@example.com, waves: [1, 5, rest], between: 1 hour, per_hour: 1"
+    path.write_text(f"{path.read_text()}invites: {{{rules}, hours: Mon 09:00-10:30}}\n")
+    with on_stage(tmp_path, path) as set_up:
+        assert run(set_up, path).ending is Ending.COMPLETED
+        assert len(set_up.service.record.invitations) == 41
+
+
 def on_stage(folder: Path, path: Path):
     """A stage for this definition."""
     own = folder / "stage"
