@@ -89,7 +89,7 @@ async def run_campaign(
                     end = replace(end, reason=why)
                 await pages.ended(end)
         if end.again is not None:
-            await schedule_next(end.again)
+            await schedule_next(end.campaign, end.again)
         watching.ended(end)
         return state_of(end)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people

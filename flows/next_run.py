@@ -3,29 +3,42 @@
 from datetime import datetime
 from uuid import UUID
 
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Scheduled
 
+CAMPAIGN = "campaign"  # the flow of one campaign
+GO_ON = (CAMPAIGN, "batch")  # of these flows another run does what is left
 
-async def schedule_next(at: datetime) -> None:
-    """Have the deployment of this run, or of the batch it belongs to, run again `at` a moment.
+
+async def schedule_next(key: str, at: datetime) -> None:
+    """Have a campaign run again `at` a moment: by its own deployment, else by its batch's.
 
     A run of no deployment was typed by a person, who is told the moment instead. Campaigns of one
     batch that wait for the same moment share a run.
     """
     try:
         async with get_client() as client:
-            run = await client.read_flow_run(UUID(flow_run.root_flow_run_id or flow_run.id))
-            if run.deployment_id is None:
-                return
-            await client.create_flow_run_from_deployment(
-                run.deployment_id,
-                parameters=run.parameters,
-                state=Scheduled(scheduled_time=at),
-                idempotency_key=f"again {run.deployment_id} {at.isoformat()}",
-            )
+            found = await _deployment(client, key)
+            if found is not None:
+                await client.create_flow_run_from_deployment(
+                    found,
+                    state=Scheduled(scheduled_time=at),
+                    idempotency_key=f"again {found} {at.isoformat()}",
+                )
     except Exception as error:  # noqa: BLE001 - the run itself is done, and its end is to be told
         why = type(error).__name__
         get_run_logger().warning(f"The next run could not be scheduled for {at:%c} UTC: {why}.")
+
+
+async def _deployment(client: PrefectClient, key: str) -> UUID | None:
+    root = await client.read_flow_run(UUID(flow_run.root_flow_run_id or flow_run.id))
+    if root.deployment_id is None:
+        return None
+    try:
+        return (await client.read_deployment_by_name(f"{CAMPAIGN}/{key}")).id
+    except ObjectNotFound:
+        named = (await client.read_flow(root.flow_id)).name
+        return root.deployment_id if named in GO_ON else None
