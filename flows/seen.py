@@ -142,6 +142,7 @@ def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
         ledger.doubts(campaign.id).steps,
         reason=end.reason,
         written=written if written.is_dir() else None,
+        held=end.held,
     )
 
 

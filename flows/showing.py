@@ -14,9 +14,12 @@ from typing import Any
 from data.approvals import Answer, Asked
 from data.doubts import WORDS, Doubt
 from data.funnel import funnel
+from data.held import Holds
 from data.states import Operation, Step
 from data.tables import Campaign
 from flows.cli.doubts import STEPS, look, meaning, reached
+from flows.ending import NOBODY
+from tasks.held import in_words
 from tasks.masking import masked_email, masked_name
 from tasks.standing import furthest
 
@@ -64,11 +67,13 @@ def summary(
     *,
     reason: str | None,
     written: Path | None,
+    held: Holds = NOBODY,
 ) -> str:
     """Tell where a campaign stands: the page a person opens in the morning.
 
     `counts` are those of the status object, `people` the ledger's rows, `reason` is why the run
-    stopped, `written` the folder with the links.
+    stopped, `written` the folder with the links, `held` counts
+    those who are left out for now.
     """
     send = campaign.send_invites
     parts = [
@@ -78,6 +83,7 @@ def summary(
         _counts(campaign, counts),
         *_doubtful(campaign, doubts),
         *_refused(campaign, people),
+        *_held(campaign, held),
         *_people(campaign, people),
         f"## Files\n\nThe links are in `{written}`." if written else "",
     ]
@@ -192,6 +198,16 @@ def _refused(campaign: Campaign, people: Sequence[Any]) -> Iterable[str]:
             f"See who and why: `campaign status {campaign.key}`. Mend the row in "
             f"`{Path(campaign.definition).name}`, then run again; an invitation that was refused "
             f"is sent once more with `campaign resend {campaign.key}`."
+        )
+
+
+def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
+    if held.number:
+        key = campaign.key
+        yield (
+            f"## Held: {in_words(held)}\n\nSee who and why: `campaign status {key}`. One is let "
+            f"through by name with `campaign allow {key}`, or left out for good with "
+            f"`campaign withdraw {key}`."
         )
 
 

@@ -1,6 +1,7 @@
 """The links of a campaign: where each candidate takes the assessment, for people and programs."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -34,7 +35,21 @@ def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
     """What came of each candidate, by email key, in words for the person who keeps the sheet."""
     held = ledger.held(campaign.id)
     rows = {row.id: row for row in ledger.candidates(campaign.id)}
-    return {row.email_key: _result(row, campaign, held.get(row.id)) for row in rows.values()}
+    results = {row.email_key: _result(row, campaign, held.get(row.id)) for row in rows.values()}
+    for row in rows.values():
+        if row.corrected_to is not None:
+            results[row.email_key] = _corrected(row, rows, results)
+    return results
+
+
+def _corrected(row: Any, rows: Mapping[int, Any], results: Mapping[str, Result]) -> Result:
+    """What came of somebody whose row still has the address from before a correction."""
+    now = row
+    while now.corrected_to is not None:
+        now = rows[now.corrected_to]
+    result = results[now.email_key]
+    why = f"Corrected to {now.email1}." + (f" {result.why}" if result.why else "")
+    return replace(result, why=why)
 
 
 def _result(row: Any, campaign: Campaign, held: Held | None) -> Result:

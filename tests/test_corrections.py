@@ -200,6 +200,25 @@ def test_the_right_address_may_be_held(desk: DoubtfulCampaign) -> None:
     assert RIGHT not in desk.emails()
 
 
+def test_a_row_with_the_old_address_gets_what_came_of_the_person(desk: DoubtfulCampaign) -> None:
+    """In a copy of the sheet the new address, its link and its status stand beside the row."""
+    table = desk.folder / "people.csv"
+    table.write_text(f"first_name,last_name,email1\nAda,Lovelace,{ADA}\n", encoding="utf-8")
+    desk.file.write_text(
+        DEFINITION.partition("candidates:")[0] + "candidates: {file: people.csv}\n",
+        encoding="utf-8",
+    )
+    desk.run()
+    correct(desk)
+    desk.run()
+    copy = desk.folder / "result.csv"
+    answer = desk.type("links", KEY, "--into", table, "-o", copy)
+    assert answer.code == 0, answer.err
+    row = copy.read_text("utf-8").splitlines()[1]
+    assert "candidateId=5002" in row
+    assert f'"invited","Corrected to {RIGHT}."' in row
+
+
 # -- withdrawals --------------------------------------------------------------------------------
 
 

@@ -248,8 +248,16 @@ def _some(word: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _next(forecasts: "list[Forecast]", typed: list[str]) -> list[str]:
+    from data.held import Cause
+
     steps = [
         f"Unsure: {command('settle', seen.campaign)}" for seen in forecasts if seen.needs_a_person
+    ]
+    steps += [
+        f"Held: {command('status', seen.campaign)}"
+        for seen in forecasts
+        if seen.service is not None
+        and any(one.cause is not Cause.LISTED for one in seen.held.values())
     ]
     if all(seen.nothing for seen in forecasts):
         return ["Nothing to send: a run would make no request.", *steps]
