@@ -147,9 +147,13 @@ def held_in(connection: Connection, campaign_row: int, at: datetime) -> dict[int
         or_(candidate.c.add_state == Step.WAITING, added & sends),
     )
     keys = select(candidate.c.email_key).where(*waiting)
-    evidence = _read(connection, connection.execute(_evidence(keys)).all())
-    people = connection.execute(select(*_PERSON).where(*waiting)).all()
-    return _judged(connection, people, evidence, at)
+    found = connection.execute(_evidence(keys)).all()
+    if not found:
+        return {}
+    met = {one.email_key for one in found}
+    everyone = connection.execute(select(*_PERSON).where(*waiting))
+    people = [one for one in everyone if one.email_key in met]
+    return _judged(connection, people, _read(connection, found), at)
 
 
 def held_people(

@@ -1,6 +1,7 @@
 """Who is held back from a run: a definition beside the ledger, and the do-not-contact list."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from data.states import Step
 from data.tables import Campaign
 
 NOTHING_YET = (Step.WAITING, Step.REFUSED)
+
+
+SETTING = "CAMPAIGN_DO_NOT_CONTACT"
 
 
 class ListUnreadable(CampaignError):
@@ -37,7 +41,11 @@ def list_file(local: LocalSettings) -> ListFile | None:
 @lru_cache(maxsize=1)
 def _read(path: Path, _as_it_is: tuple[int, int, int] | None) -> ListFile:
     # Before each wave the list is looked at: judging 100,000 addresses takes seconds.
-    return ListFile(str(path), read_do_not_contact(path))
+    try:
+        return ListFile(str(path), read_do_not_contact(path))
+    except BadInput as error:
+        # By the name of the setting: the file is none of those that were typed.
+        raise BadInput(replace(problem, field=SETTING) for problem in error.problems) from None
 
 
 def follow_the_list(

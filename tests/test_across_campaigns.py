@@ -307,7 +307,14 @@ def test_a_list_that_cannot_be_read_stops_everything(
         asyncio.run(conduct(Asked(two.desk.file, KEY), desk_of(ledger)))
     assert refused.value.exit_code == 2
     assert two.desk.service.api_requests() == 0
-    assert two.desk.type("plan", two.desk.file).code == 2
+    planned = two.desk.type("plan", two.desk.file)
+    assert planned.code == 2
+    assert "CAMPAIGN_DO_NOT_CONTACT: " in planned.err
+    # Whoever has to be spared at once is, all the same.
+    assert f"{GRACE}: no campaign" in two.desk.type("block", GRACE, "--why", "asked us to stop").out
+    listed.unlink(missing_ok=True)
+    listed.write_text("# nobody\n")
+    assert GRACE in two.desk.type("block").out
 
 
 def test_a_list_that_goes_bad_during_a_run_ends_it(

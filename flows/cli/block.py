@@ -38,7 +38,7 @@ def block(
     """
     from config.settings import load_local
     from data.ledger import Ledger
-    from tasks.held import list_file
+    from tasks.held import follow_the_list
 
     if lift and not emails:
         raise typer.BadParameter("--lift needs the addresses that are to come off the list")
@@ -46,15 +46,14 @@ def block(
         addresses = _read(emails or [])
         reason = given(why) if addresses else ""
         local = load_local()
-        listed = list_file(local)
         with Ledger.open(local.database_url) as ledger:
-            if listed is not None:
-                ledger.follow(listed)
-            if lift:
-                told = _lift(ledger, addresses, listed.addresses if listed else {}, who, reason)
-            else:
-                told = _block(ledger, addresses, who, reason) if addresses else []
+            # Whoever has to be spared at once is, whatever is wrong with the file.
+            told = _block(ledger, addresses, who, reason) if addresses and not lift else []
             say(*told, as_json=as_json)
+            listed = follow_the_list(ledger, local)
+            if lift:
+                in_file = listed.addresses if listed else {}
+                say(*_lift(ledger, addresses, in_file, who, reason), as_json=as_json)
             _show(ledger.do_not_contact(), whole=not addresses, as_json=as_json)
 
 
