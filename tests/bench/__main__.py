@@ -17,7 +17,7 @@ from rich.console import Console
 
 from tests.bench import growth, killing, recording, sending, starting
 from tests.bench.figures import as_json, figure, middles
-from tests.bench.place import QUICK, Place, Round, Size, Wrong
+from tests.bench.place import EMPTY_FLOW, QUICK, Place, Round, Size, Wrong, empty
 from tests.bench.printing import (
     show_contenders,
     show_figures,
@@ -71,6 +71,7 @@ def _rounds(place: Place, sections: list[str], console: Console) -> list[Round]:
     """Take the rounds, each with every section in it. Raises Failed, Wrong."""
     rounds: list[Round] = [{} for _ in range(place.size.rounds)]
     for number, one in enumerate(rounds, 1):
+        one[EMPTY_FLOW] = empty(place)
         for section, measure in IN_ROUNDS.items():
             if section in sections:
                 begun = time.perf_counter()

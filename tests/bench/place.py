@@ -59,6 +59,7 @@ class Sample:
 
 
 Round = dict[str, Sample]
+EMPTY_FLOW = "an empty flow"  # every round has one
 
 
 @dataclass(slots=True)

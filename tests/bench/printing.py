@@ -9,9 +9,9 @@ from rich.table import Table
 from tests.bench import growth, starting
 from tests.bench.figures import Figure
 from tests.bench.killing import Left
-from tests.bench.place import Round, Sample, Size
+from tests.bench.place import EMPTY_FLOW, Round, Sample, Size
 from tests.bench.recording import Recorded
-from tests.bench.sending import CONTENDERS, EMPTY_FLOW
+from tests.bench.sending import CONTENDERS
 
 MEGABYTE = 1e6
 
@@ -25,7 +25,7 @@ def show_contenders(console: Console, taken: Round) -> None:
     for name in (EMPTY_FLOW, *names):
         if (one := taken.get(name)) is not None:
             table.add_row(name, *_costs(one))
-    console.print(table)
+    _print(console, table)
 
 
 def _costs(one: Sample) -> list[str]:
@@ -44,7 +44,7 @@ def show_killed(console: Console, left: Mapping[str, Left]) -> None:
     table = _table("killed half way, then run again", "invited twice", "never", "shown as unsure")
     for name, one in left.items():
         table.add_row(name, f"{one.twice:,}", f"{one.never:,}", f"{one.shown:,}")
-    console.print(table)
+    _print(console, table)
 
 
 def show_recorded(console: Console, kept: Recorded | None) -> None:
@@ -75,7 +75,7 @@ def show_growth(console: Console, taken: Round, size: Size) -> None:
             f"{run.kept / people:,.0f}",
             *(f"{taken[growth.name(people, step)].seconds:.2f}" for step in steps),
         )
-    console.print(table)
+    _print(console, table)
 
 
 def show_starts(console: Console, taken: Round) -> None:
@@ -87,7 +87,7 @@ def show_starts(console: Console, taken: Round) -> None:
             table.add_row(
                 name, f"{one.seconds:.2f}", f"{one.cpu:.2f}", f"{one.memory / MEGABYTE:.0f}"
             )
-    console.print(table)
+    _print(console, table)
 
 
 def show_figures(console: Console, figures: Sequence[Figure]) -> None:
@@ -99,7 +99,13 @@ def show_figures(console: Console, figures: Sequence[Figure]) -> None:
         by_cpu = "" if one.by_cpu is None else _number(one.by_cpu)
         most, median = _number(one.at_most), _number(one.median)
         table.add_row(one.what, most, median, spread, by_cpu, verdict)
-    console.print(table)
+    _print(console, table)
+
+
+def _print(console: Console, table: Table) -> None:
+    """Print a table, unless the sections that fill it were left out."""
+    if table.row_count:
+        console.print(table)
 
 
 def _number(value: float) -> str:

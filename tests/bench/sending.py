@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 
 from tests.bench.contenders import DBOS, FLOOR, OURS, PREFECT, SCRIPT, Contender
-from tests.bench.place import Place, Round, empty, send
-
-EMPTY_FLOW = "an empty flow"
+from tests.bench.place import Place, Round, send
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +32,6 @@ CONTENDERS = {
 
 def measure(place: Place, taken: Round) -> None:
     """Take one round."""
-    taken[EMPTY_FLOW] = empty(place)
     for case, contenders in CONTENDERS.items():
         for one in contenders:
             people = place.size.one_by_one if one is SCRIPT else place.size.people

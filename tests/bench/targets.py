@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from tests.bench import growth, starting
 from tests.bench.contenders import DBOS, FLOOR, OURS, PREFECT
-from tests.bench.place import Round, Sample, Size
-from tests.bench.sending import AT_ONCE, EMPTY_FLOW, MANY, USUAL, Case
+from tests.bench.place import EMPTY_FLOW, Round, Sample, Size
+from tests.bench.sending import AT_ONCE, MANY, USUAL, Case
 
 MEGABYTE = 1e6
 
