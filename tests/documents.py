@@ -117,9 +117,10 @@ class Shell:
     """One person at a fresh machine: a home, a folder, a ledger and a shell that remembers exports.
 
     `campaign sandbox` stays open until the end, at a free port, and its exports are typed as well.
+    `more` is what the environment holds besides.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **more: str) -> None:
         self.folder = folder
         (folder / "home").mkdir()
         (folder / "work").mkdir()
@@ -130,6 +131,7 @@ class Shell:
             "PYTHONUTF8": "1",
             "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db",
             "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
+            **more,
         }
         self._open: list[subprocess.Popen[str]] = []
 
@@ -216,9 +218,9 @@ class Shell:
             assert answer.status == 201
 
 
-def mistakes(document: Path, folder: Path) -> Iterator[str]:
+def mistakes(document: Path, folder: Path, **more: str) -> Iterator[str]:
     """Follow a document from its first block to its last; yields what is not as it says."""
-    with Shell(folder) as shell:
+    with Shell(folder, **more) as shell:
         for block in blocks(document):
             shell.prepare(block)
             if block.language == "console":

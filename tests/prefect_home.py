@@ -1,4 +1,8 @@
-"""A Prefect server of the tests' own, and campaigns run against it as a person runs them."""
+"""A Prefect server of the tests' own, and campaigns run against it as a person runs them.
+
+The modules that ask for `prefect` and `desk` share a server (conftest.py): each looks only for
+runs of its own, and when all are over, nobody's name is in anything that the server keeps.
+"""
 
 import os
 import socket
@@ -12,11 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from sandbox.server import Sandbox
+from tests.warm_start import CAMPAIGN as TYPED
+from tests.warm_start import Warm, WarmStart
 
 CAMPAIGN = str(Path(sys.executable).parent / "campaign")
-PATIENCE = 30.0  # seconds that a server may take on a busy machine
+PATIENCE = 90.0  # seconds that a server may take: its database lets others wait for a minute
+LONGEST = 200.0  # seconds of a command; where all is well it takes one or two
 
 
 @dataclass(frozen=True)
@@ -69,9 +77,25 @@ class Desk:
         return path
 
 
-def answer(process: subprocess.Popen[str]) -> Answer:
+@dataclass(frozen=True)
+class WarmDesk(Desk):
+    """A desk at which commands begin with Prefect imported."""
+
+    warm: WarmStart
+
+    def start(self, *words: object, **more: str) -> Warm:  # type: ignore[override]
+        """Start a command as a process; its output is read by `answer`."""
+        return self.python(TYPED, *words, **more)
+
+    def python(self, code: str, *words: object, **more: str) -> Warm:
+        """Start Python code as a process, with these words as its arguments."""
+        return self.warm.begin([*map(str, words)], self.folder, self.environment | more, code)
+
+
+def answer(process: subprocess.Popen[str] | Warm) -> Answer:
     """Wait for a process and collect what it said."""
-    out, err = process.communicate(timeout=110)
+    out, err = process.communicate(timeout=LONGEST)
+    assert process.returncode is not None
     return Answer(process.returncode, out, err)
 
 
@@ -135,13 +159,104 @@ def prefect_server(home: Path) -> Iterator[PrefectServer]:
             server.wait(timeout=30)
 
 
+def kept(prefect: PrefectServer) -> dict[Path, bytes]:
+    """Every file that the server and its runs have written into their home."""
+    found = {path: path.read_bytes() for path in prefect.home.rglob("*") if path.is_file()}
+    assert any(path.name == "prefect.db" for path in found)
+    return found
+
+
+def knows_nobody(prefect: PrefectServer) -> None:
+    """No candidate's name or address and no credential is in anything that Prefect keeps.
+
+    Said after the tests of a server, whatever they did: schedules, crashes, bad files, refusals.
+    """
+    words = [b"person1@", b"First1", b"Last1", b"Lovelace", b"ada@", b"grace@"]
+    words += [b"sandbox-secret", b"sandbox-client"]
+    for path, content in kept(prefect).items():
+        assert [word for word in words if word in content] == [], path.name
+
+
+def led_to(prefect: PrefectServer) -> dict[str, str]:
+    """An environment with nothing in it but the way to a server."""
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(prefect.home),
+        "PREFECT_HOME": str(prefect.home / ".prefect"),
+        "PREFECT_API_URL": prefect.api,
+    }
+
+
+def of_its_own(folder: Path, service: Sandbox) -> dict[str, str]:
+    """What a desk adds to that: a ledger in its folder, and its service."""
+    return {
+        "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder / 'ledger.db'}",
+        "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
+        **service.environment(),
+    }
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A server, and what the commands at every desk beside it are forked from."""
+
+    server: PrefectServer
+    warm: WarmStart
+
+
+@contextmanager
+def standing_in(folder: Path) -> Iterator[Standing]:
+    """Let a server stand; when it ends, nobody's name is in anything that it kept."""
+    for name in ("prefect", "typed"):
+        (folder / name).mkdir()
+    with (
+        prefect_server(folder / "prefect") as server,
+        WarmStart(led_to(server), folder / "typed") as warm,
+    ):
+        yield Standing(server, warm)
+        knows_nobody(server)
+
+
+@pytest.fixture(scope="session")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """A server on which nothing is deployed."""
+    with standing_in(tmp_path_factory.mktemp("plain")) as standing:
+        yield standing
+
+
+@pytest.fixture(scope="module")
+def automated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
+    """A module's own server, for what is deployed: automations there write with every event."""
+    with standing_in(tmp_path_factory.mktemp("automated")) as standing:
+        yield standing
+
+
+@pytest.fixture
+def standing(plain: Standing) -> Standing:
+    """The server that a module uses; one that deploys says `automated` instead."""
+    return plain
+
+
+@pytest.fixture
+def prefect(standing: Standing) -> PrefectServer:
+    return standing.server
+
+
+@pytest.fixture
+def desk(tmp_path: Path, standing: Standing) -> Iterator[WarmDesk]:
+    """A fresh folder, ledger and sandbox beside the server that is shared."""
+    with Sandbox() as service:
+        environment = led_to(standing.server) | of_its_own(tmp_path, service)
+        yield WarmDesk(tmp_path, service, environment, standing.warm)
+
+
 def _wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
-    ends = time.monotonic() + 100
+    ends = time.monotonic() + LONGEST
     while time.monotonic() < ends:
         if server.poll() is not None:
             break
         try:
-            if httpx.get(address).status_code == 200:
+            if httpx.get(address, timeout=PATIENCE).status_code == 200:
                 return
         except httpx.TransportError:
             time.sleep(0.1)  # nothing can be awaited before there is a socket

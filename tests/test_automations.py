@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import shutil
 import socketserver
 import subprocess
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import httpx
 import pytest
 from prefect.client.orchestration import PrefectClient
 
@@ -25,40 +23,22 @@ from config.settings import load_local
 from flows.automations import AGAIN, GONE, NOTIFY
 from flows.serving import MISSED, skip_missed
 from sandbox.faults import Fault
-from sandbox.server import Sandbox
-from tests.prefect_home import Desk, PrefectServer, prefect_server
-from tests.workers import PREFECT, kept, knows_nobody, runs_of, wait_until
+from tests.prefect_home import Desk, PrefectServer, Standing, kept
+from tests.workers import PREFECT, runs_of, wait_until
 
 pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(240)]
 
 ROOT = Path(__file__).parent.parent
 
 
-@pytest.fixture(scope="module")
-def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
-        yield server
-        knows_nobody(server)
-
-
 @pytest.fixture
-def desk(tmp_path: Path, prefect: PrefectServer) -> Iterator[Desk]:
-    with Sandbox() as service:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(prefect.home),
-            "PREFECT_HOME": str(prefect.home / ".prefect"),
-            "PREFECT_API_URL": prefect.api,
-            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
-            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
-            **service.environment(),
-        }
-        yield Desk(tmp_path, service, environment)
+def standing(automated: Standing) -> Standing:
+    return automated
 
 
 def automations(prefect: PrefectServer) -> dict[str, dict[str, Any]]:
     """The automations by name; one name twice is a mistake."""
-    found = httpx.post(f"{prefect.api}/automations/filter", json={}).json()
+    found = prefect.ask("automations")
     named = {one["name"]: one for one in found}
     assert len(named) == len(found)
     return named
@@ -83,8 +63,7 @@ def test_registered_twice_they_are_there_once(desk: Desk, prefect: PrefectServer
     assert desk.type("deploy", desk.campaign("twice", 1)).code == 0
     first = automations(prefect)
     assert set(first) == {GONE, AGAIN}
-    address = f"{prefect.api}/automations/{first[AGAIN]['id']}"
-    httpx.patch(address, json={"enabled": False}).raise_for_status()
+    prefect.call("PATCH", f"automations/{first[AGAIN]['id']}", {"enabled": False})
     assert desk.type("deploy", desk.folder / "twice.yaml").code == 0
     second = automations(prefect)
     assert {name: one["id"] for name, one in second.items()} == {
@@ -94,9 +73,9 @@ def test_registered_twice_they_are_there_once(desk: Desk, prefect: PrefectServer
     assert (second[GONE]["enabled"], second[AGAIN]["enabled"]) == (True, False)
 
 
-def needs_a_person(desk: Desk, key: str) -> None:
+def needs_a_person(desk: Desk, key: str, problem: int = 42) -> None:
     desk.service.faults.add(Fault("lost", "invite", after_work=True, email="person1@example.com"))
-    assert desk.type("run", desk.campaign(key, 3)).code == 3
+    assert desk.type("run", desk.campaign(key, 3, problem=problem)).code == 3
 
 
 def test_a_campaign_that_needs_a_person_is_told_to_a_webhook(
@@ -123,7 +102,7 @@ def test_a_campaign_that_needs_a_person_is_told_to_a_webhook(
         assert desk.type("deploy", CAMPAIGN_NOTIFY_URL=url).code == 0
         needs_a_person(desk, "hooked")
         # The second run is over: what the first one set off has been heard as often as it will be.
-        needs_a_person(desk, "second")
+        needs_a_person(desk, "second", problem=43)
         wait_until(lambda: any(text.startswith("second") for text in heard), 60)
     assert [text.split()[0] for text in heard] == ["hooked", "second"]
     assert heard[0].startswith("hooked 20")
@@ -165,10 +144,10 @@ def test_what_was_missed_is_done_once(desk: Desk, prefect: PrefectServer) -> Non
     """Of an hour of runs that nobody served, the latest is left; the others say why they are not
     done, and none of them is deleted."""
     assert desk.type("deploy", desk.campaign("late", 1), "--every", "5").code == 0
-    found = httpx.get(f"{prefect.api}/deployments/name/campaign/late").json()
+    found = prefect.call("GET", "deployments/name/campaign/late")
     ends = datetime.now(UTC) - timedelta(seconds=5)
     hour = {"start_time": str(ends - timedelta(hours=1)), "end_time": str(ends), "max_runs": 50}
-    httpx.post(f"{prefect.api}/deployments/{found['id']}/schedule", json=hour).raise_for_status()
+    prefect.call("POST", f"deployments/{found['id']}/schedule", hour)
 
     async def skip() -> int:
         async with PrefectClient(prefect.api) as client:
@@ -221,7 +200,7 @@ def test_prefect_yaml_deploys_from_a_fresh_clone(desk: Desk, prefect: PrefectSer
             capture_output=True,
             timeout=120,
         )
-    found = httpx.post(f"{prefect.api}/deployments/filter", json={}).json()
+    found = prefect.ask("deployments")
     mine = {one["entrypoint"]: one for one in found if ".py:" in one["entrypoint"]}
     assert set(mine) == {
         "flows/campaign.py:run_campaign",
@@ -231,9 +210,9 @@ def test_prefect_yaml_deploys_from_a_fresh_clone(desk: Desk, prefect: PrefectSer
         "flows/forms.py:confirm_pilot",
         "flows/forms.py:settle_campaign",
     }
-    for entrypoint, one in mine.items():
+    for one in mine.values():
         assert one["work_pool_name"] == "campaigns"
         assert one["job_variables"]["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "30"
-        module, name = entrypoint.split(".py:")
-        words = f"from {module.replace('/', '.')} import {name}"
-        subprocess.run([sys.executable, "-c", words], check=True, cwd=clone, timeout=60)
+    names = [entrypoint.replace("/", ".").split(".py:") for entrypoint in mine]
+    words = "\n".join(f"from {module} import {name}" for module, name in names)
+    subprocess.run([sys.executable, "-c", words], check=True, cwd=clone, timeout=60)

@@ -5,11 +5,10 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import httpx
 import openpyxl
 import pytest
 
@@ -20,10 +19,9 @@ from flows import side_by_side
 from flows.side_by_side import Outcome, run_all
 from flows.summing_up import page, state_of_all
 from sandbox.faults import Fault
-from sandbox.server import Sandbox
-from tests.prefect_home import Desk, PrefectServer, answer, prefect_server
+from tests.prefect_home import Desk, PrefectServer, answer
 
-pytestmark = pytest.mark.xdist_group("prefect")
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
 
 DEFINITION = """\
 campaign: {key}
@@ -250,27 +248,6 @@ def test_where_a_file_is_wrong_is_told_without_what_was_found(
 # -- really -----------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
-        yield server
-
-
-@pytest.fixture
-def desk(tmp_path: Path, prefect: PrefectServer) -> Iterator[Desk]:
-    with Sandbox() as service:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(prefect.home),
-            "PREFECT_HOME": str(prefect.home / ".prefect"),
-            "PREFECT_API_URL": prefect.api,
-            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
-            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
-            **service.environment(),
-        }
-        yield Desk(tmp_path, service, environment)
-
-
 def emails_of(desk: Desk) -> Counter[str]:
     return Counter(invitation.email for invitation in desk.service.record.invitations)
 
@@ -300,15 +277,17 @@ def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     assert (batch["state_type"], batch["state_name"]) == ("FAILED", "Stopped")
     message = batch["state"]["message"]
     assert message == "4 campaigns: 2 completed, bad input: bad.yaml, stopped: stopped"
-    every = prefect.ask("flow_runs", sort="START_TIME_ASC")
-    states = {run["name"].split()[0]: run["state_name"] for run in every}
-    assert states["fine"] == states["fine2"] == "Completed"
-    assert (states["bad"], states["stopped"]) == ("BadInput", "Stopped")
-    children = [run for run in every if run["parent_task_run_id"]]
+    children = prefect.ask("flow_runs", flow_runs={"parent_flow_run_id": {"any_": [batch["id"]]}})
+    states = {run["name"].split()[0]: run["state_name"] for run in children}
+    assert states == {
+        "fine": "Completed",
+        "fine2": "Completed",
+        "bad": "BadInput",
+        "stopped": "Stopped",
+    }
     assert len(children) == 4
 
-    page_of = httpx.post(f"{prefect.api}/artifacts/latest/filter", json={}).json()
-    [shown] = [artifact["data"] for artifact in page_of if artifact["key"] == "batch-autumn"]
+    shown = prefect.call("GET", "artifacts/batch-autumn/latest")["data"]
     assert "| fine | completed | 2 | 2 | 0 | 0 | 0 |" in shown
     assert "bad.yaml:7:11, invites.sned" in shown
     assert "Lovelace" not in shown
@@ -375,7 +354,7 @@ def test_a_cancel_of_the_whole_stops_every_campaign_in_it(
     desk.service.wait_for(both_under_way, timeout=60)
     [batch] = prefect.ask("flow_runs", flow_runs={"name": {"like_": "cancelled 20"}})
     asked = {"state": {"type": "CANCELLING", "name": "Cancelling"}, "force": True}
-    httpx.post(f"{prefect.api}/flow_runs/{batch['id']}/set_state", json=asked).raise_for_status()
+    prefect.call("POST", f"flow_runs/{batch['id']}/set_state", asked)
     end = answer(process)
     assert end.code == 1
     assert end.err.count("cancelled in Prefect") == 2

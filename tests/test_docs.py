@@ -24,6 +24,7 @@ from tests.documents import (
     fits,
     mistakes,
 )
+from tests.prefect_home import PrefectServer
 
 README = ROOT / "README.md"
 DOCUMENTS = [pytest.param(one, id=one.name) for one in documents()]
@@ -53,11 +54,21 @@ def of(language: str) -> list[Block]:
 # -- what is typed ----------------------------------------------------------------------------
 
 
-@pytest.mark.timeout(300)  # some dozens of commands, four of which start Prefect
-@pytest.mark.parametrize("document", DOCUMENTS)
-def test_what_a_document_shows_is_what_happens(document: Path, tmp_path: Path) -> None:
+@pytest.mark.timeout(300)  # some dozens of commands, three of which start Prefect
+def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
     """Its commands, typed in their order by a newcomer, print what it shows and end as it says."""
-    wrong = list(mistakes(document, tmp_path))
+    wrong = list(mistakes(README, tmp_path))
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.xdist_group("prefect")
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("document", DOCUMENTS[1:])
+def test_what_a_document_shows_is_what_happens(
+    document: Path, tmp_path: Path, prefect: PrefectServer
+) -> None:
+    """Who reads on has a Prefect server by then; every command does there what is shown, too."""
+    wrong = list(mistakes(document, tmp_path, PREFECT_API_URL=prefect.api))
     assert not wrong, "\n\n".join(wrong)
 
 

@@ -6,37 +6,13 @@ import json
 import os
 import signal
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from sandbox.faults import Fault
-from sandbox.server import Sandbox
-from tests.prefect_home import Desk, PrefectServer, answer, prefect_server
+from tests.prefect_home import Desk, PrefectServer, answer, kept
 
-pytestmark = pytest.mark.xdist_group("prefect")
-
-
-@pytest.fixture(scope="module")
-def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
-        yield server
-
-
-@pytest.fixture
-def desk(tmp_path: Path, prefect: PrefectServer) -> Iterator[Desk]:
-    with Sandbox() as service:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(prefect.home),
-            "PREFECT_HOME": str(prefect.home / ".prefect"),
-            "PREFECT_API_URL": prefect.api,
-            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
-            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
-            **service.environment(),
-        }
-        yield Desk(tmp_path, service, environment)
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
 
 
 def emails_of(desk: Desk) -> Counter[str]:
@@ -172,11 +148,9 @@ def test_prefect_knows_nobody(desk: Desk, prefect: PrefectServer) -> None:
     desk.type("run", desk.campaign("stranger", 5))
     desk.type("run", desk.campaign("mistaken", 5, problem=4242))
     desk.type("run", desk.folder / "secret.yaml", ASSESSMENT_CLIENT_SECRET="wrong-secret")
-    kept = [path for path in prefect.home.rglob("*") if path.is_file()]
-    assert any(path.name == "prefect.db" for path in kept)
     words = [b"person1", b"person2", b"First1", b"Last1", b"sandbox-secret", b"wrong-secret"]
     words.append(desk.service.authorization()["Authorization"][7:20].encode())
-    for path in kept:
-        content = path.read_bytes()
+    found = kept(prefect)
+    for path, content in found.items():
         assert [word for word in words if word in content] == [], path.name
-    assert b"secret 20" in b"".join(path.read_bytes() for path in kept)  # the run's name is there
+    assert b"secret 20" in b"".join(found.values())  # the run's name is there

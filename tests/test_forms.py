@@ -1,11 +1,7 @@
 """What Prefect shows of a campaign, and what a person decides there: real server, real runs."""
 
 import json
-import os
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +9,9 @@ import pytest
 
 from data.ledger import Ledger
 from sandbox.faults import Fault
-from sandbox.server import Sandbox
-from tests.prefect_home import Answer, Desk, PrefectServer, answer, prefect_server
-from tests.workers import wait_until
+from tests.prefect_home import Answer, Desk, PrefectServer, WarmDesk, answer, kept
 
-pytestmark = pytest.mark.xdist_group("prefect")
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
 
 # Runs a form as its deployment does: the flow, with parameters that came as JSON.
 FORM = """\
@@ -25,27 +19,6 @@ import asyncio, json, sys
 from flows import forms
 asyncio.run(getattr(forms, sys.argv[1])(**json.loads(sys.argv[2]), return_state=True))
 """
-
-
-@pytest.fixture(scope="module")
-def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
-        yield server
-
-
-@pytest.fixture
-def desk(tmp_path: Path, prefect: PrefectServer) -> Iterator[Desk]:
-    with Sandbox() as service:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(prefect.home),
-            "PREFECT_HOME": str(prefect.home / ".prefect"),
-            "PREFECT_API_URL": prefect.api,
-            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
-            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
-            **service.environment(),
-        }
-        yield Desk(tmp_path, service, environment)
 
 
 def emails_of(desk: Desk) -> Counter[str]:
@@ -59,17 +32,9 @@ def to_approve(desk: Desk, key: str, people: int) -> Path:
     return path
 
 
-def fill_in(desk: Desk, form: str, **fields: object) -> Answer:
+def fill_in(desk: WarmDesk, form: str, **fields: object) -> Answer:
     """Send a form and wait for its run."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", FORM, form, json.dumps(fields)],
-        env=desk.environment,
-        cwd=desk.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    return answer(process)
+    return answer(desk.python(FORM, form, json.dumps(fields)))
 
 
 def last_run(prefect: PrefectServer, name: str) -> dict[str, Any]:
@@ -99,30 +64,6 @@ def cancel(prefect: PrefectServer, run: str) -> None:
     press(prefect, run, type="CANCELLING", name="Cancelling")
 
 
-def start_served(prefect: PrefectServer, key: str, serving: subprocess.Popen[str]) -> str:
-    """Start a run of a campaign's deployment once it is served; answers the run's id."""
-    wait_until(lambda: serving.poll() is not None or deployed(prefect, key), 90)
-    assert serving.poll() is None, answer(serving)
-    return prefect.start(f"campaign/{key}")
-
-
-def deployed(prefect: PrefectServer, key: str) -> bool:
-    """Whether a deployment is there; the server tells nobody when one appears."""
-    return key in {one["name"] for one in prefect.ask("deployments")}
-
-
-def wait_for_end(prefect: PrefectServer, run: str) -> dict[str, Any]:
-    """Look at a run until it has ended."""
-
-    def ended() -> dict[str, Any] | None:
-        found: dict[str, Any] = prefect.call("GET", f"flow_runs/{run}")
-        over = found["state_type"] in ("CANCELLED", "COMPLETED", "FAILED", "CRASHED")
-        return found if over else None
-
-    found: dict[str, Any] = wait_until(ended, 60)
-    return found
-
-
 def test_a_run_has_tags_a_progress_and_a_page(desk: Desk, prefect: PrefectServer) -> None:
     """Found by campaign and by service; how far, who needs a person, and where the files are."""
     desk.service.faults.add(Fault("lost", "invite", email="person1@example.com"))
@@ -146,7 +87,7 @@ def test_a_run_has_tags_a_progress_and_a_page(desk: Desk, prefect: PrefectServer
 
 
 def test_approving_through_the_form_sends_what_was_shown(
-    desk: Desk, prefect: PrefectServer
+    desk: WarmDesk, prefect: PrefectServer
 ) -> None:
     """The run waits in a state of its own, the page shows the plan, the form sends it."""
     end = desk.type("run", to_approve(desk, "formed", 3))
@@ -169,7 +110,7 @@ def test_approving_through_the_form_sends_what_was_shown(
     assert page_of(prefect, "campaign-formed").startswith("# formed: 3 of 3 added")
 
 
-def test_a_form_cannot_approve_what_has_changed(desk: Desk, prefect: PrefectServer) -> None:
+def test_a_form_cannot_approve_what_has_changed(desk: WarmDesk, prefect: PrefectServer) -> None:
     """Void after a change of the sheet; rejected with a reason; neither sends anything."""
     file = to_approve(desk, "voided", 3)
     desk.type("run", file)
@@ -195,7 +136,7 @@ def test_a_form_cannot_approve_what_has_changed(desk: Desk, prefect: PrefectServ
     assert not emails_of(desk)
 
 
-def test_settling_through_the_form(desk: Desk, prefect: PrefectServer) -> None:
+def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> None:
     """A verdict on one person or on all; what cannot be taken says why and changes nothing."""
     desk.service.faults.add(
         Fault("lost", "invite", email="person1@example.com"),
@@ -260,30 +201,6 @@ def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectS
     assert set(emails_of(desk).values()) == {1}
 
 
-def test_a_cancel_of_a_served_run_stops_it_as_well(desk: Desk, prefect: PrefectServer) -> None:
-    """There the cancel ends the run's process, gently: no doubt, and the next run goes on."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
-    file = desk.campaign("served", 350)
-    server = desk.start("serve", file)
-    try:
-        run = start_served(prefect, "served", server)
-        desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=90)
-        cancel(prefect, run)
-        ended = wait_for_end(prefect, run)
-    finally:
-        server.terminate()
-        stopped = answer(server)
-    assert stopped.code == 0, stopped.err
-    assert ended["state_type"] == "CANCELLED"
-    status = json.loads(desk.type("status", "served", "--json").out)
-    assert status["counts"]["unsure"] == status["counts"]["sending"] == 0
-    assert 10 <= status["counts"]["invited"] == len(emails_of(desk)) <= 200
-    desk.service.faults.clear()
-    assert desk.type("run", file).code == 0
-    assert len(emails_of(desk)) == 350
-    assert set(emails_of(desk).values()) == {1}
-
-
 def test_a_suspended_run_stops_as_well(desk: Desk, prefect: PrefectServer) -> None:
     """Prefect's own pause cannot hold code that runs: the run ends, and says why."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
@@ -299,9 +216,6 @@ def test_a_suspended_run_stops_as_well(desk: Desk, prefect: PrefectServer) -> No
 
 def test_prefect_knows_nobody_by_name(desk: Desk, prefect: PrefectServer) -> None:
     """Whatever was shown and decided above: no name, no address and no secret is kept there."""
-    kept = [path for path in prefect.home.rglob("*") if path.is_file()]
-    assert any(path.name == "prefect.db" for path in kept)
     words = [b"person1", b"person2", b"First1", b"Last1", b"sandbox-secret"]
-    for path in kept:
-        content = path.read_bytes()
+    for path, content in kept(prefect).items():
         assert [word for word in words if word in content] == [], path.name

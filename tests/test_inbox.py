@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -35,9 +34,9 @@ from sandbox.server import Sandbox
 from tasks import inbox as due_files
 from tasks.inbox import Situation, Trace, at_rest, content_of, due
 from tests.campaigns import Office, people, settings_of
-from tests.prefect_home import PrefectServer, answer, prefect_server
+from tests.prefect_home import PrefectServer, WarmDesk, answer, kept
 
-pytestmark = pytest.mark.xdist_group("prefect")
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
 
 AT = datetime(2026, 12, 1, 9, tzinfo=UTC)
 QUIET = timedelta(seconds=10)
@@ -407,12 +406,6 @@ print(state.name, state.message)
 """
 
 
-@pytest.fixture(scope="module")
-def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
-        yield server
-
-
 def test_looks_that_found_nothing_do_not_bury_the_others() -> None:
     """Of the idle and the dropped looks only the present one stays; what ran something stays."""
     runs = {
@@ -433,38 +426,25 @@ def test_looks_that_found_nothing_do_not_bury_the_others() -> None:
     assert deleted == {runs["idle"].id, runs["dropped"].id}
 
 
-def test_a_look_as_prefect_shows_it(tmp_path: Path, prefect: PrefectServer) -> None:
+def test_a_look_as_prefect_shows_it(desk: WarmDesk, prefect: PrefectServer) -> None:
     """The bad file has a run that says where it is wrong; nobody's name is in Prefect."""
-    import subprocess
-
-    with Sandbox() as service:
-        box = Inbox(Office.at(tmp_path, service))
-        box.put("spring", "ada")
-        box.put("bad", "grace", more="invites: {sned: true}\n")
-        environment = os.environ | {
-            "PREFECT_HOME": str(prefect.home / ".prefect"),
-            "PREFECT_API_URL": prefect.api,
-            "CAMPAIGN_DATABASE_URL": box.office.local.database_url,
-            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
-            **service.environment(),
-        }
-        end = answer(
-            subprocess.Popen(
-                [sys.executable, "-c", LOOK, str(box.folder)],
-                env=environment,
-                cwd=Path(__file__).parent.parent,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-        )
-        assert end.out == "NeedsAttention 2 campaigns: 1 completed, bad input: bad.yaml\n", end.err
-        assert box.office.emails() == {"ada@example.com": 1}
-    states = {run["name"].split()[0]: run["state_name"] for run in prefect.ask("flow_runs")}
-    assert states == {"inbox": "NeedsAttention", "spring": "Completed", "bad": "BadInput"}
-    kept = [path for path in prefect.home.rglob("*") if path.is_file()]
-    assert any(b"inbox 20" in path.read_bytes() for path in kept)
-    for path in kept:
-        content = path.read_bytes()
+    box = Inbox(Office.at(desk.folder, desk.service))
+    box.put("spring", "ada")
+    box.put("bad", "grace", more="invites: {sned: true}\n")
+    ledger = {"CAMPAIGN_DATABASE_URL": box.office.local.database_url}
+    end = answer(desk.python(LOOK, str(box.folder), **ledger))
+    assert end.out == "NeedsAttention 2 campaigns: 1 completed, bad input: bad.yaml\n", end.err
+    assert box.office.emails() == {"ada@example.com": 1}
+    [look] = prefect.ask("flow_runs", flow_runs={"name": {"like_": "inbox 20"}})
+    assert look["state_name"] == "NeedsAttention"
+    of_this_look = {"parent_flow_run_id": {"any_": [look["id"]]}}
+    states = {
+        run["name"].split()[0]: run["state_name"]
+        for run in prefect.ask("flow_runs", flow_runs=of_this_look)
+    }
+    assert states == {"spring": "Completed", "bad": "BadInput"}
+    everything = kept(prefect)
+    assert any(b"inbox 20" in content for content in everything.values())
+    for path, content in everything.items():
         assert b"ada@example.com" not in content, path.name
         assert b"grace@example.com" not in content, path.name

@@ -15,8 +15,14 @@ from playwright.sync_api import Browser, Page, Route, expect
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.browser import browser  # noqa: F401 - a fixture
-from tests.prefect_home import Desk, PrefectServer, prefect_server
-from tests.workers import knows_nobody
+from tests.prefect_home import (
+    Desk,
+    PrefectServer,
+    knows_nobody,
+    led_to,
+    of_its_own,
+    prefect_server,
+)
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(240)]
 
@@ -35,22 +41,13 @@ def ran(tmp_path_factory: pytest.TempPathFactory, prefect: PrefectServer) -> Des
     """Two campaigns that ran: one is complete, in the other one answer was lost."""
     folder = tmp_path_factory.mktemp("desk")
     with Sandbox() as service:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(prefect.home),
-            "PREFECT_HOME": str(prefect.home / ".prefect"),
-            "PREFECT_API_URL": prefect.api,
-            "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder / 'ledger.db'}",
-            "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
-            **service.environment(),
-        }
-        desk = Desk(folder, service, environment)
+        desk = Desk(folder, service, led_to(prefect) | of_its_own(folder, service))
         assert desk.type("run", desk.campaign("calm", 120)).code == 0
         service.faults.add(
             Fault("lost", "invite", after_work=True, email="person1@example.com"),
             Fault("status", "invite", status=422, email="person2@example.com"),
         )
-        assert desk.type("run", desk.campaign("stormy", 120)).code == 3
+        assert desk.type("run", desk.campaign("stormy", 120, problem=43)).code == 3
         assert desk.type("deploy", folder / "calm.yaml").code == 0
     return desk
 

@@ -17,8 +17,8 @@ import pytest
 
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
-from tests.prefect_home import CAMPAIGN, Desk, PrefectServer
-from tests.workers import QUICK, knows_nobody, runs_of, wait_until
+from tests.prefect_home import CAMPAIGN, Desk, PrefectServer, knows_nobody
+from tests.workers import QUICK, runs_of, wait_until
 
 pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(300)]
 

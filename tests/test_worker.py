@@ -1,25 +1,20 @@
-"""Prefect's own worker runs campaigns on schedules, dies in the middle, and goes on."""
+"""Campaigns that Prefect starts: a worker runs them on schedules, dies in the middle, goes on."""
 
 import json
-import os
 import signal
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from flows.automations import GONE
 from sandbox.faults import Fault
-from sandbox.server import Sandbox
-from tests.prefect_home import Desk, PrefectServer, prefect_server
+from tests.prefect_home import Desk, PrefectServer, Standing, WarmDesk, answer
 from tests.workers import (
     end_group,
-    knows_nobody,
     notice_after,
     runs_of,
     schedule_often,
@@ -32,26 +27,9 @@ pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(300)]
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 
-@pytest.fixture(scope="module")
-def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
-        yield server
-        knows_nobody(server)
-
-
 @pytest.fixture
-def desk(tmp_path: Path, prefect: PrefectServer) -> Iterator[Desk]:
-    with Sandbox() as service:
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(prefect.home),
-            "PREFECT_HOME": str(prefect.home / ".prefect"),
-            "PREFECT_API_URL": prefect.api,
-            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
-            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
-            **service.environment(),
-        }
-        yield Desk(tmp_path, service, environment)
+def standing(automated: Standing) -> Standing:
+    return automated
 
 
 def invitations(desk: Desk) -> Counter[tuple[int, str]]:
@@ -76,8 +54,9 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: Prefe
     signals = {"terminated": signal.SIGTERM, "killed": signal.SIGKILL}
     with ExitStack() as workers:
         processes = {}
-        for key in signals:
-            deployed = desk.type("deploy", desk.campaign(key, 300), "--pool", key)
+        for problem, key in enumerate(signals, 42):  # nobody is invited to one problem twice
+            file = desk.campaign(key, 300, problem=problem)
+            deployed = desk.type("deploy", file, "--pool", key)
             assert deployed.code == 0, deployed.err
         notice_after(prefect, GONE, 35)
         for key in signals:
@@ -104,15 +83,15 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: Prefe
 
 
 def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
-    desk: Desk, prefect: PrefectServer
+    desk: WarmDesk, prefect: PrefectServer
 ) -> None:
     """A folder of three, one of them bad: two complete, the third says why, in a run of its own
     each; what comes due again sends nothing; and what has ended is not waited for any more."""
     folder = desk.folder / "three"
     folder.mkdir()
-    inside = Desk(folder, desk.service, desk.environment)
-    for key in ("first", "second"):
-        inside.campaign(key, 3)
+    inside = WarmDesk(folder, desk.service, desk.environment, desk.warm)
+    for problem, key in enumerate(("first", "second"), 42):
+        inside.campaign(key, 3, problem=problem)
     bad = (folder / "first.yaml").read_text().replace("first", "third").replace("42", "no number")
     (folder / "third.yaml").write_text(bad)
     deployed = desk.type("deploy", folder, "--cron", "0 9 * * 1-5", "--timezone", "Europe/Paris")
@@ -167,7 +146,7 @@ def at_rest(desk: Desk, key: str) -> dict[str, int] | None:
 
 def batches(prefect: PrefectServer, number: int) -> list[dict[str, Any]]:
     """The batch's runs that came to an end of their own, once there are so many."""
-    found = prefect.ask("flow_runs", flows={"name": {"any_": ["batch"]}})
+    found = prefect.ask("flow_runs", deployments={"name": {"any_": ["three"]}})
     ended = [run for run in found if run["state_type"] in {"COMPLETED", "FAILED"}]
     return ended if len(ended) >= number else []
 
@@ -199,3 +178,35 @@ def test_runs_take_the_credentials_that_prefect_keeps(desk: Desk, prefect: Prefe
     assert (mixed.code, "ASSESSMENT_CLIENT_SECRET" in mixed.err) == (2, True)
     unknown = desk.type("run", file, CAMPAIGN_CREDENTIALS_BLOCK="nowhere", **bare)
     assert (unknown.code, "campaign credentials nowhere" in unknown.err) == (2, True)
+
+
+def deployed(prefect: PrefectServer, key: str) -> bool:
+    """Whether a deployment is there; the server tells nobody when one appears."""
+    return key in {one["name"] for one in prefect.ask("deployments")}
+
+
+def test_a_cancel_of_a_served_run_stops_it_as_well(desk: WarmDesk, prefect: PrefectServer) -> None:
+    """There the cancel ends the run's process, gently: no doubt, and the next run goes on."""
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
+    file = desk.campaign("served", 350)
+    server = desk.start("serve", file)
+    try:
+        wait_until(lambda: server.poll() is not None or deployed(prefect, "served"), 90)
+        assert server.poll() is None, answer(server)
+        run = prefect.start("campaign/served")
+        desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=90)
+        cancelling = {"type": "CANCELLING", "name": "Cancelling"}
+        prefect.call("POST", f"flow_runs/{run}/set_state", {"state": cancelling})
+        wait_until(lambda: state_of(prefect, run) in ENDED, 60)
+    finally:
+        server.terminate()
+        stopped = answer(server)
+    assert stopped.code == 0, stopped.err
+    assert state_of(prefect, run) == "CANCELLED"
+    status = json.loads(desk.type("status", "served", "--json").out)
+    assert status["counts"]["unsure"] == status["counts"]["sending"] == 0
+    assert 10 <= status["counts"]["invited"] == sum(invitations(desk).values()) <= 200
+    desk.service.faults.clear()
+    assert desk.type("run", file).code == 0
+    assert sum(invitations(desk).values()) == 350
+    assert set(invitations(desk).values()) == {1}

@@ -71,23 +71,6 @@ def schedule_often(prefect: PrefectServer, deployment: str, seconds: int) -> Non
     prefect.call("POST", f"deployments/{prefect.deployment(deployment)}/schedules", often)
 
 
-def kept(prefect: PrefectServer) -> dict[Path, bytes]:
-    """Every file that the server and its runs have written into their home."""
-    found = {path: path.read_bytes() for path in prefect.home.rglob("*") if path.is_file()}
-    assert any(path.name == "prefect.db" for path in found)
-    return found
-
-
-def knows_nobody(prefect: PrefectServer) -> None:
-    """No candidate's name or address and no credential is in anything that Prefect keeps.
-
-    Said after the tests of a module, whatever they did: schedules, crashes, bad files, refusals.
-    """
-    words = [b"person1@", b"First1", b"Last1", b"sandbox-secret", b"sandbox-client"]
-    for path, content in kept(prefect).items():
-        assert [word for word in words if word in content] == [], path.name
-
-
 def wait_until(is_so: Callable[[], Any], seconds: float, log: Path | None = None) -> Any:
     """Ask twice a second until the answer is true; answers it. `log` is shown if it never is."""
     ends = time.monotonic() + seconds
