@@ -1,30 +1,19 @@
 """The ledger's transactions about whom not to send to: holds, corrections, what is left over."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
-from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Row
 
 from data import allowing, cleaning, do_not_contact, holding, withdrawing
 from data.clean_up import LeftOver
 from data.doubts import By
 from data.held import Held, ListFile, Terms
+from data.part import LedgerPart
 
 
-class Judging(ABC):
+class Judging(LedgerPart):
     """A part of the ledger; `at` of each is its own clock's."""
-
-    @abstractmethod
-    def _writing(self) -> AbstractContextManager[Connection]: ...
-
-    @abstractmethod
-    def _reading(self) -> AbstractContextManager[Connection]: ...
-
-    @abstractmethod
-    def _now(self) -> datetime: ...
 
     # -- who is held -----------------------------------------------------------------------
 

@@ -8,23 +8,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Engine, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from config.definition import Definition
 from data import (
     approvals,
     claims,
-    holding,
     inbox,
     intake,
     landing,
     pauses,
     receipt_doubts,
-    records,
     recovery,
     resending,
     settling,
@@ -35,14 +32,14 @@ from data.claims import Claim, Claimed
 from data.doubts import By, Decided, Doubts
 from data.judging import Judging
 from data.landing import Outcome
+from data.looking import Looking
 from data.opening import LedgerUnusable, open_engine, what_failed
 from data.pauses import Paused
 from data.processes import this_process
 from data.receipt import Reach
-from data.remaining import Changes, Known
-from data.states import Ending, Step
+from data.remaining import Changes
+from data.states import Ending
 from data.tables import Attempt, Campaign, Candidate, Identity, Run
-from data.turns import SoFar
 
 campaign = Campaign.__table__  # type: ignore[attr-defined]
 candidate = Candidate.__table__  # type: ignore[attr-defined]
@@ -60,25 +57,12 @@ class Begun:
     changes: Changes | None
 
 
-@dataclass(frozen=True, slots=True)
-class ToInvite:
-    """One person who is in the project and not yet invited."""
-
-    row: int
-    candidate_id: int
-    timezone: str | None = None
-    pilot: bool = False
-
-
-_CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
-
-
 def now() -> datetime:
     """The time of everything written here: UTC, aware."""
     return datetime.now(UTC)
 
 
-class Ledger(Judging):
+class Ledger(Looking, Judging):
     """One database of campaigns. Open it with `Ledger.open`, close it when done."""
 
     def __init__(self, engine: Engine) -> None:
@@ -132,164 +116,12 @@ class Ledger(Judging):
                 "again."
             ) from None
 
-    # -- what is known ------------------------------------------------------------------
+    # -- what it is ---------------------------------------------------------------------
 
     def uuid(self) -> str:
         """The ledger's own identity; a receipt names it."""
         with self._reading() as connection:
             return str(connection.scalar(select(identity.c.uuid)))
-
-    def campaign(self, key: str) -> Campaign | None:
-        with self._reading() as connection:
-            row = connection.execute(_CAMPAIGN, {"wanted": key}).first()
-        return _campaign(row) if row is not None else None
-
-    def campaigns(self) -> list[Campaign]:
-        """Every campaign, oldest first."""
-        with self._reading() as connection:
-            return [_campaign(row) for row in connection.execute(select(campaign))]
-
-    def known(self, campaign_row: int) -> dict[str, Known]:
-        """Every candidate ever seen in this campaign, by email key."""
-        with self._reading() as connection:
-            return intake.known(connection, campaign_row)
-
-    def candidates(self, campaign_row: int) -> Sequence[Row[Any]]:
-        """Every candidate's whole row, in the order they came in."""
-        with self._reading() as connection:
-            return connection.execute(
-                select(candidate)
-                .where(candidate.c.campaign_id == campaign_row)
-                .order_by(candidate.c.id)
-            ).all()
-
-    def whom_to_link(self, campaign_row: int) -> Sequence[Row[Any]]:
-        """First name, last name, address, candidate_id and invitation of everyone, likewise."""
-        with self._reading() as connection:
-            return connection.execute(
-                select(
-                    candidate.c.first_name,
-                    candidate.c.last_name,
-                    candidate.c.email1,
-                    candidate.c.candidate_id,
-                    candidate.c.invite_state,
-                )
-                .where(candidate.c.campaign_id == campaign_row)
-                .order_by(candidate.c.id)
-            ).all()
-
-    def counts(self, campaign_row: int) -> dict[tuple[bool, Step, Step], int]:
-        """How many candidates stand at each (listed, add, invite)."""
-        kinds = (candidate.c.listed, candidate.c.add_state, candidate.c.invite_state)
-        with self._reading() as connection:
-            rows = connection.execute(
-                select(*kinds, func.count())
-                .where(candidate.c.campaign_id == campaign_row)
-                .group_by(*kinds)
-            )
-            return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
-
-    def to_add(self, campaign_row: int) -> list[int]:
-        """Rows of candidates to be added, in the definition's order; who is held is left out."""
-        with self._reading() as connection:
-            held = holding.held_in(connection, campaign_row, now())
-            return [
-                row
-                for row in connection.scalars(
-                    select(candidate.c.id)
-                    .where(
-                        candidate.c.campaign_id == campaign_row,
-                        candidate.c.add_state == Step.WAITING,
-                        candidate.c.listed,
-                    )
-                    .order_by(candidate.c.id)
-                )
-                if row not in held
-            ]
-
-    def to_invite(self, campaign_row: int, pilot: str | None = None) -> list[ToInvite]:
-        """Candidates in the project to be invited, in the same order; who is held is left out.
-
-        `pilot` is the email key of the one who is to be told from the others.
-        """
-        with self._reading() as connection:
-            held = holding.held_in(connection, campaign_row, now())
-            rows = connection.execute(
-                select(
-                    candidate.c.id,
-                    candidate.c.candidate_id,
-                    candidate.c.timezone,
-                    (candidate.c.email_key == (pilot or "")).label("pilot"),
-                )
-                .where(
-                    candidate.c.campaign_id == campaign_row,
-                    candidate.c.add_state == Step.DONE,
-                    candidate.c.invite_state == Step.WAITING,
-                    candidate.c.candidate_id.is_not(None),
-                    candidate.c.listed,
-                )
-                .order_by(candidate.c.id)
-            )
-            return [ToInvite(*row) for row in rows if row.id not in held]
-
-    def timezones(self, campaign_row: int) -> list[str | None]:
-        """The clocks of the people who are still to be invited, each once."""
-        with self._reading() as connection:
-            found = connection.scalars(
-                select(candidate.c.timezone)
-                .distinct()
-                .where(
-                    candidate.c.campaign_id == campaign_row,
-                    candidate.c.invite_state == Step.WAITING,
-                    candidate.c.listed,
-                )
-            )
-            return list(found)
-
-    def so_far(self, campaign_row: int, key: str, pilot: str | None) -> SoFar:
-        """How far a campaign has got with inviting; `pilot` is an email key."""
-        with self._reading() as connection:
-            return so_far.so_far(connection, campaign_row, key, pilot)
-
-    def confirm_pilot(self, campaign_row: int, row: int, who: str, why: str) -> None:
-        """Write down that the invitation to oneself (`row` of the candidates) is right."""
-        with self._writing() as connection:
-            so_far.confirm(connection, campaign_row, row, By(who, why, now()))
-
-    def people(self, rows: Sequence[int]) -> list[Known]:
-        """What is to be sent for these rows, in their order."""
-        with self._reading() as connection:
-            return intake.people(connection, rows)
-
-    def last_run(self, campaign_row: int) -> Row[Any] | None:
-        with self._reading() as connection:
-            return connection.execute(
-                select(runs)
-                .where(runs.c.campaign_id == campaign_row)
-                .order_by(runs.c.id.desc())
-                .limit(1)
-            ).first()
-
-    def attempts(self, campaign_row: int) -> Sequence[Row[Any]]:
-        """The whole journal of a campaign, oldest first."""
-        with self._reading() as connection:
-            return connection.execute(
-                select(attempt).where(attempt.c.campaign_id == campaign_row).order_by(attempt.c.id)
-            ).all()
-
-    def saw_problem(self, key: str, doubt: str | None) -> None:
-        """Keep what a look at the service's list said against a campaign's problem, and when."""
-        with self._writing() as connection:
-            connection.execute(
-                update(campaign)
-                .where(campaign.c.key == key)
-                .values(problem_doubt=doubt, problem_seen_at=now())
-            )
-
-    def records(self, campaign_row: int) -> records.Records:
-        """Everything that was written down about a campaign, as of one moment."""
-        with self._reading() as connection:
-            return records.read(connection, campaign_row, now())
 
     # -- receipts -----------------------------------------------------------------------
 
@@ -320,6 +152,22 @@ class Ledger(Judging):
         """Accept the receipts of this campaign that did not fit; returns how many there were."""
         with self._writing() as connection:
             return receipt_doubts.accept(connection, key, who, why, now())
+
+    # -- what a person or a look said --------------------------------------------------
+
+    def confirm_pilot(self, campaign_row: int, row: int, who: str, why: str) -> None:
+        """Write down that the invitation to oneself (`row` of the candidates) is right."""
+        with self._writing() as connection:
+            so_far.confirm(connection, campaign_row, row, By(who, why, now()))
+
+    def saw_problem(self, key: str, doubt: str | None) -> None:
+        """Keep what a look at the service's list said against a campaign's problem, and when."""
+        with self._writing() as connection:
+            connection.execute(
+                update(campaign)
+                .where(campaign.c.key == key)
+                .values(problem_doubt=doubt, problem_seen_at=now())
+            )
 
     # -- runs ---------------------------------------------------------------------------
 
@@ -484,9 +332,3 @@ class Ledger(Judging):
         with self._writing() as connection:
             landing.land(connection, outcomes)
             return claims.grant(connection, wishes)
-
-
-def _campaign(row: Row[Any]) -> Campaign:
-    # A row has the table's fields by name and cannot be changed; making a model of it would cost
-    # more than reading it, and this is read before every step.
-    return cast(Campaign, row)

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from config.timetable import Timetable
-from data.ledger import ToInvite
+from data.looking import ToInvite
 from data.pauses import Paused
 from data.turns import SoFar, Turn, Wait
 from flows.parts import may_go_on, name_of

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from data.claims import Claimed
-from data.ledger import ToInvite
+from data.looking import ToInvite
 from data.states import Operation
 from tasks.sending import Prepared, Sender, Sent
 from tasks.service import wire

@@ -6,7 +6,8 @@ from zoneinfo import ZoneInfo
 
 from config.timetable import Timetable
 from config.window import Phase
-from data.ledger import Ledger, ToInvite
+from data.ledger import Ledger
+from data.looking import ToInvite
 from data.remaining import Known
 from data.states import Step
 from data.tables import Campaign

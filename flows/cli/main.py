@@ -9,7 +9,6 @@ import gc
 import os
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -67,8 +66,7 @@ def application(typed: str | None = None) -> typer.Typer:
     )
     app.callback()(campaign)
     for name, module in [one for one in COMMANDS if one[0] == typed] or COMMANDS:
-        if find_spec(module):
-            app.command(name)(getattr(import_module(module), name.replace("-", "_")))
+        app.command(name)(getattr(import_module(module), name.replace("-", "_")))
     return app
 
 

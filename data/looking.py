@@ -1,0 +1,180 @@
+"""The ledger's reading transactions: what is known of campaigns, people, requests and runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from sqlalchemy import Row, bindparam, func, select
+
+from data import holding, intake, records, so_far
+from data.part import LedgerPart
+from data.remaining import Known
+from data.states import Step
+from data.tables import Attempt, Campaign, Candidate, Run
+from data.turns import SoFar
+
+campaign = Campaign.__table__  # type: ignore[attr-defined]
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+attempt = Attempt.__table__  # type: ignore[attr-defined]
+runs = Run.__table__  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class ToInvite:
+    """One person who is in the project and not yet invited."""
+
+    row: int
+    candidate_id: int
+    timezone: str | None = None
+    pilot: bool = False
+
+
+_CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
+
+
+class Looking(LedgerPart):
+    """The part of the ledger that only looks."""
+
+    def campaign(self, key: str) -> Campaign | None:
+        with self._reading() as connection:
+            row = connection.execute(_CAMPAIGN, {"wanted": key}).first()
+        return _campaign(row) if row is not None else None
+
+    def campaigns(self) -> list[Campaign]:
+        """Every campaign, oldest first."""
+        with self._reading() as connection:
+            return [_campaign(row) for row in connection.execute(select(campaign))]
+
+    def known(self, campaign_row: int) -> dict[str, Known]:
+        """Every candidate ever seen in this campaign, by email key."""
+        with self._reading() as connection:
+            return intake.known(connection, campaign_row)
+
+    def candidates(self, campaign_row: int) -> Sequence[Row[Any]]:
+        """Every candidate's whole row, in the order they came in."""
+        with self._reading() as connection:
+            return connection.execute(
+                select(candidate)
+                .where(candidate.c.campaign_id == campaign_row)
+                .order_by(candidate.c.id)
+            ).all()
+
+    def whom_to_link(self, campaign_row: int) -> Sequence[Row[Any]]:
+        """First name, last name, address, candidate_id and invitation of everyone, likewise."""
+        with self._reading() as connection:
+            return connection.execute(
+                select(
+                    candidate.c.first_name,
+                    candidate.c.last_name,
+                    candidate.c.email1,
+                    candidate.c.candidate_id,
+                    candidate.c.invite_state,
+                )
+                .where(candidate.c.campaign_id == campaign_row)
+                .order_by(candidate.c.id)
+            ).all()
+
+    def counts(self, campaign_row: int) -> dict[tuple[bool, Step, Step], int]:
+        """How many candidates stand at each (listed, add, invite)."""
+        kinds = (candidate.c.listed, candidate.c.add_state, candidate.c.invite_state)
+        with self._reading() as connection:
+            rows = connection.execute(
+                select(*kinds, func.count())
+                .where(candidate.c.campaign_id == campaign_row)
+                .group_by(*kinds)
+            )
+            return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
+
+    def to_add(self, campaign_row: int) -> list[int]:
+        """Rows of candidates to be added, in the definition's order; who is held is left out."""
+        with self._reading() as connection:
+            held = holding.held_in(connection, campaign_row, self._now())
+            return [
+                row
+                for row in connection.scalars(
+                    select(candidate.c.id)
+                    .where(
+                        candidate.c.campaign_id == campaign_row,
+                        candidate.c.add_state == Step.WAITING,
+                        candidate.c.listed,
+                    )
+                    .order_by(candidate.c.id)
+                )
+                if row not in held
+            ]
+
+    def to_invite(self, campaign_row: int, pilot: str | None = None) -> list[ToInvite]:
+        """Candidates in the project to be invited, in the same order; who is held is left out.
+
+        `pilot` is the email key of the one who is to be told from the others.
+        """
+        with self._reading() as connection:
+            held = holding.held_in(connection, campaign_row, self._now())
+            rows = connection.execute(
+                select(
+                    candidate.c.id,
+                    candidate.c.candidate_id,
+                    candidate.c.timezone,
+                    (candidate.c.email_key == (pilot or "")).label("pilot"),
+                )
+                .where(
+                    candidate.c.campaign_id == campaign_row,
+                    candidate.c.add_state == Step.DONE,
+                    candidate.c.invite_state == Step.WAITING,
+                    candidate.c.candidate_id.is_not(None),
+                    candidate.c.listed,
+                )
+                .order_by(candidate.c.id)
+            )
+            return [ToInvite(*row) for row in rows if row.id not in held]
+
+    def timezones(self, campaign_row: int) -> list[str | None]:
+        """The clocks of the people who are still to be invited, each once."""
+        with self._reading() as connection:
+            found = connection.scalars(
+                select(candidate.c.timezone)
+                .distinct()
+                .where(
+                    candidate.c.campaign_id == campaign_row,
+                    candidate.c.invite_state == Step.WAITING,
+                    candidate.c.listed,
+                )
+            )
+            return list(found)
+
+    def so_far(self, campaign_row: int, key: str, pilot: str | None) -> SoFar:
+        """How far a campaign has got with inviting; `pilot` is an email key."""
+        with self._reading() as connection:
+            return so_far.so_far(connection, campaign_row, key, pilot)
+
+    def people(self, rows: Sequence[int]) -> list[Known]:
+        """What is to be sent for these rows, in their order."""
+        with self._reading() as connection:
+            return intake.people(connection, rows)
+
+    def last_run(self, campaign_row: int) -> Row[Any] | None:
+        with self._reading() as connection:
+            return connection.execute(
+                select(runs)
+                .where(runs.c.campaign_id == campaign_row)
+                .order_by(runs.c.id.desc())
+                .limit(1)
+            ).first()
+
+    def attempts(self, campaign_row: int) -> Sequence[Row[Any]]:
+        """The whole journal of a campaign, oldest first."""
+        with self._reading() as connection:
+            return connection.execute(
+                select(attempt).where(attempt.c.campaign_id == campaign_row).order_by(attempt.c.id)
+            ).all()
+
+    def records(self, campaign_row: int) -> records.Records:
+        """Everything that was written down about a campaign, as of one moment."""
+        with self._reading() as connection:
+            return records.read(connection, campaign_row, self._now())
+
+
+def _campaign(row: Row[Any]) -> Campaign:
+    # A row has the table's fields by name and cannot be changed; making a model of it would cost
+    # more than reading it, and this is read before every step.
+    return cast(Campaign, row)
