@@ -41,6 +41,7 @@ ECHO = timedelta(minutes=1)
 ONCE_IN = timedelta(minutes=10)
 GONE = "CampaignRunGone"
 AGAIN = "CampaignRunAgain"
+GONE_AGAIN = "CampaignGoneRunAgain"
 NOTIFY = "CampaignNeedsAPerson"
 NOTIFY_BLOCK = "campaign-notify"
 
@@ -78,15 +79,15 @@ def _of_our_flows() -> ResourceSpecification:
 
 
 def gone() -> AutomationCore:
-    """A run of which nothing is heard any more is marked, and what it was doing is started again.
+    """A run of which nothing is heard any more is marked.
 
-    Under a name of its own, so that `again` does not start it a second time. A run that was typed
-    in a terminal belongs to no deployment, and is only marked.
+    Only marked: a server may hear of a sign of life late, or twice, and take silence after the end
+    for silence. A run that has ended is not marked, and so not started again either.
     """
     message = "Its process went away. What was on its way is unsure; nothing is repeated."
     return AutomationCore(
         name=GONE,
-        description="Marks a campaign's run of which nothing is heard, and starts it again.",
+        description="Marks a campaign's run of which nothing is heard.",
         trigger=EventTrigger(
             match=_any_run(),
             match_related=[_of_our_flows()],
@@ -98,11 +99,16 @@ def gone() -> AutomationCore:
             threshold=1,
             within=SILENCE,
         ),
-        actions=[
-            ChangeFlowRunState(state=StateType.CRASHED, name=NOT_HEARD_OF, message=message),
-            _same_once_more(),
-        ],
+        actions=[ChangeFlowRunState(state=StateType.CRASHED, name=NOT_HEARD_OF, message=message)],
     )
+
+
+def gone_again() -> AutomationCore:
+    """What a run was doing that was marked as gone is started again, with the same parameters.
+
+    A run that was typed in a terminal belongs to no deployment, and is only marked.
+    """
+    return _again(GONE_AGAIN, NOT_HEARD_OF, ECHO)
 
 
 def again() -> AutomationCore:
@@ -110,17 +116,21 @@ def again() -> AutomationCore:
 
     Once in ten minutes: one that crashes at every start is not started for ever.
     """
+    return _again(AGAIN, "Crashed", ONCE_IN)
+
+
+def _again(name: str, state: str, once_in: timedelta) -> AutomationCore:
     return AutomationCore(
-        name=AGAIN,
-        description="Starts what a crashed run of a campaign was doing again, soon and once.",
+        name=name,
+        description=f"Starts what a campaign's run was doing again that ended as {state}.",
         trigger=EventTrigger(
             match=_any_run(),
             match_related=[_of_our_flows(), _of_a_deployment()],
-            expect={"prefect.flow-run.Crashed"},
+            expect={f"prefect.flow-run.{state}"},
             for_each={"related:deployment:prefect.resource.id"},
             posture=Posture.Reactive,
             threshold=1,
-            within=ONCE_IN,
+            within=once_in,
         ),
         actions=[_same_once_more()],
     )
@@ -169,7 +179,7 @@ def notify(block: UUID, *, by_mail: bool) -> AutomationCore:
 
 async def register(client: PrefectClient, notify_url: SecretStr | None) -> None:
     """Create or renew the automations. Without an address, notices stay as they were."""
-    wanted = [gone(), again()]
+    wanted = [gone(), gone_again(), again()]
     if notify_url is not None:
         by_mail = urlsplit(notify_url.get_secret_value()).scheme in {"mailto", "mailtos"}
         wanted.append(notify(await _kept(notify_url, by_mail=by_mail), by_mail=by_mail))
