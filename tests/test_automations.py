@@ -62,14 +62,8 @@ def test_registered_twice_they_are_there_once(desk: Desk, prefect: PrefectServer
     person switched off stays off."""
     assert desk.type("deploy", desk.campaign("twice", 1)).code == 0
     first = automations(prefect)
-<<<<<<< Updated upstream
-    assert set(first) == {GONE, AGAIN}
-    prefect.call("PATCH", f"automations/{first[AGAIN]['id']}", {"enabled": False})
-=======
     assert set(first) == {GONE, GONE_AGAIN, AGAIN}
-    address = f"{prefect.api}/automations/{first[AGAIN]['id']}"
-    httpx.patch(address, json={"enabled": False}).raise_for_status()
->>>>>>> Stashed changes
+    prefect.call("PATCH", f"automations/{first[AGAIN]['id']}", {"enabled": False})
     assert desk.type("deploy", desk.folder / "twice.yaml").code == 0
     second = automations(prefect)
     assert {name: one["id"] for name, one in second.items()} == {
@@ -79,17 +73,13 @@ def test_registered_twice_they_are_there_once(desk: Desk, prefect: PrefectServer
     assert (second[GONE]["enabled"], second[AGAIN]["enabled"]) == (True, False)
 
 
-<<<<<<< Updated upstream
-def needs_a_person(desk: Desk, key: str, problem: int = 42) -> None:
-=======
 def test_silence_alone_starts_nothing_again() -> None:
     """It is also what is heard of a run that has ended, where a sign of life comes late: only a
     run that could be marked as gone, which an ended one cannot, is started again."""
     assert [action.type for action in gone().actions] == ["change-flow-run-state"]
 
 
-def needs_a_person(desk: Desk, key: str) -> None:
->>>>>>> Stashed changes
+def needs_a_person(desk: Desk, key: str, problem: int = 42) -> None:
     desk.service.faults.add(Fault("lost", "invite", after_work=True, email="person1@example.com"))
     assert desk.type("run", desk.campaign(key, 3, problem=problem)).code == 3
 

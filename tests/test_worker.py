@@ -3,12 +3,7 @@
 import json
 import signal
 from collections import Counter
-<<<<<<< Updated upstream
-from contextlib import ExitStack, closing
-=======
-from collections.abc import Iterator
 from contextlib import ExitStack
->>>>>>> Stashed changes
 from functools import partial
 from typing import Any
 
@@ -28,7 +23,6 @@ from tests.workers import (
 
 pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(300)]
 
-PROBLEMS = (42, 57)  # the same people are invited to one problem only once
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
 
@@ -59,15 +53,9 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: Prefe
     signals = {"terminated": signal.SIGTERM, "killed": signal.SIGKILL}
     with ExitStack() as workers:
         processes = {}
-<<<<<<< Updated upstream
         for problem, key in enumerate(signals, 42):  # nobody is invited to one problem twice
             file = desk.campaign(key, 300, problem=problem)
             deployed = desk.type("deploy", file, "--pool", key)
-=======
-        for key, problem in zip(signals, PROBLEMS, strict=True):
-            definition = desk.campaign(key, 300, problem=problem)
-            deployed = desk.type("deploy", definition, "--pool", key)
->>>>>>> Stashed changes
             assert deployed.code == 0, deployed.err
         notice_after(prefect, GONE, 35)
         for key in signals:
@@ -100,13 +88,8 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     each; what comes due again sends nothing; and Prefect hears of it in order."""
     folder = desk.folder / "three"
     folder.mkdir()
-<<<<<<< Updated upstream
     inside = WarmDesk(folder, desk.service, desk.environment, desk.warm)
     for problem, key in enumerate(("first", "second"), 42):
-=======
-    inside = Desk(folder, desk.service, desk.environment)
-    for key, problem in zip(("first", "second"), PROBLEMS, strict=True):
->>>>>>> Stashed changes
         inside.campaign(key, 3, problem=problem)
     bad = (folder / "first.yaml").read_text().replace("first", "third").replace("42", "no number")
     (folder / "third.yaml").write_text(bad)
