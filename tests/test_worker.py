@@ -99,7 +99,7 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     assert f"campaign check {folder / 'third.yaml'}" in deployed.err
     schedule_often(prefect, "batch/three", 15)
     with worker(desk):
-        runs = wait_until(partial(batches, prefect, 2), 120, desk.folder / "worker.log")
+        runs = wait_until(partial(batches, prefect, 2), 200, desk.folder / "worker.log")
     for run in runs:
         assert unsaid(prefect, run) == set()
         assert run["state_type"] == "FAILED"
