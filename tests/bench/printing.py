@@ -66,11 +66,11 @@ def show_growth(console: Console, taken: Round, size: Size) -> None:
         run = taken.get(growth.name(people, growth.RUN))
         if run is None:
             continue
-        beyond = run.seconds - taken[EMPTY_FLOW].seconds if EMPTY_FLOW in taken else run.seconds
+        start = taken[starting.RUN].seconds if starting.RUN in taken else 0.0
         table.add_row(
             f"{people:,}",
             f"{run.seconds:.1f}",
-            f"{beyond / people * 1000:.2f}",
+            f"{(run.seconds - start) / people * 1000:.2f}",
             f"{run.memory / MEGABYTE:.0f}",
             f"{run.kept / people:,.0f}",
             *(f"{taken[growth.name(people, step)].seconds:.2f}" for step in steps),
