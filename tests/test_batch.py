@@ -307,12 +307,12 @@ def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     assert desk.service.api_requests() == requests
 
 
-def two_slow(desk: Desk, name: str) -> Path:
-    """A folder with two campaigns of 120 people, whose invitations take their time."""
+def two_slow(desk: Desk, name: str, people: int = 120) -> Path:
+    """A folder with two campaigns of so many people, whose invitations take their time."""
     folder = desk.folder / name
     folder.mkdir()
     for key in (f"{name}-1", f"{name}-2"):
-        rows = [f"F{n},L{n},p{n}@{key}.example.com" for n in range(120)]
+        rows = [f"F{n},L{n},p{n}@{key}.example.com" for n in range(people)]
         (folder / f"{key}.csv").write_text("\n".join(["first_name,last_name,email1", *rows, ""]))
         (folder / f"{key}.yaml").write_text(
             f"campaign: {key}\nproject: {{name: E}}\nproblem: 42\ncandidates: {{file: {key}.csv}}\n"
@@ -349,7 +349,7 @@ def test_a_cancel_of_the_whole_stops_every_campaign_in_it(
     desk: Desk, prefect: PrefectServer
 ) -> None:
     """Cancelled in Prefect: each stops before its next wave, and all of them read as cancelled."""
-    folder = two_slow(desk, "cancelled")
+    folder = two_slow(desk, "cancelled", 350)
     process = desk.start("run", folder)
     desk.service.wait_for(both_under_way, timeout=60)
     [batch] = prefect.ask("flow_runs", flow_runs={"name": {"like_": "cancelled 20"}})
@@ -358,7 +358,9 @@ def test_a_cancel_of_the_whole_stops_every_campaign_in_it(
     end = answer(process)
     assert end.code == 1
     assert end.err.count("cancelled in Prefect") == 2
-    assert len(emails_of(desk)) == 200  # the wave under way, of each
+    sent = Counter(email.partition("@")[2] for email in emails_of(desk))
+    # Whole waves, of each; one of them may have begun its second before anybody cancelled.
+    assert set(sent.values()) <= {100, 200, 300}
     runs = prefect.ask("flow_runs", flow_runs={"name": {"like_": "cancelled"}})
     assert [run["state_type"] for run in runs] == ["CANCELLED"] * 3
 
