@@ -16,7 +16,7 @@ from tests.simulation import play
 from tests.workshop import workshop
 
 SEEDS = int(os.environ.get("SEEDS", "2000"))
-PIECES = 8
+PIECES = 16
 
 
 @pytest.mark.parametrize("piece", range(PIECES))
