@@ -3,10 +3,10 @@
 import io
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -178,17 +178,23 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
+def processor_seconds() -> float:
+    """What the ended children of this process have used: a busy machine takes longer, not more."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def check(file: str) -> tuple[int, str]:
     """Check a file as a person would: the exit code, and what is said. Within time and memory."""
-    started = time.monotonic()
+    before = processor_seconds()
     done = subprocess.run(
         [sys.executable, "-c", MEASURED, "check", file],
         capture_output=True,
         text=True,
         check=False,
-        timeout=SECONDS * 3,
+        timeout=SECONDS * 5,
     )
-    took = time.monotonic() - started
+    took = processor_seconds() - before
     *said, kilobytes = done.stderr.splitlines()
     print(file, done.returncode, f"{took:.1f} s", f"{int(kilobytes) / 1024:.0f} MB", *said[:2])
     assert took < SECONDS
@@ -205,7 +211,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_gets_a_clear_error(name: str) -> None:
-    """Exit 2 and a sentence, no stack trace, under 500 MB and 20 seconds."""
+    """Exit 2 and a sentence, no stack trace, under 500 MB and 20 seconds of a processor."""
     content, wanted = HOSTILE[name]
     Path(name).write_bytes(content())
     if name.endswith(".csv"):
