@@ -170,7 +170,9 @@ async function handIn() {
   handingIn = false;
 }
 
-document.getElementById("submit").addEventListener("click", handIn);
+document.getElementById("submit").addEventListener("click", (click) => {
+  if (click.detail < 2) handIn(); // a double click is one wish, however quick the first answer was
+});
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) save(); // a phone may not come back to this page
 });
