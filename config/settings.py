@@ -9,6 +9,8 @@ from platformdirs import user_data_path
 from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from config import core_files
+from config.env_files import refuse_open_files
 from config.errors import BadSettings
 
 # A gateway may finish the work after its own limit of 29 s, so no call gives up before 30 s.
@@ -92,6 +94,19 @@ def _under_home(typed: Path) -> Path:
     return home() / typed.expanduser()
 
 
+def _certificates(file: Path) -> Path:
+    """Accept a PEM file with the certificates of a company's own authority."""
+    import ssl  # noqa: PLC0415 - it costs every start, few have an authority of their own
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(file)
+    except ssl.SSLError:
+        raise ValueError("must name a file of certificates, in PEM") from None
+    except OSError as error:
+        raise ValueError(f"names a file that cannot be read ({error.strerror})") from None
+    return file
+
+
 ServiceUrl = Annotated[str, AfterValidator(_service_url)]
 Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Secret = Annotated[SecretStr, Field(min_length=1)]
@@ -141,6 +156,9 @@ class LocalSettings(BaseSettings):
     invites_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)
     request_deadline: float = Field(default=45.0, gt=GATEWAY_LIMIT, allow_inf_nan=False)
     do_not_contact: Annotated[Path, AfterValidator(_under_home)] | None = None
+    ca_file: Annotated[Path, AfterValidator(_under_home), AfterValidator(_certificates)] | None = (
+        None
+    )
     notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = None
     credentials_block: Word | None = None
 
@@ -198,7 +216,9 @@ def load_address() -> str | None:
 def _load(settings: type[Settings]) -> Settings:
     # The later file wins, and the environment wins over both.
     files = (home() / ".env", Path.cwd() / ".env")
+    core_files.forbid()  # from the first secret on
     try:
+        refuse_open_files(files)
         return settings(_env_file=files, _env_file_encoding="utf-8-sig")
     except ValidationError as error:
         raise _bad_settings(settings, error, files) from None

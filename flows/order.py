@@ -85,6 +85,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         desk.service,
         in_flight=desk.local.invites_in_flight,
         deadline=desk.local.request_deadline,
+        ca_file=desk.local.ca_file,
     ) as service:
         look = await perform(
             "check the service and the problem", partial(preflight, service, wanted, left)

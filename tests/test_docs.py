@@ -125,6 +125,7 @@ def test_the_settings_that_are_shown_are_enough(
     monkeypatch.chdir(tmp_path)
     [shown] = of("ini")
     (tmp_path / ".env").write_text(shown.text, encoding="utf-8")
+    (tmp_path / ".env").chmod(0o600)  # as the README says
     assert load_service().base_url == "https://api.example.com"
 
 

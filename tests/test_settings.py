@@ -1,5 +1,7 @@
 """Settings: from the environment or .env, complete or refused with the names of the variables."""
 
+import re
+import resource
 from pathlib import Path
 
 import pytest
@@ -123,6 +125,8 @@ def test_the_nearer_env_file_wins_and_the_environment_wins_over_both(
 ) -> None:
     """Environment, then the working directory's .env, then the checkout's."""
     (home / ".env").write_text("".join(f"{name}={value}\n" for name, value in SERVICE.items()))
+    (home / ".env").chmod(0o600)
+    Path(".env").touch(mode=0o600)
     assert load_service().client_id == "client"
     Path(".env").write_text("\ufeffASSESSMENT_CLIENT_ID=nearer\nUNRELATED=1\n", encoding="utf-8")
     assert load_service().client_id == "nearer"
@@ -130,6 +134,36 @@ def test_the_nearer_env_file_wins_and_the_environment_wins_over_both(
     assert load_service().client_id == "nearest"
     monkeypatch.setenv("ASSESSMENT_CLIENT_ID", "")
     assert load_service().client_id == "nearer"
+
+
+def test_whoever_reads_settings_leaves_no_core_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crash of the interpreter would write every credential it holds to the disk."""
+    limits: list[tuple[int, tuple[int, int]]] = []
+    monkeypatch.setattr(resource, "setrlimit", lambda *limit: limits.append(limit))
+    load_local()
+    assert limits == [(resource.RLIMIT_CORE, (0, 0))]
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o602, 0o644], ids=oct)
+def test_an_env_file_that_others_may_read_is_refused(home: Path, mode: int) -> None:
+    """Secrets are for their owner alone: a person is told what to type, and nothing is read."""
+    file = home / ".env"
+    file.write_text("".join(f"{name}={value}\n" for name, value in SERVICE.items()))
+    file.chmod(mode)
+    with pytest.raises(BadSettings, match=re.escape(f"chmod 600 {file}")) as raised:
+        load_service()
+    assert "hush" not in str(raised.value)
+    with pytest.raises(BadSettings):
+        load_local()
+    file.chmod(0o600)
+    assert load_service().client_id == "client"
+
+
+def test_an_env_file_of_something_else_is_nobodys_business() -> None:
+    """The folder in which a command is typed may belong to another program."""
+    Path(".env").write_text("DJANGO_DEBUG=1\n")
+    Path(".env").chmod(0o644)
+    assert load_local().invites_in_flight == 8
 
 
 def test_an_unreadable_env_file_is_named() -> None:

@@ -111,6 +111,8 @@ async def list_problems() -> "list[Problem]":
     from config.settings import load_local, load_service
     from tasks.service.client import Service
 
-    deadline = load_local().request_deadline
-    async with Service(load_service(), deadline=deadline) as service:
+    local = load_local()
+    async with Service(
+        load_service(), deadline=local.request_deadline, ca_file=local.ca_file
+    ) as service:
         return await service.problems()

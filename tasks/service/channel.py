@@ -8,6 +8,7 @@ import asyncio
 import ssl
 import time
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -85,12 +86,18 @@ class Lane:
 
 
 @cache
-def trust() -> ssl.SSLContext:
-    """Give the certificates this program trusts, read once: reading them takes 30 ms."""
-    return httpx.create_ssl_context()
+def trust(ca_file: Path | None = None) -> ssl.SSLContext:
+    """Give the certificates this program trusts, read once: reading them takes 30 ms.
+
+    `ca_file` is trusted beside the usual ones. Raises OSError.
+    """
+    trusted = httpx.create_ssl_context()
+    if ca_file is not None:
+        trusted.load_verify_locations(ca_file)
+    return trusted
 
 
-def open_client(*, deadline: float) -> httpx.AsyncClient:
+def open_client(*, deadline: float, ca_file: Path | None = None) -> httpx.AsyncClient:
     """Open a client that sends what it is told, once: no redirects, no retries, HTTP/1.1 only.
 
     Proxies come from the environment, except to this machine. Raises ValueError or ImportError
@@ -100,7 +107,7 @@ def open_client(*, deadline: float) -> httpx.AsyncClient:
     # and forgets the one of a handshake that was cancelled.
     connect = min(_CONNECT_SECONDS, deadline / 2)
     return httpx.AsyncClient(
-        verify=trust(),
+        verify=trust(ca_file),
         http1=True,
         http2=False,
         follow_redirects=False,

@@ -3,6 +3,7 @@
 import asyncio
 import math
 from contextlib import AsyncExitStack
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -44,7 +45,8 @@ class Service:
     """One assessment service with our credentials; an async context manager.
 
     `in_flight` is how many calls the caller makes at the same time, `deadline` the seconds after
-    which one call is given up, its token included. Closing it ends every connection.
+    which one call is given up, its token included. `ca_file` holds certificates to trust beside
+    the usual ones. Closing it ends every connection.
     """
 
     def __init__(
@@ -53,6 +55,7 @@ class Service:
         *,
         in_flight: int = 8,
         deadline: float = 45.0,
+        ca_file: Path | None = None,
         patience: Patience | None = None,
     ) -> None:
         self._base = settings.base_url
@@ -61,6 +64,7 @@ class Service:
             "ASSESSMENT_AUTH_URL": settings.auth_url,
         }
         self._deadline = deadline
+        self._ca_file = ca_file
         self._patience = patience or Patience()
         # One more than calls: a harmless question never waits behind requests that hang.
         self._lanes_wanted = math.ceil(in_flight / IN_FLIGHT) + 1
@@ -83,7 +87,7 @@ class Service:
         async with AsyncExitStack() as opening:
             for _ in range(self._lanes_wanted):
                 try:
-                    client = open_client(deadline=self._deadline)
+                    client = open_client(deadline=self._deadline, ca_file=self._ca_file)
                 except (ValueError, ImportError, httpx.InvalidURL):
                     # Its text would show the proxy's address, password included.
                     raise Unreachable("HTTPS_PROXY or HTTP_PROXY", "unusable proxy") from None

@@ -1,0 +1,13 @@
+"""No core file of this program: it would hold credentials, and people's names."""
+
+
+def forbid() -> None:
+    """Have this process, and whatever it starts from now on, leave none when it dies.
+
+    Where the system has no such limit (Windows), nothing is done.
+    """
+    try:
+        import resource  # noqa: PLC0415 - not everywhere
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
