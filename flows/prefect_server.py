@@ -36,6 +36,9 @@ def main() -> None:
         _say(NOT_NEEDED)
         return
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        # Else the body of each answer waits 40 ms for the receipt of its headers: asyncio sets this
+        # only for sockets that it made itself.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         _say(f"http://127.0.0.1:{listener.getsockname()[1]}/api")
         # After the address is said: it is slow to import.
         from prefect.server.api.server import create_app  # noqa: PLC0415
