@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.definition import Definition
+from data import forgotten
 from data.remaining import Changes, Known, compare, fields_of
 from data.states import Step
 from data.tables import Campaign, Candidate
@@ -137,6 +138,9 @@ def take_over(
             update(campaign).where(campaign.c.id == row).values(_followed(found, intent))
         )
         changes = compare(definition, known(connection, row))
+    # Whatever a plan said before: somebody may have been forgotten meanwhile.
+    gone = forgotten.among(connection, (person.key for person in changes.new), row)
+    changes.new[:] = [person for person in changes.new if person.key not in gone]
     _write_people(connection, row, changes)
     return row, changes
 

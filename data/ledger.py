@@ -4,10 +4,12 @@ The only module that opens a transaction. Every public method is one transaction
 returns, what it wrote is on the disk.
 """
 
+import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from secrets import token_hex
 from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, insert, select, update
@@ -33,8 +35,9 @@ from data.doubts import By, Decided, Doubts
 from data.judging import Judging
 from data.landing import Outcome
 from data.looking import Looking
-from data.opening import LedgerUnusable, open_engine, what_failed
+from data.opening import LedgerUnusable, open_engine, rewrite, what_failed
 from data.pauses import Paused
+from data.privacy import Privacy
 from data.processes import this_process
 from data.receipt import Reach
 from data.remaining import Changes
@@ -62,7 +65,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Ledger(Looking, Judging):
+class Ledger(Looking, Judging, Privacy):
     """One database of campaigns. Open it with `Ledger.open`, close it when done."""
 
     def __init__(self, engine: Engine) -> None:
@@ -77,9 +80,8 @@ class Ledger(Looking, Judging):
         if known is None:
             with ledger._writing() as connection:
                 if connection.scalar(select(identity.c.uuid)) is None:
-                    connection.execute(
-                        insert(identity).values(id=1, uuid=str(uuid4()), created_at=now())
-                    )
+                    own = {"id": 1, "uuid": str(uuid4()), "secret": token_hex(32)}
+                    connection.execute(insert(identity).values(**own, created_at=now()))
         return ledger
 
     def close(self) -> None:
@@ -122,6 +124,16 @@ class Ledger(Looking, Judging):
         """The ledger's own identity; a receipt names it."""
         with self._reading() as connection:
             return str(connection.scalar(select(identity.c.uuid)))
+
+    def rewrite(self) -> None:
+        """Leave nothing in the ledger's files of what was erased. Raises LedgerUnusable."""
+        try:
+            rewrite(self._engine)
+        except (DBAPIError, sqlite3.Error) as error:
+            raise LedgerUnusable(
+                f"The ledger could not be written anew: {what_failed(error)}, then type the same "
+                "command again."
+            ) from None
 
     # -- receipts -----------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ A ledger written by a newer version is refused and not touched.
 
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,25 @@ def open_engine(url: str, *, create: bool) -> Engine:
         engine.dispose()
         raise
     return engine
+
+
+def rewrite(engine: Engine) -> None:
+    """Write the tables anew: what was erased from them is in no free page and no log any more.
+
+    It needs the database for itself for a moment; raises DBAPIError or sqlite3.Error where it
+    does not get that.
+    """
+    if engine.dialect.name != "sqlite":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM FULL")
+        return
+    with closing(engine.raw_connection()) as kept:
+        file: sqlite3.Connection = kept.driver_connection  # type: ignore[assignment]
+        file.execute("VACUUM")
+        # Until nobody reads an older state any more, the log is neither merged nor cut.
+        [busy, *_] = file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise sqlite3.OperationalError("database is locked")
 
 
 def _elsewhere(address: URL) -> Engine:

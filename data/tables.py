@@ -49,12 +49,16 @@ def _time(nullable: bool = True) -> Any:
 
 
 class Identity(SQLModel, table=True):
-    """The ledger itself: one row with the UUID that receipts name."""
+    """The ledger itself: one row with the UUID that receipts name.
+
+    `secret` is the key of the hashes that stand for forgotten people (data/forgotten.py).
+    """
 
     __tablename__ = "ledger"
 
     id: int = Field(default=1, primary_key=True)
     uuid: str
+    secret: str = Field(repr=False)
     created_at: datetime = _time(nullable=False)
 
 
@@ -177,6 +181,22 @@ class DoNotContact(SQLModel, table=True):
     lifted_at: datetime | None = _time()
     lifted_by: str | None = None
     lifted_why: str | None = None
+
+
+class Forgotten(SQLModel, table=True):
+    """One address that a person had forgotten: what is left of it is a keyed hash.
+
+    It stands for the address in this table and, behind `forgotten:`, as the email key of what
+    were its candidates.
+    """
+
+    __tablename__ = "forgotten"
+
+    id: int = Field(default=None, primary_key=True)
+    hash: str = Field(unique=True)
+    who: str
+    why: str
+    forgotten_at: datetime = _time(nullable=False)
 
 
 class Approval(SQLModel, table=True):

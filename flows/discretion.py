@@ -17,9 +17,9 @@ from data.events import (
     RunEnded,
     Unblocked,
 )
+from data.masking import masked_email, masked_name, masked_text, words_of_names
 from data.records import Records
 from flows.cli.speech import command
-from tasks.masking import masked_email, masked_name, masked_text, words_of_names
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from flows.inviting import HOLD_ON, invite_people
 from flows.parts import in_parts
 from flows.work import Desk, Work, heed, paused_by, working
 from tasks.approval import held_back, plan_of
-from tasks.asked import Asked, Wanted, intent_of, look_up, what_is_left
+from tasks.asked import Asked, Wanted, intent_of, left_out, look_up, what_is_left
 from tasks.candidates import add
 from tasks.held import follow_the_list
 from tasks.links import write_links
@@ -57,6 +57,8 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
     desk.begins(wanted.key)
+    if wanted.forgotten:
+        desk.warns(left_out(wanted.forgotten))
     await asyncio.to_thread(follow_the_list, ledger, desk.local)
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
     if (gone := await asyncio.to_thread(_gone, wanted, ledger, desk)) is not None:

@@ -15,12 +15,12 @@ from data.approvals import Answer, Asked
 from data.doubts import WORDS, Doubt
 from data.funnel import funnel
 from data.held import Holds
+from data.masking import masked_email, masked_name
 from data.states import Operation, Step
 from data.tables import Campaign
 from flows.cli.doubts import STEPS, look, meaning, reached
 from flows.ending import NOBODY
 from tasks.held import in_words
-from tasks.masking import masked_email, masked_name
 from tasks.standing import furthest
 
 SHOWN = 50  # people, and doubts, in one table

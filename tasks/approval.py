@@ -12,13 +12,13 @@ from data.approvals import Answer, Asked, NotAnswered, Plan, Standing
 from data.held import Holds
 from data.intake import Intent
 from data.ledger import Ledger
+from data.masking import masked_email, masked_name
 from data.remaining import Known, Remaining, fields_of, meant
 from data.states import Ending, Step
 from data.tables import Campaign
 from tasks.asked import Asked as AskedFor
 from tasks.asked import Wanted
 from tasks.held import held_by, in_words
-from tasks.masking import masked_email, masked_name
 from tasks.timing import timetable_of
 
 NAMED = 10  # of the people in a plan

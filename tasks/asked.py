@@ -1,6 +1,6 @@
 """What a definition asks for, in the words in which it will be sent."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -39,7 +39,8 @@ class Asked:
 class Wanted:
     """What is asked for now. `definition` None: the ledger took these very bytes over before.
 
-    `service` is the base URL of the settings.
+    `service` is the base URL of the settings, `forgotten` counts people of the definition who were
+    forgotten and are not in it any more.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Wanted:
     definition: Definition | None
     known: Campaign | None
     service: str = ""
+    forgotten: int = 0
 
 
 def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
@@ -62,7 +64,26 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
     if known is not None:
         _same_service(known, service)
     only_problem(definition, ledger)
-    return Wanted(definition.campaign, digest, definition, known, service.base_url)
+    definition, gone = without_forgotten(definition, known, ledger)
+    return Wanted(definition.campaign, digest, definition, known, service.base_url, gone)
+
+
+def without_forgotten(
+    definition: Definition, known: Campaign | None, ledger: Ledger
+) -> tuple[Definition, int]:
+    """Leave out whoever was forgotten; answers how many people of the definition that are."""
+    keys = [candidate.key for candidate in definition.candidates]
+    gone = ledger.forgotten(keys, known.id if known else None)
+    if not gone:
+        return definition, 0
+    stay = tuple(candidate for candidate in definition.candidates if candidate.key not in gone)
+    return replace(definition, candidates=stay), len(gone)
+
+
+def left_out(forgotten: int) -> str:
+    """Say that people of a definition were forgotten, without a word about who."""
+    people = "1 person is" if forgotten == 1 else f"{forgotten:,} people are"
+    return f"{people} forgotten on request and left out; take them out of the sheet as well."
 
 
 def _taken_over(known: Campaign, digest: str, service: ServiceSettings) -> bool:

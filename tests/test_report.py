@@ -12,11 +12,11 @@ import pytest
 
 from data.approvals import Answer
 from data.events import PlanAnswered, PlanShown
+from data.masking import masked_text, words_of_names
 from data.report.page import MARKED_WITHIN, mark
 from flows.report_sections import plans
 from flows.story import Teller
 from sandbox.faults import Fault
-from tasks.masking import masked_text, words_of_names
 from tasks.pilot import confirm
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import NOON

@@ -13,10 +13,10 @@ import pytest
 from data.approvals import Answer, Asked, Plan
 from data.doubts import Doubt
 from data.funnel import ANYWHERE, funnel
+from data.masking import masked_email, masked_name
 from data.states import Operation, Step
 from data.tables import Campaign, Candidate
 from flows.showing import SHOWN, artifact_key, dated, how_far, percent, plan, summary
-from tasks.masking import masked_email, masked_name
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 

@@ -26,7 +26,7 @@ OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: a run may send it
 PLAIN = (
     *("campaign", "service", "project_id", "project", "problem", "create", "attach"),
     *("add", "requests", "invite", "unsure", "refused", "sending", "withdrawn"),
-    "problem_doubt",
+    *("problem_doubt", "forgotten"),
 )
 
 
@@ -41,7 +41,7 @@ class Forecast:
     `looked` what a look at the service's list found where nothing does. `ahead` is when the
     invitations would go, `gone` why a run would stop for people who are missing. `differs` names
     fields of the campaign that the service has otherwise. `held` are those who are left out, by
-    address as typed.
+    address as typed, `forgotten` counts people of the definition whom nobody may take in again.
     """
 
     campaign: str
@@ -67,6 +67,7 @@ class Forecast:
     looked: str | None = None
     ahead: Foreseen | None = None
     gone: str | None = None
+    forgotten: int = 0
 
     @property
     def nothing(self) -> bool:

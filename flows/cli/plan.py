@@ -1,6 +1,7 @@
 """`campaign plan`: what a run would do, said beforehand."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -64,7 +65,7 @@ def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
     from data.ledger import Ledger, now
     from data.opening import NoLedger
     from flows.cli.forecast import forecast
-    from tasks.asked import AnotherService
+    from tasks.asked import AnotherService, without_forgotten
     from tasks.held import held_by, held_by_file, list_file
 
     local = load_local()
@@ -97,18 +98,18 @@ def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
                     "the campaign for the other service a key of its own."
                 )
             known = ledger.known(found.id) if found else {}
-            forecasts.append(
-                forecast(
-                    definition,
-                    found,
-                    known,
-                    per_request=per_request,
-                    run_lives=found is not None and last_run_lives(ledger, found),
-                    held=held_by(definition, found, ledger, service or "", listed),
-                    ledger=ledger,
-                    at=now(),
-                )
+            listed_now, gone = without_forgotten(definition, found, ledger)
+            seen = forecast(
+                listed_now,
+                found,
+                known,
+                per_request=per_request,
+                run_lives=found is not None and last_run_lives(ledger, found),
+                held=held_by(listed_now, found, ledger, service or "", listed),
+                ledger=ledger,
+                at=now(),
             )
+            forecasts.append(replace(seen, forgotten=gone))
     return forecasts
 
 
@@ -203,8 +204,11 @@ def _waits(state: str) -> str:
 def _left_alone(seen: "Forecast") -> Iterator[tuple[str, str]]:
     """Tell what a run would not touch, and why."""
     from flows.cli.forecast import differing, email1_of
+    from tasks.asked import left_out
 
     changes = seen.changes
+    if seen.forgotten:
+        yield "forgotten", left_out(seen.forgotten)
     yield from _some("held", [f"{email1}: {one.why}" for email1, one in seen.held.items()])
     yield from _some(
         "corrected",

@@ -81,6 +81,7 @@ def upgrade() -> None:
     op.create_table('ledger',
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('uuid', sa.String(), nullable=False),
+    sa.Column('secret', sa.String(), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
     sa.PrimaryKeyConstraint('id')
     )
@@ -128,6 +129,15 @@ def upgrade() -> None:
     sqlite_autoincrement=True
     )
     op.create_index('listed_once', 'do_not_contact', ['email_key', 'file'], unique=True, sqlite_where=sa.text('lifted_at IS NULL'), postgresql_where=sa.text('lifted_at IS NULL'))
+    op.create_table('forgotten',
+    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('hash', sa.String(), nullable=False),
+    sa.Column('who', sa.String(), nullable=False),
+    sa.Column('why', sa.String(), nullable=False),
+    sa.Column('forgotten_at', sa.DateTime(timezone=True), nullable=False),
+    sa.PrimaryKeyConstraint('id'),
+    sa.UniqueConstraint('hash')
+    )
     op.create_table('run',
     sa.Column('id', sa.Integer(), nullable=False),
     sa.Column('campaign_id', sa.Integer(), nullable=False),

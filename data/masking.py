@@ -1,7 +1,7 @@
 """People's names and addresses, masked: for whatever leaves the ledger and its owner's terminal."""
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from unicodedata import normalize
 
 
@@ -26,10 +26,26 @@ def masked_text(said: str, names: Collection[str]) -> str:
     `names` are those of `words_of_names`. A word in small letters is taken for no name; where a
     script has no capitals, nor perhaps spaces, a name is masked wherever it stands.
     """
-    hidden = _EMAIL.sub(lambda found: masked_email(found[0]), normalize("NFC", said))
-    hidden = re.sub(r"\w+", lambda found: _masked_word(found[0], names), hidden)
-    for name in sorted((one for one in names if _caseless(one)), key=len, reverse=True):
-        hidden = hidden.replace(name, _masked(name))
+    return replaced_in(said, names, name=_masked, address=masked_email)
+
+
+def replaced_in(
+    said: str,
+    names: Collection[str],
+    *,
+    name: Callable[[str], str],
+    address: Callable[[str], str],
+) -> str:
+    """Write something else for every address in a text, and for whatever is one of `names`.
+
+    The same rule as `masked_text`: a word in small letters is taken for no name.
+    """
+    hidden = _EMAIL.sub(lambda found: address(found[0]), normalize("NFC", said))
+    hidden = re.sub(
+        r"\w+", lambda found: name(found[0]) if _is_name(found[0], names) else found[0], hidden
+    )
+    for one in sorted((one for one in names if _caseless(one)), key=len, reverse=True):
+        hidden = hidden.replace(one, name(one))
     return hidden
 
 
@@ -44,8 +60,8 @@ def words_of_names(people: Iterable[tuple[str, str]]) -> set[str]:
     return {word.casefold() for word in words if len(word) > 1 or _caseless(word)}
 
 
-def _masked_word(word: str, names: Collection[str]) -> str:
-    return _masked(word) if word[0].isupper() and word.casefold() in names else word
+def _is_name(word: str, names: Collection[str]) -> bool:
+    return word[0].isupper() and word.casefold() in names
 
 
 def _caseless(word: str) -> bool:

@@ -1,0 +1,200 @@
+"""Forgetting people: whatever names them leaves the ledger, what was done stays counted.
+
+The rows stay, without a name: the journal hangs on them, and a campaign's numbers are true for
+good. The functions work inside a transaction that their caller commits.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table, bindparam, select, update
+
+from config.email_key import email_key
+from data import forgotten
+from data.doubts import By, NotDecided
+from data.intake import AT_ONCE
+from data.masking import replaced_in, words_of_names
+from data.states import Step
+from data.tables import (
+    Approval,
+    Attempt,
+    Campaign,
+    Candidate,
+    Decision,
+    DoNotContact,
+    Pause,
+    ReceiptDoubt,
+    Run,
+)
+from data.withdrawing import UNDER_WAY, withdraw
+
+candidate: Table = Candidate.__table__  # type: ignore[attr-defined]
+campaign: Table = Campaign.__table__  # type: ignore[attr-defined]
+entry: Table = DoNotContact.__table__  # type: ignore[attr-defined]
+
+GONE = "[forgotten]"
+# Where people type, or a sentence may name somebody: a name in it goes as well.
+_WRITTEN: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (Approval, ("told", "why")),
+    (Attempt, ("evidence",)),
+    (Candidate, ("why",)),
+    (Decision, ("why",)),
+    (DoNotContact, ("why", "lifted_why")),
+    (Pause, ("why", "resumed_why")),
+    (ReceiptDoubt, ("why",)),
+    (Run, ("reason",)),
+)
+_BLANK = {"first_name": "", "last_name": "", "email1": "", "source": "", "notes": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class AtTheService:
+    """What the service still has of somebody: it has no delete (interface 4)."""
+
+    campaign: str
+    project_id: int | None
+    candidate_id: int
+
+
+def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheService]:
+    """Forget the people at these addresses, in every campaign, and keep them out.
+
+    Whoever was corrected from or to one of them is the same person. Raises NotDecided, by
+    position, while a run is sending to one of them.
+    """
+    people = lineage(connection, keys)
+    every = [*keys, *(person.email_key for person in people if person.email_key not in keys)]
+    if refused := {n: UNDER_WAY for n, key in enumerate(every) if _is_sending(people, key)}:
+        raise NotDecided(refused)
+    numbers = forgotten.hashes(connection, every)
+    scrubbed = _scrubber(people, every)
+    left = _erase(connection, people, numbers, replace(by, why=scrubbed(by.why)))
+    _take_off_the_list(connection, numbers)
+    _scrub(connection, scrubbed)
+    forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
+    return left
+
+
+def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
+    """Forget everybody in one campaign; other campaigns keep and may invite them.
+
+    Answers how many people that were.
+    """
+    people = [
+        person
+        for person in connection.execute(
+            select(candidate).where(candidate.c.campaign_id == campaign_row)
+        )
+        if not person.email_key.startswith(forgotten.MARK)
+    ]
+    numbers = forgotten.hashes(connection, [person.email_key for person in people])
+    _erase(connection, people, numbers, by)
+    if people:
+        _scrub(connection, _scrubber(people, numbers))
+    return len(people)
+
+
+def lineage(connection: Connection, keys: Collection[str]) -> list[Row[Any]]:
+    """Every candidate row of these addresses, and of those they were corrected from or to."""
+    found: dict[int, Row[Any]] = {}
+    more = select(candidate).where(candidate.c.email_key.in_(keys))
+    while new := {row.id: row for row in connection.execute(more) if row.id not in found}:
+        found |= new
+        known = [row.email_key for row in new.values()]
+        after = [row.corrected_to for row in new.values() if row.corrected_to is not None]
+        more = select(candidate).where(
+            candidate.c.email_key.in_(known)
+            | candidate.c.id.in_(after)
+            | candidate.c.corrected_to.in_(new)
+        )
+    return list(found.values())
+
+
+def _is_sending(people: Iterable[Row[Any]], key: str) -> bool:
+    return any(
+        person.email_key == key and Step.SENDING in (person.add_state, person.invite_state)
+        for person in people
+    )
+
+
+def _erase(
+    connection: Connection, people: Sequence[Row[Any]], numbers: Mapping[str, str], by: By
+) -> list[AtTheService]:
+    """Blank these rows; whatever was still to be sent or to be settled is withdrawn first."""
+    projects = {row.id: row for row in connection.execute(select(campaign))}
+    for of in {person.campaign_id for person in people}:
+        open_ones = [p.id for p in people if p.campaign_id == of and _is_open(p)]
+        for start in range(0, len(open_ones), AT_ONCE):
+            withdraw(connection, of, open_ones[start : start + AT_ONCE], by)
+    if people:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.id == bindparam("row"))
+            .values(
+                **_BLANK,
+                email_key=bindparam("number"),
+                timezone=None,
+                candidate_id=None,
+                listed=False,
+                why=None,
+            ),
+            [
+                {"row": person.id, "number": forgotten.MARK + numbers[person.email_key]}
+                for person in people
+            ],
+        )
+    return [
+        AtTheService(
+            projects[person.campaign_id].key,
+            projects[person.campaign_id].project_id,
+            person.candidate_id,
+        )
+        for person in people
+        if person.candidate_id is not None
+    ]
+
+
+def _is_open(person: Row[Any]) -> bool:
+    """Whether something may still be sent to this person, or settled about them."""
+    if person.corrected_to is not None or person.invite_state == Step.WITHDRAWN:
+        return False
+    return (person.add_state, person.invite_state) != (Step.DONE, Step.DONE)
+
+
+def _take_off_the_list(connection: Connection, numbers: Mapping[str, str]) -> None:
+    """The hash keeps them from being sent to; the list would name them."""
+    connection.execute(
+        update(entry)
+        .where(entry.c.email_key == bindparam("key"))
+        .values(email_key=bindparam("number"), email1=""),
+        [{"key": key, "number": forgotten.MARK + number} for key, number in numbers.items()],
+    )
+
+
+def _scrubber(people: Iterable[Row[Any]], keys: Collection[str]) -> Callable[[str], str]:
+    """Take these people's names and addresses out of a text that somebody typed."""
+    names = words_of_names((person.first_name, person.last_name) for person in people)
+
+    def scrubbed(said: str) -> str:
+        return replaced_in(
+            said,
+            names,
+            name=lambda _: GONE,
+            address=lambda typed: GONE if email_key(typed) in keys else typed,
+        )
+
+    return scrubbed
+
+
+def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
+    for model, columns in _WRITTEN:
+        table: Table = model.__table__
+        for column in (table.c[name] for name in columns):
+            texts = connection.execute(select(table.c.id, column).where(column != "")).all()
+            changed = [
+                {"row": row, "now": now} for row, said in texts if (now := scrubbed(said)) != said
+            ]
+            if changed:
+                statement = update(table).where(table.c.id == bindparam("row"))
+                connection.execute(statement.values({column: bindparam("now")}), changed)

@@ -1,0 +1,62 @@
+"""Who was forgotten: addresses that only a keyed hash stands for, so that nobody comes back.
+
+The key lies in the ledger itself, as the hash must go wherever the ledger goes. Somebody who has
+both can try addresses one by one, and learns nothing else. Each function works inside a
+transaction that its caller commits.
+"""
+
+import hmac
+from collections.abc import Iterable, Mapping
+
+from sqlalchemy import Connection, delete, insert, select
+
+from data.doubts import By
+from data.tables import Candidate, Forgotten, Identity
+
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+forgotten = Forgotten.__table__  # type: ignore[attr-defined]
+identity = Identity.__table__  # type: ignore[attr-defined]
+
+MARK = "forgotten:"  # in front of the hash, where it stands for an email key: no address has this
+
+
+def hashes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
+    """The hash that stands for each of these email keys in this ledger, by email key."""
+    secret = bytes.fromhex(connection.execute(select(identity.c.secret)).scalar_one())
+    return {key: hmac.digest(secret, key.encode(), "sha256").hex() for key in keys}
+
+
+def among(connection: Connection, keys: Iterable[str], campaign_row: int | None) -> set[str]:
+    """Who of these email keys is not to be taken in: forgotten everywhere, or by this campaign."""
+    gone = set(connection.scalars(select(forgotten.c.hash)))
+    if campaign_row is not None:
+        left = select(candidate.c.email_key).where(
+            candidate.c.campaign_id == campaign_row, candidate.c.email_key.startswith(MARK)
+        )
+        gone |= {key.removeprefix(MARK) for key in connection.scalars(left)}
+    if not gone:
+        return set()
+    return {key for key, number in hashes(connection, keys).items() if number in gone}
+
+
+def write(connection: Connection, by_key: Mapping[str, str], by: By) -> None:
+    """Keep the hashes of these email keys; who was forgotten before stays so."""
+    known = set(connection.scalars(select(forgotten.c.hash)))
+    new = [number for number in by_key.values() if number not in known]
+    if new:
+        connection.execute(
+            insert(forgotten),
+            [
+                {"hash": number, "who": by.who, "why": by.why, "forgotten_at": by.at}
+                for number in new
+            ],
+        )
+
+
+def lift(connection: Connection, keys: Iterable[str]) -> set[str]:
+    """Let these addresses come in again; answers the email keys that were forgotten."""
+    gone = among(connection, keys, None)
+    connection.execute(
+        delete(forgotten).where(forgotten.c.hash.in_(hashes(connection, gone).values()))
+    )
+    return gone
