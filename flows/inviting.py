@@ -80,7 +80,10 @@ class _Turn:
         self._held: str | None = None
 
     async def take(self, people: Sequence[ToInvite]) -> None:
-        """Begin each part once the one before is on the wire: the service is never left waiting."""
+        """Make each part ready while the one before is being sent: the service never waits.
+
+        Whoever says no then stops both of them, so that no more than a part is sent after it.
+        """
         work = self._work
         try:
             async with asyncio.TaskGroup() as parts:
@@ -88,17 +91,17 @@ class _Turn:
                     if not await may_go_on(work):
                         break
                     part = people[start : start + WAVE]
-                    on_the_wire = asyncio.Event()
-                    step = partial(self._invite, part, on_the_wire)
+                    half_out = asyncio.Event()
+                    step = partial(self._invite, part, half_out)
                     name = name_of(self._name, start, len(part), len(people))
                     parts.create_task(work.desk.perform(name, step))
-                    await on_the_wire.wait()
+                    await half_out.wait()
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None  # the others were only cancelled because of it
         if self._held is not None:
             await _hold(work, self._held)
 
-    async def _invite(self, part: Sequence[ToInvite], on_the_wire: asyncio.Event) -> None:
+    async def _invite(self, part: Sequence[ToInvite], half_out: asyncio.Event) -> None:
         work, project = self._work, self._work.campaign().project_id
         if project is None:
             raise LookupError(work.key)
@@ -109,7 +112,7 @@ class _Turn:
             self._slots,
             each=self._hears,
             still=self._in_time,
-            on_the_wire=on_the_wire.set,
+            half_out=half_out.set,
         )
         await work.journal.flush()
 

@@ -25,9 +25,13 @@ async def in_parts(
 
 
 async def may_go_on(work: Work) -> bool:
-    """Before each part: the receipt says how far the ledger has got, and nobody objects."""
-    await keep_receipt(work)
+    """Before each part: nobody objects, and the receipt says how far the ledger has got.
+
+    Whoever objects is heard first: people of the part before may be leaving meanwhile.
+    """
     await heed(work)
+    if work.gate.stopped is None:
+        await keep_receipt(work)
     return work.gate.stopped is None
 
 

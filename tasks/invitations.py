@@ -53,21 +53,21 @@ async def invite(
     *,
     each: Callable[[Sent], None] = lambda _: None,
     still: Callable[[ToInvite], bool] = lambda _: True,
-    on_the_wire: Callable[[], None] = lambda: None,
+    half_out: Callable[[], None] = lambda: None,
 ) -> None:
     """Invite one wave; `each` hears of everyone sent. `still` says whether it is not too late for
     somebody, once a request may leave.
 
-    `on_the_wire` is told once everybody is claimed: nobody of this wave waits for a slot, so that
-    the next wave can be made ready while the last answers of this one are on their way.
+    `half_out` is told once half of the wave has left, so that the next one can be made ready
+    meanwhile: its people wait until nobody of this wave waits for a slot any more.
     """
     people = iter(wave)
     ashore = {person.row for person in wave}
 
     def leaves(person: ToInvite) -> None:
         ashore.discard(person.row)
-        if not ashore:
-            on_the_wire()
+        if len(ashore) <= len(wave) // 2:
+            half_out()
 
     async def invite_one_after_another() -> None:
         async with slots.free:
