@@ -32,7 +32,7 @@ def suffix_of(path: PurePath) -> str:
 class PeopleFile:
     """A file of candidates and its bytes, or the problems why there are none."""
 
-    path: Path
+    path: Path = field(compare=False)
     data: bytes = field(default=b"", compare=False, repr=False)
     problems: tuple[Problem, ...] = ()
 
@@ -41,16 +41,18 @@ class PeopleFile:
 class Sources:
     """A definition, and the candidates file that it or the command names.
 
-    Equal when the same names hold the same bytes. `document` is the definition once it had to be
-    looked into; `given` says that the command named the candidates file.
+    Equal when the same files hold the same bytes, however their names were typed: `files` are
+    their whole paths. `document` is the definition once it had to be looked into; `given` says that
+    the command named the candidates file.
     """
 
-    definition: Path
+    definition: Path = field(compare=False)
     data: bytes = field(compare=False, repr=False)
     document: YamlDocument | None = field(compare=False, repr=False)
     people: PeopleFile | None
     given: bool
     digest: str
+    files: tuple[Path, ...]
 
 
 def sources_of(path: Path, campaign: Path | None) -> Sources:
@@ -121,4 +123,5 @@ def _sources(
     if people is not None:
         digest.update(f"\n{suffix_of(people.path)}\n".encode())
         digest.update(people.data)
-    return Sources(definition, data, document, people, given, digest.hexdigest())
+    files = (definition.resolve(), *([people.path.resolve()] if people else []))
+    return Sources(definition, data, document, people, given, digest.hexdigest(), files)

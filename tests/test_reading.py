@@ -57,8 +57,19 @@ def test_the_same_bytes_are_judged_once() -> None:
     """A run reads its definition several times; judging 100,000 people takes seconds."""
     first = read_campaigns(Path("c.yaml"))
     assert read_campaigns(Path("c.yaml")) is first
+    assert read_campaigns(Path("c.yaml").resolve()) is first
     Path("p.csv").write_text(TABLE + "B,B,b@example.com\n")
     assert len(read_campaigns(Path("c.yaml")).definitions[0].candidates) == 2
+
+
+def test_the_same_bytes_elsewhere_are_judged_anew() -> None:
+    """What is wrong, or to be looked at, is said with the name of the file that it is in."""
+    Path("other").mkdir()
+    for name in ("c.yaml", "p.csv"):
+        Path("other", name).write_bytes(Path(name).read_bytes())
+    read_campaigns(Path("c.yaml"))
+    (there,) = read_campaigns(Path("other/c.yaml")).definitions
+    assert there.candidates[0].place.file == "other/p.csv"
 
 
 def test_a_long_reading_tells_how_far_it_has_come() -> None:
