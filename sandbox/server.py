@@ -142,7 +142,7 @@ class Sandbox:
         """How many requests came in, for tokens too; the pages and controls do not count."""
         return len(self.record.requests)
 
-    def wait_for(self, predicate: Callable[[Record], Found], timeout: float = 10.0) -> Found:
+    def wait_for(self, predicate: Callable[[Record], Found], timeout: float = 60.0) -> Found:
         """Wait until the predicate holds of the record; raises TimeoutError after `timeout` s."""
         return self.record.wait_for(predicate, timeout)
 

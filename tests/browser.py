@@ -22,7 +22,7 @@ QUIET = [
     "--disable-sync",
 ]
 
-PATIENCE = 20_000  # ms: a busy machine is no fault of a page
+PATIENCE = 60_000  # ms: a busy machine is no fault of a page
 expect.set_options(timeout=PATIENCE)
 
 

@@ -21,7 +21,7 @@ from flows.summing_up import page, state_of_all
 from sandbox.faults import Fault
 from tests.prefect_home import Desk, PrefectServer, answer
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
 
 DEFINITION = """\
 campaign: {key}
@@ -329,7 +329,7 @@ def test_a_signal_stops_all_of_them_gently(desk: Desk) -> None:
     """SIGTERM in the middle of two campaigns: no doubt, and the same command goes on."""
     folder = two_slow(desk, "gently")
     process = desk.start("run", folder)
-    desk.service.wait_for(both_under_way, timeout=60)
+    desk.service.wait_for(both_under_way, timeout=100)
     process.send_signal(signal.SIGTERM)
     end = answer(process)
     assert end.code == 1
@@ -351,7 +351,7 @@ def test_a_cancel_of_the_whole_stops_every_campaign_in_it(
     """Cancelled in Prefect: each stops before its next wave, and all of them read as cancelled."""
     folder = two_slow(desk, "cancelled", 350)
     process = desk.start("run", folder)
-    desk.service.wait_for(both_under_way, timeout=60)
+    desk.service.wait_for(both_under_way, timeout=100)
     [batch] = prefect.ask("flow_runs", flow_runs={"name": {"like_": "cancelled 20"}})
     asked = {"state": {"type": "CANCELLING", "name": "Cancelling"}, "force": True}
     prefect.call("POST", f"flow_runs/{batch['id']}/set_state", asked)

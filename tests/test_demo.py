@@ -12,7 +12,7 @@ from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)
 def test_the_demo_twice_in_an_empty_home(tmp_path: Path) -> None:
     """It ends well, shows seven invitations and seven links, and its second run sends nothing."""
     environment = {

@@ -54,7 +54,7 @@ def of(language: str) -> list[Block]:
 # -- what is typed ----------------------------------------------------------------------------
 
 
-@pytest.mark.timeout(300)  # some dozens of commands, three of which start Prefect
+@pytest.mark.timeout(600)  # some dozens of commands, three of which start Prefect
 def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
     """Its commands, typed in their order by a newcomer, print what it shows and end as it says."""
     wrong = list(mistakes(README, tmp_path))
@@ -62,7 +62,7 @@ def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("prefect")
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("document", DOCUMENTS[1:])
 def test_what_a_document_shows_is_what_happens(
     document: Path, tmp_path: Path, prefect: PrefectServer

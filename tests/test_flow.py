@@ -12,7 +12,7 @@ import pytest
 from sandbox.faults import Fault
 from tests.prefect_home import Desk, PrefectServer, answer, kept
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
 
 
 def emails_of(desk: Desk) -> Counter[str]:
@@ -83,7 +83,7 @@ def test_killed_in_the_middle_and_run_again(desk: Desk) -> None:
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.02))
     file = desk.campaign("killed", 150)
     process = desk.start("run", file)
-    desk.service.wait_for(lambda record: len(record.invitations) >= 60, timeout=60)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 60, timeout=100)
     os.kill(process.pid, signal.SIGKILL)
     answer(process)
     desk.service.faults.clear()
@@ -102,10 +102,10 @@ def test_killed_in_the_middle_and_run_again(desk: Desk) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_gently(desk: Desk, number: signal.Signals) -> None:
     """Ctrl-C or SIGTERM lets what is in flight finish: exit 1, no doubt, and the rerun goes on."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.02))
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.2))
     file = desk.campaign("gently", 150)
     process = desk.start("run", file)
-    desk.service.wait_for(lambda record: len(record.invitations) >= 30, timeout=60)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 30, timeout=100)
     process.send_signal(number)
     end = answer(process)
     assert end.code == 1

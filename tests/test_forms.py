@@ -11,7 +11,7 @@ from data.ledger import Ledger
 from sandbox.faults import Fault
 from tests.prefect_home import Answer, Desk, PrefectServer, WarmDesk, answer, kept
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
 
 # Runs a form as its deployment does: the flow, with parameters that came as JSON.
 FORM = """\
@@ -182,10 +182,10 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
 
 def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectServer) -> None:
     """The wave under way is finished and recorded; the run ends cancelled, the next one goes on."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.3))
     file = desk.campaign("ended", 350)
     process = desk.start("run", file)
-    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=60)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
     cancel(prefect, last_run(prefect, "ended ")["id"])
     end = answer(process)
     assert (end.code, "cancelled in Prefect" in end.err) == (1, True)
@@ -203,9 +203,9 @@ def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectS
 
 def test_a_suspended_run_stops_as_well(desk: Desk, prefect: PrefectServer) -> None:
     """Prefect's own pause cannot hold code that runs: the run ends, and says why."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.3))
     process = desk.start("run", desk.campaign("held", 350))
-    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=60)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
     press(prefect, last_run(prefect, "held ")["id"], type="PAUSED", name="Suspended")
     end = answer(process)
     assert (end.code, "suspended in Prefect" in end.err) == (1, True)

@@ -36,7 +36,7 @@ from tasks.inbox import Situation, Trace, at_rest, content_of, due
 from tests.campaigns import Office, people, settings_of
 from tests.prefect_home import PrefectServer, WarmDesk, answer, kept
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
 
 AT = datetime(2026, 12, 1, 9, tzinfo=UTC)
 QUIET = timedelta(seconds=10)

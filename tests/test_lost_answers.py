@@ -26,7 +26,7 @@ from tasks.service import verdict
 CREATE, ATTACH, ADD, INVITE = "create_project", "attach_problem", "add_candidates", "invite"
 OPERATIONS = (CREATE, ATTACH, ADD, INVITE)
 CHANGING = frozenset(OPERATIONS)
-SHORT = 0.4  # seconds until a request is given up, where silence is what is tried
+SHORT = 1.0  # seconds until a request is given up, where silence is what is tried
 
 DONE, NOT_SENT = AttemptState.DONE, AttemptState.NOT_SENT
 UNSURE, REFUSED = AttemptState.UNSURE, AttemptState.REFUSED

@@ -7,7 +7,7 @@ import pytest
 
 from tests.prefect_home import PrefectServer, WarmDesk, answer
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
 
 # Deploys a file, asks for a run of it, and executes that run as a worker does.
 DEPLOYED = """\

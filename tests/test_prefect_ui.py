@@ -24,9 +24,9 @@ from tests.prefect_home import (
     prefect_server,
 )
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
 
-PATIENCE = 30_000  # milliseconds; the first page of a fresh server takes its time
+PATIENCE = 90_000  # milliseconds; the first page of a fresh server takes its time
 
 
 @pytest.fixture(scope="module")

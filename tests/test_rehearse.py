@@ -61,7 +61,7 @@ def rehearse(
 ) -> subprocess.CompletedProcess[str]:
     command = [CAMPAIGN, "rehearse", str(path), *words]
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, timeout=100
+        command, env=environment, capture_output=True, text=True, check=False, timeout=250
     )
 
 
@@ -143,7 +143,7 @@ def test_wherever_it_is_stopped_nobody_stays_on_the_disk(
         assert running.stdout is not None
         assert any(moment in line for line in running.stdout)
         running.send_signal(signal.SIGTERM)
-        _, complaint = running.communicate(timeout=60)
+        _, complaint = running.communicate(timeout=100)
     assert running.returncode in (0, 1, 130)
     assert "Traceback" not in complaint
     assert not any((tmp_path / "tmp").iterdir())

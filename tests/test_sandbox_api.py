@@ -153,10 +153,11 @@ def test_a_token_ends_after_its_lifetime():
     with Sandbox(token_lifetime=1) as service:
         url = f"{service.base_url}/api/problems"
         headers = {"content-type": "application/json", **service.authorization()}
-        answered = [httpx.get(url, headers=headers).status_code]
-        until = time.monotonic() + 3
-        while answered[-1] == 200 and time.monotonic() < until:
-            answered.append(httpx.get(url, headers=headers).status_code)
+        with httpx.Client(headers=headers, timeout=60) as client:
+            answered = [client.get(url).status_code]
+            until = time.monotonic() + 60
+            while answered[-1] == 200 and time.monotonic() < until:
+                answered.append(client.get(url).status_code)
     assert answered[0] == 200 and answered[-1] == 401
 
 

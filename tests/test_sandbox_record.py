@@ -18,6 +18,7 @@ import pytest
 from sandbox.faults import Fault
 from sandbox.journal import FolderInUse, Journal
 from sandbox.server import Sandbox
+from tests.workers import wait_until
 
 ROOT = Path(__file__).parent.parent
 
@@ -175,7 +176,7 @@ def test_a_process_of_its_own_says_one_line_and_stops_when_told(tmp_path, stop):
         assert httpx.post(token_url, json={}).status_code == 503
         assert ready["url"].startswith("http://127.0.0.1:")
         running.send_signal(stop)
-        out, err = running.communicate(timeout=10)
+        out, err = running.communicate(timeout=60)
     assert (out, err, running.returncode) == ("", "", 0)
 
 
@@ -192,9 +193,11 @@ def test_a_killed_process_loses_nothing_it_answered(tmp_path):
             assert client.post(api, json=project).json() == {"id": 101}
             client.post(f"{api}/101/candidates", json=[person("ada@example.com")])
             with pytest.raises(httpx.ReadTimeout):
-                client.post(f"{api}/101/candidates/5001/invite", timeout=0.2)
+                impatient = httpx.Timeout(60, read=0.2)
+                client.post(f"{api}/101/candidates/5001/invite", timeout=impatient)
+            wait_until(lambda: client.get(f"{ready['url']}/sandbox/invitations").json(), 60)
         os.kill(running.pid, signal.SIGKILL)
-        running.wait(10)
+        running.wait(60)
     with Sandbox(tmp_path) as service:
         assert [each.email for each in service.record.invitations] == ["ada@example.com"]
         assert service.record.of("invite")[0].effect

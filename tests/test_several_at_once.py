@@ -20,7 +20,7 @@ from sandbox.server import Sandbox
 
 MANY = Scenario("many", people=12, per_request=3, in_flight=4)
 # A run waits this long for another one that creates the project: not long, where that one stands.
-IMPATIENT = Scenario("impatient", people=4, deadline=0.5)
+IMPATIENT = Scenario("impatient", people=4, deadline=2.0)
 OPERATIONS = ("create_project", "attach_problem", "add_candidates", "invite")
 
 

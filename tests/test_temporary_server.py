@@ -11,7 +11,7 @@ from sandbox.server import Sandbox
 from tests.bench.recorded import lost
 from tests.prefect_home import Desk
 
-pytestmark = pytest.mark.timeout(240)
+pytestmark = pytest.mark.timeout(600)
 
 
 def desk_at(folder: Path, service: Sandbox, **more: str) -> Desk:
