@@ -1,17 +1,26 @@
 """Settings from the environment or a `.env` file; secrets are never in a definition or printed."""
 
 import ipaddress
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, TypeVar
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import AfterValidator, Field, SecretStr, StringConstraints, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    SecretStr,
+    StringConstraints,
+    ValidationError,
+)
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from config import core_files
 from config.env_files import refuse_open_files
 from config.errors import BadSettings
+from config.spans import NotASpan, span
 
 # A gateway may finish the work after its own limit of 29 s, so no call gives up before 30 s.
 GATEWAY_LIMIT = 30.0
@@ -94,6 +103,18 @@ def _under_home(typed: Path) -> Path:
     return home() / typed.expanduser()
 
 
+def _kept_for(typed: object) -> object:
+    if not isinstance(typed, str):
+        return typed
+    try:
+        found = span(typed, longest=timedelta(days=3660))
+    except NotASpan:
+        found = timedelta(0)
+    if found < timedelta(days=1):
+        raise ValueError("must be a span of a day to ten years, such as 180 days")
+    return found
+
+
 def _certificates(file: Path) -> Path:
     """Accept a PEM file with the certificates of a company's own authority."""
     import ssl  # noqa: PLC0415 - it costs every start, few have an authority of their own
@@ -159,6 +180,7 @@ class LocalSettings(BaseSettings):
     ca_file: Annotated[Path, AfterValidator(_under_home), AfterValidator(_certificates)] | None = (
         None
     )
+    keep: Annotated[timedelta, BeforeValidator(_kept_for)] | None = None
     notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = None
     credentials_block: Word | None = None
 

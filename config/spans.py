@@ -19,14 +19,14 @@ class NotASpan(ValueError):
     """The text says no span of time; the message is what was wanted."""
 
 
-def span(typed: str) -> timedelta:
-    """Read a span of at least a minute and at most a year. Raises NotASpan."""
+def span(typed: str, longest: timedelta = LONGEST) -> timedelta:
+    """Read a span of at least a minute, and at most a year or `longest`. Raises NotASpan."""
     written = _WRITTEN.fullmatch(typed.strip())
     unit = _UNITS.get(written[2].lower()) if written else None
     if written is None or unit is None:
         raise NotASpan(WANTED)
     found = int(written[1]) * unit
-    if not timedelta(0) < found <= LONGEST:
+    if not timedelta(0) < found <= longest:
         raise NotASpan("a span of time from a minute to a year")
     return found
 

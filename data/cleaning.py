@@ -7,6 +7,7 @@ from sqlalchemy import Connection, Row, exists, or_, select
 
 from data.clean_up import AddedAgain, LeftOver, Mark, Place, SentAgain, SteppedBack, left_over
 from data.doubts import By, Decided, Word
+from data.forgotten import MARK
 from data.settling import write_down
 from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, Decision
@@ -94,6 +95,8 @@ def _stepped_back(connection: Connection, campaign_row: int) -> Iterator[Stepped
         .outerjoin(new, new.c.id == candidate.c.corrected_to)
         .where(
             candidate.c.campaign_id == campaign_row,
+            # What the service has of them was told when they were forgotten: nobody knows it now.
+            candidate.c.email_key.not_like(f"{MARK}%"),
             or_(
                 candidate.c.invite_state == Step.WITHDRAWN,
                 candidate.c.add_state == Step.WITHDRAWN,

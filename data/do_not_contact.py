@@ -4,12 +4,13 @@ The functions work inside a transaction that their caller commits. What is lifte
 ledger, as history.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
+from data import forgotten
 from data.doubts import By
 from data.tables import DoNotContact
 
@@ -46,7 +47,7 @@ def lift(connection: Connection, keys: Collection[str], by: By) -> set[str]:
 
 def differs(connection: Connection, file: str, addresses: Collection[str]) -> bool:
     """Whether a file lists others than the ledger has of it."""
-    return _of(connection, file) != set(addresses)
+    return _of(connection, file) != _named(connection, addresses)
 
 
 def follow(connection: Connection, file: str, addresses: Mapping[str, str], at: datetime) -> None:
@@ -67,7 +68,7 @@ def follow(connection: Connection, file: str, addresses: Mapping[str, str], at: 
 
 
 def _add(connection: Connection, file: str, addresses: Mapping[str, str], by: By) -> set[str]:
-    new = addresses.keys() - _of(connection, file)
+    new = _named(connection, addresses) - _of(connection, file)
     if new:
         connection.execute(
             insert(entry),
@@ -85,6 +86,12 @@ def _add(connection: Connection, file: str, addresses: Mapping[str, str], by: By
             ],
         )
     return set(new)
+
+
+def _named(connection: Connection, keys: Iterable[str]) -> set[str]:
+    """Those whom the list may name: nobody sends to people who were forgotten, listed or not."""
+    wanted = set(keys)
+    return wanted - forgotten.among(connection, wanted, None)
 
 
 def _of(connection: Connection, file: str) -> set[str]:

@@ -6,9 +6,10 @@ good. The functions work inside a transaction that their caller commits.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Table, bindparam, select, update
+from sqlalchemy import Connection, Row, Table, bindparam, delete, exists, select, update
 
 from config.email_key import email_key
 from data import forgotten
@@ -31,7 +32,9 @@ from data.withdrawing import UNDER_WAY, withdraw
 
 candidate: Table = Candidate.__table__  # type: ignore[attr-defined]
 campaign: Table = Campaign.__table__  # type: ignore[attr-defined]
+decision: Table = Decision.__table__  # type: ignore[attr-defined]
 entry: Table = DoNotContact.__table__  # type: ignore[attr-defined]
+runs: Table = Run.__table__  # type: ignore[attr-defined]
 
 GONE = "[forgotten]"
 # Where people type, or a sentence may name somebody: a name in it goes as well.
@@ -45,7 +48,7 @@ _WRITTEN: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (ReceiptDoubt, ("why",)),
     (Run, ("reason",)),
 )
-_BLANK = {"first_name": "", "last_name": "", "email1": "", "source": "", "notes": ""}
+_BLANK = {"first_name": "", "last_name": "", "email1": GONE, "source": "", "notes": ""}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
     numbers = forgotten.hashes(connection, every)
     scrubbed = _scrubber(people, every)
     left = _erase(connection, people, numbers, replace(by, why=scrubbed(by.why)))
-    _take_off_the_list(connection, numbers)
+    _take_off_the_list(connection, every)
     _scrub(connection, scrubbed)
     forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
     return left
@@ -93,6 +96,22 @@ def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
     if people:
         _scrub(connection, _scrubber(people, numbers))
     return len(people)
+
+
+def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str]]:
+    """Campaigns, by row and key, with people in them and neither a run nor a decision since."""
+    named = exists().where(
+        candidate.c.campaign_id == campaign.c.id,
+        candidate.c.email_key.not_like(f"{forgotten.MARK}%"),
+    )
+    moved = exists().where(runs.c.campaign_id == campaign.c.id, runs.c.heartbeat_at >= moment)
+    decided = exists().where(
+        decision.c.campaign_id == campaign.c.id, decision.c.decided_at >= moment
+    )
+    still = select(campaign.c.id, campaign.c.key).where(
+        named, ~moved, ~decided, campaign.c.created_at < moment
+    )
+    return [(row.id, row.key) for row in connection.execute(still.order_by(campaign.c.id))]
 
 
 def lineage(connection: Connection, keys: Collection[str]) -> list[Row[Any]]:
@@ -162,14 +181,10 @@ def _is_open(person: Row[Any]) -> bool:
     return (person.add_state, person.invite_state) != (Step.DONE, Step.DONE)
 
 
-def _take_off_the_list(connection: Connection, numbers: Mapping[str, str]) -> None:
+def _take_off_the_list(connection: Connection, keys: Collection[str]) -> None:
     """The hash keeps them from being sent to; the list would name them."""
-    connection.execute(
-        update(entry)
-        .where(entry.c.email_key == bindparam("key"))
-        .values(email_key=bindparam("number"), email1=""),
-        [{"key": key, "number": forgotten.MARK + number} for key, number in numbers.items()],
-    )
+    for key in keys:
+        connection.execute(delete(entry).where(entry.c.email_key == key))
 
 
 def _scrubber(people: Iterable[Row[Any]], keys: Collection[str]) -> Callable[[str], str]:

@@ -7,6 +7,7 @@ from typing import Any, cast
 from sqlalchemy import Row, bindparam, func, select
 
 from data import holding, intake, records, so_far
+from data.forgotten import MARK
 from data.part import LedgerPart
 from data.remaining import Known
 from data.states import Step
@@ -60,7 +61,10 @@ class Looking(LedgerPart):
             ).all()
 
     def whom_to_link(self, campaign_row: int) -> Sequence[Row[Any]]:
-        """First name, last name, address, candidate_id and invitation of everyone, likewise."""
+        """First name, last name, address, candidate_id and invitation of everyone, likewise.
+
+        But of whoever was forgotten.
+        """
         with self._reading() as connection:
             return connection.execute(
                 select(
@@ -70,7 +74,10 @@ class Looking(LedgerPart):
                     candidate.c.candidate_id,
                     candidate.c.invite_state,
                 )
-                .where(candidate.c.campaign_id == campaign_row)
+                .where(
+                    candidate.c.campaign_id == campaign_row,
+                    candidate.c.email_key.not_like(f"{MARK}%"),
+                )
                 .order_by(candidate.c.id)
             ).all()
 

@@ -1,6 +1,7 @@
 """The ledger's transactions about what is held of a person: telling it, and forgetting it."""
 
 from collections.abc import Collection, Iterable
+from datetime import datetime
 from typing import Any
 
 from data import disclosure, forgetting, forgotten
@@ -26,6 +27,11 @@ class Privacy(LedgerPart):
         """Forget everybody in one campaign; answers how many people that were."""
         with self._writing() as connection:
             return forgetting.forget_campaign(connection, campaign_row, By(who, why, self._now()))
+
+    def still_since(self, moment: datetime) -> list[tuple[int, str]]:
+        """Campaigns that nothing has moved since then and that still name people: row and key."""
+        with self._reading() as connection:
+            return forgetting.still_since(connection, moment)
 
     def forgotten(self, keys: Iterable[str], campaign_row: int | None = None) -> set[str]:
         """Who of these email keys must not be taken in again, by any campaign or by this one."""

@@ -3,6 +3,7 @@
 Prefect runs, schedules and shows; it never guards. The ledger decides what may be sent.
 """
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,9 +15,9 @@ from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Cancelled, Completed, Failed
 
-from config.errors import BadInput
+from config.errors import BadInput, CampaignError
 from config.settings import load_local
-from data.ledger import Ledger
+from data.ledger import Ledger, now
 from data.states import Ending
 from flows.credentials import service_settings
 from flows.ending import Finish
@@ -28,6 +29,7 @@ from flows.seen import CANCELLED, name_of, seen
 from flows.watching import Watcher, watcher
 from flows.wrong_places import where_wrong
 from tasks.asked import Asked
+from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
 
 # The final state's name is the outcome. Only a finished campaign reads as success; the others
@@ -88,6 +90,7 @@ async def run_campaign(
                     # A worker's cancel comes as a signal, which only says that it was interrupted.
                     end = replace(end, reason=why)
                 await pages.ended(end)
+                await forget_whose_time_is_over(desk)
         if end.again is not None:
             await schedule_next(end.campaign, end.again)
         watching.ended(end)
@@ -100,6 +103,15 @@ async def run_campaign(
             return Failed(name=BAD_INPUT, message=told)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
+
+
+async def forget_whose_time_is_over(desk: Desk) -> None:
+    """Keep people no longer than CAMPAIGN_KEEP; where that fails, the next run does it."""
+    try:
+        for told in await asyncio.to_thread(forget_due, desk.ledger, desk.local, now()):
+            desk.warns(told)
+    except CampaignError as error:
+        desk.warns(str(error))
 
 
 def _warns(watching: Watcher) -> Callable[[str], None]:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from data.forgotten import MARK
 from data.held import Held
 from data.ledger import Ledger
 from data.states import Step
@@ -69,8 +70,13 @@ def holds(held: Mapping[int, Held], rows: Iterable[Any]) -> dict[str, Any]:
 def people(
     campaign: Campaign, rows: Iterable[Any], held: Mapping[int, Held]
 ) -> Iterable[dict[str, Any]]:
-    """One object per candidate: who, which ids, how far, the embed URL, and why it stands still."""
+    """One object per candidate: who, which ids, how far, the embed URL, and why it stands still.
+
+    Whoever was forgotten is only counted.
+    """
     for row in rows:
+        if row.email_key.startswith(MARK):
+            continue
         yield {
             "email1": row.email1,
             "candidate_id": row.candidate_id,

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from config.email_address import NotAnEmail, email_address
-from config.email_key import email_key
 from data.doubts import NotDecided
+from flows.cli.addresses import addresses
 from flows.cli.arguments import AsJson
 from flows.cli.reasons import given
 from flows.cli.speech import answering, complain, counted, print_json, say, say_table
@@ -43,32 +42,18 @@ def block(
     if lift and not emails:
         raise typer.BadParameter("--lift needs the addresses that are to come off the list")
     with answering(as_json):
-        addresses = _read(emails or [])
-        reason = given(why) if addresses else ""
+        typed = addresses(emails or [])
+        reason = given(why) if typed else ""
         local = load_local()
         with Ledger.open(local.database_url) as ledger:
             # Whoever has to be spared at once is, whatever is wrong with the file.
-            told = _block(ledger, addresses, who, reason) if addresses and not lift else []
+            told = _block(ledger, typed, who, reason) if typed and not lift else []
             say(*told, as_json=as_json)
             listed = follow_the_list(ledger, local)
             if lift:
                 in_file = listed.addresses if listed else {}
-                say(*_lift(ledger, addresses, in_file, who, reason), as_json=as_json)
-            _show(ledger.do_not_contact(), whole=not addresses, as_json=as_json)
-
-
-def _read(emails: Sequence[str]) -> dict[str, str]:
-    """The addresses by email key. Raises NotDecided, having said what is wrong with each."""
-    found, wrong = {}, []
-    for typed in emails:
-        try:
-            found[email_key(typed)] = email_address(typed)
-        except NotAnEmail as error:
-            wrong.append(f"{typed}: wanted {error}")
-    if wrong:
-        complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)))
-    return found
+                say(*_lift(ledger, typed, in_file, who, reason), as_json=as_json)
+            _show(ledger.do_not_contact(), whole=not typed, as_json=as_json)
 
 
 def _block(ledger: "Ledger", addresses: Mapping[str, str], who: str | None, why: str) -> list[str]:

@@ -41,6 +41,8 @@ COMMANDS = (
     ("correct", "flows.cli.correct"),
     ("withdraw", "flows.cli.correct"),
     ("clean-up", "flows.cli.clean_up"),
+    ("forget", "flows.cli.forget"),
+    ("export", "flows.cli.export"),
     ("problems", "flows.cli.problems"),
     ("up", "flows.cli.up"),
     ("serve", "flows.cli.serve"),

@@ -1,0 +1,42 @@
+"""Files that still name somebody, found by what is in them: plain, or packed as workbooks are."""
+
+import zipfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+LARGEST = 256 * 2**20  # bytes; nothing of ours is longer
+
+
+def naming(addresses: Iterable[str], places: Iterable[Path]) -> list[Path]:
+    """Every file at or under these places that holds one of these addresses, sorted.
+
+    What cannot be read is left out: nobody but its owner can look there.
+    """
+    wanted = [address.encode().lower() for address in addresses]
+    files = {file.resolve() for place in places for file in _files(place)}
+    return sorted(file for file in files if any(_holds(file, one) for one in wanted))
+
+
+def _files(place: Path) -> Iterator[Path]:
+    if place.is_dir():
+        yield from (file for file in place.rglob("*") if file.is_file())
+    elif place.is_file():
+        yield place
+
+
+def _holds(file: Path, wanted: bytes) -> bool:
+    try:
+        return any(wanted in content.lower() for content in _contents(file))
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return False
+
+
+def _contents(file: Path) -> Iterator[bytes]:
+    if file.stat().st_size > LARGEST:
+        return
+    yield file.read_bytes()
+    if zipfile.is_zipfile(file):
+        with zipfile.ZipFile(file) as packed:
+            for member in packed.infolist():
+                if member.file_size <= LARGEST:
+                    yield packed.read(member)

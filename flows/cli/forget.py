@@ -1,0 +1,152 @@
+"""`campaign forget`: a person asked for it, so name, address and all the rest are removed."""
+
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from data.doubts import NotDecided
+from flows.cli.addresses import addresses
+from flows.cli.reasons import given
+from flows.cli.speech import answer_to, complain, counted, say
+from flows.cli.who import Who, login_name
+
+if TYPE_CHECKING:
+    from config.settings import LocalSettings
+    from data.forgetting import AtTheService
+    from data.ledger import Ledger
+
+
+def forget(
+    emails: Annotated[
+        list[str] | None, typer.Argument(metavar="[EMAIL]...", help="Who is to be forgotten.")
+    ] = None,
+    why: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
+    ] = None,
+    due: Annotated[
+        bool, typer.Option("--due", help="Instead: everybody whose CAMPAIGN_KEEP is over.")
+    ] = False,
+    lift: Annotated[
+        bool, typer.Option("--lift", help="Let these addresses be taken in again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
+    who: Who = None,
+) -> None:
+    """Remove people from every campaign of the ledger, for good.
+
+    Names, addresses, notes, ids and links go; what was done stays counted, without a name. A
+    keyed hash of the address keeps them from being added or invited again. What the service has,
+    and files of your own, are named: those you remove.
+    """
+    from config.settings import load_local
+    from data.ledger import Ledger
+
+    if due == bool(emails):
+        raise typer.BadParameter("name the addresses, or say --due")
+    local = load_local()
+    named = addresses(emails or [])
+    reason = "" if due else given(why)
+    with Ledger.open(local.database_url, create=False) as ledger:
+        for campaign in ledger.campaigns():
+            ledger.recover(campaign.id)
+        if due:
+            _forget_due(ledger, local)
+        elif lift:
+            _let_in_again(ledger, named)
+        else:
+            _sure(len(named), yes=yes)
+            _forget(ledger, local, named, who or login_name(), reason)
+
+
+def _sure(people: int, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("nobody can take this back: say --yes")
+    asked = f"Forget {counted(people, 'person', 'people')}? Nobody can take this back. Type yes: "
+    if (answer_to(asked) or "").casefold() != "yes":
+        say("Nobody was forgotten.")
+        raise typer.Exit(1)
+
+
+def _forget(
+    ledger: "Ledger", local: "LocalSettings", named: Mapping[str, str], who: str, why: str
+) -> None:
+    """Forget in the ledger, write the links anew, and say what is left elsewhere."""
+    from data.traces import naming
+    from tasks.links import write_links
+
+    held = {key: ledger.about(key)["campaigns"] for key in named}
+    every = {one["email1"] for rows in held.values() for one in rows} | set(named.values())
+    campaigns = {one["campaign"] for rows in held.values() for one in rows}
+    try:
+        left = ledger.forget(named.keys(), who, why)
+    except NotDecided as error:
+        complain(*(f"{list(named.values())[n]} {said}" for n, said in error.objections.items()))
+        raise
+    for campaign in ledger.campaigns():
+        if campaign.key in campaigns and (local.output_dir / campaign.key).is_dir():
+            write_links(ledger, campaign, local.output_dir)
+    for key, typed in named.items():
+        within = ", ".join(dict.fromkeys(one["campaign"] for one in held[key]))
+        say(f"{typed}: forgotten" + (f" in {within}" if within else ", though no campaign had it"))
+    say(*_at_the_service(left))
+    ledger.rewrite()
+    say(*_still_named(naming(every, _places(ledger, local))))
+
+
+def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
+    for one in left:
+        yield (
+            f"  the service still has candidate {one.candidate_id} in project {one.project_id} "
+            f"({one.campaign}): remove it by hand in the web application"
+        )
+
+
+def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
+    """Where files may name people: the results, the sheets, and copies beside the ledger."""
+    read = [
+        Path(name)
+        for one in ledger.campaigns()
+        for name in (one.definition, one.belongs_to)
+        if name
+    ]
+    places = [local.output_dir, *read, *(sheet for file in read for sheet in _beside(file))]
+    ledger_file = Path(ledger.place)
+    if ledger_file.is_file():
+        places += ledger_file.parent.glob(f"{ledger_file.stem}*")
+    return places
+
+
+def _beside(file: Path) -> Iterator[Path]:
+    """A definition may name a table of people; whichever it is, it lies near."""
+    if file.parent.is_dir():
+        yield from (one for one in file.parent.iterdir() if one.suffix in _TABLES)
+
+
+_TABLES = (".csv", ".tsv", ".xlsx", ".xlsm", ".xls", ".ods", ".yaml", ".yml", ".html", ".json")
+
+
+def _still_named(files: Collection[Path]) -> Iterator[str]:
+    for file in files:
+        yield f"  still named in {file}: a file of yours, remove it there"
+
+
+def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
+    again = ledger.let_in_again(named.keys())
+    if wrong := [f"{typed}: was not forgotten" for key, typed in named.items() if key not in again]:
+        complain(*wrong)
+        raise NotDecided(dict(enumerate(wrong)))
+    say(*(f"{typed}: campaigns may take this address in again" for typed in named.values()))
+
+
+def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:
+    from data.ledger import now
+    from tasks.retention import forget_due
+
+    if local.keep is None:
+        raise typer.BadParameter("CAMPAIGN_KEEP says for how long people are kept; it is not set")
+    say(*(forget_due(ledger, local, now()) or ["Nobody's time is over."]))

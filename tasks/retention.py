@@ -1,0 +1,37 @@
+"""How long people are kept: after CAMPAIGN_KEEP a campaign that nothing moved is forgotten."""
+
+from datetime import datetime
+from pathlib import Path
+
+from config.settings import LocalSettings
+from data.doubts import NotDecided
+from data.ledger import Ledger
+
+WHO, WHY = "CAMPAIGN_KEEP", "kept long enough"
+WRITTEN_BY_RUNS = ("links.csv", "links.json")
+
+
+def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:
+    """Forget everybody in the campaigns whose time is over; says what was done, a line each.
+
+    The time counts from the last run and the last decision. The files that runs wrote go too.
+    Raises LedgerUnusable.
+    """
+    if local.keep is None:
+        return []
+    told = []
+    for row, key in ledger.still_since(at - local.keep):
+        try:
+            people = ledger.forget_campaign(row, WHO, WHY)
+        except NotDecided:  # a run that was stopped in its tracks may still be sending
+            continue
+        _remove(local.output_dir / key)
+        told.append(f"{key}: {people:,} forgotten, kept long enough (CAMPAIGN_KEEP)")
+    if told:
+        ledger.rewrite()
+    return told
+
+
+def _remove(folder: Path) -> None:
+    for name in WRITTEN_BY_RUNS:
+        (folder / name).unlink(missing_ok=True)

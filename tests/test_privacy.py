@@ -1,0 +1,216 @@
+"""What is held about a person: told, forgotten, and not kept for longer than was said."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.errors import BadSettings
+from config.settings import load_local, load_service
+from data import ledger as ledger_module
+from data.states import Ending
+from flows.order import Asked, Desk, conduct
+from sandbox.faults import Fault
+from tasks.retention import forget_due
+from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+
+ADA, ZOE, GRACE = EMAILS
+WORDS = ("Lovelace", "ada@example.com")
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[DoubtfulCampaign]:
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
+        yield desk
+
+
+def forget(desk: DoubtfulCampaign, *words: object) -> str:
+    answer = desk.type("forget", *words, "--why", "Ada Lovelace wrote to us", "--yes")
+    assert answer.code == 0, answer.err
+    return answer.out
+
+
+def holding(folder: Path, word: str) -> set[str]:
+    """The files below a folder in which a word is, whatever they are."""
+    wanted = word.encode().lower()
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    return {file.name for file in files if wanted in file.read_bytes().lower()}
+
+
+def counts(desk: DoubtfulCampaign) -> dict[str, int]:
+    found = desk.type("status", KEY, "--json").object["counts"]
+    assert isinstance(found, dict)
+    return found
+
+
+def go_on(desk: DoubtfulCampaign) -> Ending:
+    """Run once more after somebody was forgotten: the service alone can say who that was."""
+    with desk.ledger() as ledger:
+        here = Desk(ledger, load_service(), load_local())
+        return asyncio.run(conduct(Asked(desk.file, KEY), here)).ending
+
+
+def edit(desk: DoubtfulCampaign, text: str = DEFINITION) -> None:
+    """Another digest, so that the definition is read anew."""
+    desk.file.write_text(text + "# another digest\n", encoding="utf-8")
+
+
+# -- forgetting -------------------------------------------------------------------------------
+
+
+def test_nothing_is_left_but_the_number(desk: DoubtfulCampaign) -> None:
+    """Name, address, note and id are in no file of ours; the campaign counts what it did."""
+    desk.run()
+    assert desk.type("block", ADA, "--why", "Ada asked").code == 0
+    assert desk.type("pause", KEY, "--why", "until Lovelace has called").code == 0
+    assert desk.type("resume", KEY, "--why", "she did").code == 0
+    assert all(holding(desk.folder, word) >= {"ledger.db", "links.csv"} for word in WORDS)
+    before = counts(desk)
+    said = forget(desk, ADA)
+    assert f"{ADA}: forgotten in {KEY}" in said
+    assert "candidate 5001 in project 101" in said
+    assert f"still named in {desk.file}" in said
+    for word in (*WORDS, "5001"):
+        assert holding(desk.folder, word) <= {"hiring.yaml"}, word
+    assert counts(desk) == before
+    assert holding(desk.folder, "grace@example.com") >= {"ledger.db", "links.csv"}
+
+
+def test_whoever_was_forgotten_is_not_invited_again(desk: DoubtfulCampaign) -> None:
+    """Still in the sheet, in another campaign, on the list: left out, told without a name."""
+    desk.run()
+    forget(desk, "ADA@example.com")
+    edit(desk)
+    assert "1 person is forgotten on request" in desk.type("plan", desk.file).out
+    assert go_on(desk) is Ending.COMPLETED
+    edit(desk, DEFINITION.replace(KEY, "another").replace("problem: 42", "problem: 7"))
+    [other] = desk.type("plan", desk.file, "--json").object["campaigns"]
+    assert (other["forgotten"], other["invite"]) == (1, 2)
+    edit(desk)
+    go_on(desk)
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+    assert holding(desk.folder, "Lovelace") == {"hiring.yaml"}
+    assert desk.type("block", ADA, "--why", "to be sure").code == 0
+    assert holding(desk.folder, "ada@example.com") == {"hiring.yaml"}
+
+
+def test_whoever_waited_or_was_in_doubt_gets_nothing_more(desk: DoubtfulCampaign) -> None:
+    """Forgetting is the last word about a person: nothing is sent, nothing is left to settle."""
+    desk.run(Fault("lost", "invite", email=ADA), Fault("status", "invite", status=422, email=ZOE))
+    assert counts(desk)["unsure"] == 1
+    forget(desk, ADA, ZOE)
+    edit(desk)
+    assert go_on(desk) is Ending.COMPLETED
+    assert counts(desk)["unsure"] == counts(desk)["refused"] == 0
+    assert desk.emails() == {GRACE: 1}
+
+
+def test_a_corrected_person_is_one_person(desk: DoubtfulCampaign) -> None:
+    """Both addresses go, whichever one is named."""
+    desk.run()
+    assert desk.type("correct", KEY, ADA, "ada@right.example.com", "--why", "a typo").code == 0
+    desk.run()
+    forget(desk, "ada@right.example.com")
+    assert all(holding(desk.folder, one) <= {"hiring.yaml"} for one in (ADA, "ada@right"))
+    edit(desk)
+    go_on(desk)
+    assert desk.emails()[ADA] == desk.emails()["ada@right.example.com"] == 1
+
+
+def test_somebody_may_come_in_again_when_a_person_says_so(desk: DoubtfulCampaign) -> None:
+    """Forgetting keeps out by a decision, and another decision lets in: as a new person."""
+    desk.run()
+    forget(desk, ADA)
+    refused = desk.type("forget", ZOE, "--lift", "--why", "a mistake")
+    assert (refused.code, "was not forgotten" in refused.err) == (2, True)
+    assert desk.type("forget", ADA, "--lift", "--why", "she applied again").code == 0
+    edit(desk, DEFINITION.replace(KEY, "another").replace("problem: 42", "problem: 7"))
+    [other] = desk.type("plan", desk.file, "--json").object["campaigns"]
+    assert (other["forgotten"], other["invite"]) == (0, 3)
+
+
+def test_nobody_is_forgotten_by_a_slip(desk: DoubtfulCampaign) -> None:
+    """It cannot be taken back, so a person is asked, and where nobody can be, must say so."""
+    desk.run()
+    unasked = desk.type("forget", ADA, "--why", "asked")
+    assert (unasked.code, "--yes" in unasked.err) == (2, True)
+    desk.at_terminal("no")
+    assert desk.type("forget", ADA, "--why", "asked").code == 1
+    wrong = desk.type("forget", "ada@", "--why", "asked", "--yes")
+    assert (wrong.code, "ada@: wanted" in wrong.err) == (2, True)
+    assert desk.steps(ADA) == ("done", "done")
+    desk.at_terminal("yes")
+    assert desk.type("forget", ADA, "--why", "asked").code == 0
+
+
+# -- telling ----------------------------------------------------------------------------------
+
+
+def test_a_person_is_told_everything(desk: DoubtfulCampaign, tmp_path: Path) -> None:
+    """Each campaign, request, decision and entry; nothing about anybody else."""
+    desk.run(Fault("lost", "invite", email=ADA))
+    assert desk.settle("--invites", "sent").code == 0
+    assert desk.type("block", ADA, "--why", "asked us").code == 0
+    held = desk.type("export", ADA).object
+    [one] = held["campaigns"]
+    assert (one["campaign"], one["first_name"], one["candidate_id"]) == (KEY, "Ada", 5001)
+    assert [request["operation"] for request in one["requests"]] == ["add_candidates", "invite"]
+    assert [(said["verdict"], said["who"]) for said in one["decisions"]] == [("sent", "rita")]
+    assert [entry["why"] for entry in held["do_not_contact"]] == ["asked us"]
+    assert "grace" not in str(held)
+    assert desk.type("export", ADA, "-o", tmp_path / "ada.json").code == 0
+    assert (tmp_path / "ada.json").stat().st_mode & 0o777 == 0o600
+    forget(desk, ADA)
+    after = desk.type("export", ADA)
+    assert (after.object["campaigns"], after.object["do_not_contact"]) == ([], [])
+    assert after.object["forgotten"] is not None
+    assert "Nothing names" in after.err
+
+
+# -- how long ---------------------------------------------------------------------------------
+
+
+def test_a_campaign_that_is_over_is_forgotten(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CAMPAIGN_KEEP counts from the last that happened; then nobody is named, results included.
+
+    In that campaign nobody is invited again; another one may invite them.
+    """
+    monkeypatch.setenv("CAMPAIGN_KEEP", "30 days")
+    desk.run()
+    early = desk.type("forget", "--due")
+    assert (early.code, "Nobody's time is over" in early.out) == (0, True)
+    desk.later(31 * 24 * 60)
+    with desk.ledger() as ledger:
+        told = forget_due(ledger, load_local(), ledger_module.now())
+        assert told == [f"{KEY}: 3 forgotten, kept long enough (CAMPAIGN_KEEP)"]
+        assert forget_due(ledger, load_local(), ledger_module.now()) == []
+    assert all(holding(desk.folder, word) == {"hiring.yaml"} for word in WORDS)
+    edit(desk)
+    assert go_on(desk) is Ending.COMPLETED
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+    edit(desk, DEFINITION.replace(KEY, "another").replace("problem: 42", "problem: 7"))
+    [other] = desk.type("plan", desk.file, "--json").object["campaigns"]
+    assert other["invite"] == 3
+
+
+def test_what_is_being_sent_is_not_forgotten(desk: DoubtfulCampaign) -> None:
+    """Not before the run has ended: its answer must find its row."""
+    desk.run()
+    with desk.ledger() as ledger, ledger._writing() as connection:
+        connection.exec_driver_sql("UPDATE candidate SET invite_state='sending' WHERE id=1")
+    refused = desk.type("forget", ADA, "--why", "asked", "--yes")
+    assert (refused.code, "is being sent to" in refused.err) == (2, True)
+
+
+@pytest.mark.parametrize("typed", ["3", "1 hour", "0 days", "20 years", "for ever"])
+def test_an_unusable_time_is_a_setting_to_mend(monkeypatch: pytest.MonkeyPatch, typed: str) -> None:
+    """A slip would forget people too early, or never."""
+    monkeypatch.setenv("CAMPAIGN_KEEP", typed)
+    with pytest.raises(BadSettings) as refused:
+        load_local()
+    assert refused.value.variables == ("CAMPAIGN_KEEP",)
