@@ -44,6 +44,7 @@ COMMANDS = (
     ("forget", "flows.cli.forget"),
     ("export", "flows.cli.export"),
     ("problems", "flows.cli.problems"),
+    ("doctor", "flows.cli.doctor"),
     ("up", "flows.cli.up"),
     ("serve", "flows.cli.serve"),
     ("deploy", "flows.cli.deploy"),

@@ -27,13 +27,22 @@ _HERE = ("localhost", "127.0.0.1", "[::1]")
 class Watch:
     """How far one request got, told by httpcore's `trace` extension."""
 
-    __slots__ = ("_ours", "content_type", "reached", "retry_after", "status", "write_failed")
+    __slots__ = (
+        "_ours",
+        "content_type",
+        "date",
+        "reached",
+        "retry_after",
+        "status",
+        "write_failed",
+    )
 
     def __init__(self) -> None:
         self.reached = Phase.NOTHING
         self.status: int | None = None
         self.content_type = ""
         self.retry_after: str | None = None
+        self.date: str | None = None
         self.write_failed = False
         self._ours = False
 
@@ -69,6 +78,8 @@ class Watch:
                     self.content_type = value.decode("latin-1")
                 case b"retry-after":
                     self.retry_after = value.decode("latin-1")
+                case b"date":
+                    self.date = value.decode("latin-1")
 
 
 class Lane:
@@ -152,6 +163,7 @@ async def exchange(
         failure=failure,
         token=token,
         seconds=time.monotonic() - began,
+        date=watch.date,
     )
 
 

@@ -72,6 +72,7 @@ class Service:
         self._open = AsyncExitStack()
         self._tokens = Tokens(settings, self._post_for_token, patience=self._patience)
         self._headers: Headers | None = None
+        self.date: str | None = None  # the service's own, of its last list of problems
 
     async def __aenter__(self) -> Self:
         """Open the clients. Raises Unreachable for an address or a proxy that cannot be used.
@@ -130,6 +131,7 @@ class Service:
             raise Unreachable("ASSESSMENT_BASE_URL", last.why) from None
         if seen.status == 401:
             raise CredentialsRefused("the service does not accept the token: status 401")
+        self.date = seen.date
         said_yes = seen.status is not None and 200 <= seen.status < 300
         problems = read_problems(seen.body) if said_yes else None
         if problems is None:

@@ -37,3 +37,4 @@ class Exchange:
     failure: str | None = None
     token: int = 0
     seconds: float = 0.0
+    date: str | None = None

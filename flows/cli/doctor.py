@@ -1,0 +1,170 @@
+"""`campaign doctor`: is everything in order that a campaign needs, and how to mend what is not."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import typer
+
+from config.errors import BadSettings, CampaignError
+from flows.cli.arguments import AsJson
+from flows.cli.speech import command, counted, print_json, say
+
+if TYPE_CHECKING:
+    from config.settings import LocalSettings
+    from data.ledger import Ledger
+    from tasks.health import Finding
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Look whether everything is in order, and say how to mend what is not.
+
+    Settings, credentials (one token, one list of problems), clock, ledger, disk, packages and
+    Prefect. Nothing is changed and nothing is sent. Ends with 1 where something is to be mended.
+    """
+    from tasks.health import How
+
+    found = list(_findings())
+    wrong = [one for one in found if one.how is How.MEND]
+    if as_json:
+        print_json({"ok": not wrong, "findings": [one.as_json() for one in found]})
+    for one in found:
+        for line, first in zip_longest(_lines(one), [f"{one.how:<8} {one.what:<12}"], fillvalue=""):
+            say(f"{first:<21} {line}", as_json=as_json)
+    say("", _sum(len(wrong), [one for one in found if one.how is How.LOOK]), as_json=as_json)
+    raise typer.Exit(1 if wrong else 0)
+
+
+def _lines(found: "Finding") -> list[str]:
+    return [*found.said.splitlines(), *([found.mend] if found.mend else [])]
+
+
+def _sum(wrong: int, doubtful: "list[Finding]") -> str:
+    if wrong:
+        return f"{counted(wrong, 'thing')} to mend. Then type again: {command('doctor')}"
+    if doubtful:
+        return f"Campaigns can run; {counted(len(doubtful), 'thing')} to look at."
+    return f"Everything is in order. Where campaigns stand: {command('status')}"
+
+
+def _findings() -> "Iterator[Finding]":
+    from config.settings import load_local
+    from tasks.health import Finding, How
+
+    try:
+        local = load_local()
+    except BadSettings as error:
+        yield Finding("settings", How.MEND, str(error))
+        return
+    yield from _service(local)
+    yield from _ledger(local)
+    yield from _packages()
+    yield _prefect()
+
+
+def _service(local: "LocalSettings") -> "Iterator[Finding]":
+    import asyncio
+
+    from config.settings import load_service, service_is_given
+    from data.ledger import now
+    from tasks.health import Finding, How, ask, well
+
+    if local.credentials_block and not service_is_given():
+        yield well("settings", f"runs take the service's from Prefect, {local.credentials_block}")
+        return
+    try:
+        settings = load_service()
+    except BadSettings as error:
+        yield Finding("settings", How.MEND, str(error))
+        return
+    yield well("settings", "the six ASSESSMENT_ settings are there")
+    yield from asyncio.run(ask(settings, local, now()))
+
+
+def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
+    """The ledger as a file, as a ledger, and the room that it and the results have."""
+    from pathlib import Path
+
+    from sqlalchemy.engine import make_url
+
+    from data.health import complaints
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+    from tasks.health import Finding, How, room, well
+
+    address = make_url(local.database_url)
+    in_a_file = address.get_backend_name() == "sqlite"
+    file = Path(address.database or "")
+    if in_a_file:
+        yield from room({"ledger": file, "results": local.output_dir})
+    try:
+        wrong = list(complaints(file)) if in_a_file and file.is_file() else []
+        yield from (Finding("ledger", How.MEND, said, mend) for said, mend in wrong)
+        if wrong:
+            return
+        with Ledger.open(local.database_url, create=False) as ledger:
+            number = len(ledger.campaigns())
+            yield well("ledger", f"{ledger.place} opens; it has {counted(number, 'campaign')}")
+            yield from _doubts(ledger)
+    except NoLedger:
+        yield well("ledger", f"none at {file} yet; the first run makes it")
+    except CampaignError as error:
+        yield Finding("ledger", How.MEND, str(error))
+
+
+def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
+    from tasks.health import Finding, How
+
+    for campaign in ledger.campaigns():
+        unsure = len(ledger.doubts(campaign.id).steps)
+        if unsure:
+            said = f"{campaign.key}: {counted(unsure, 'call')} unsure"
+            yield Finding("doubts", How.LOOK, said, f"Type: {command('settle', campaign.key)}")
+
+
+def _packages() -> "Iterator[Finding]":
+    """Hold what is installed against what this program asks for."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    from packaging.requirements import Requirement
+
+    from tasks.health import Finding, How, well
+
+    wrong = []
+    for asked in map(Requirement, requires("hiring-campaigns") or ()):
+        if asked.marker is not None and not asked.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            found = version(asked.name)
+        except PackageNotFoundError:
+            wrong.append(f"{asked.name} is not installed")
+            continue
+        if not asked.specifier.contains(found, prereleases=True):
+            wrong.append(f"{asked.name} {found} is installed, {asked.specifier} is wanted")
+    if wrong:
+        mend = "Set the environment up anew: make clean setup"
+        yield Finding("packages", How.MEND, "; ".join(wrong), mend)
+        return
+    yield well("packages", f"as wanted, on Python {platform.python_version()}")
+
+
+def _prefect() -> "Finding":
+    from importlib.metadata import version
+
+    from flows.prefect_settings import prepare
+    from tasks.health import Finding, How, well
+
+    prepare(quiet=True)
+    from prefect.settings import get_current_settings
+
+    from flows.cli.serve import answers
+
+    ours, api = version("prefect"), get_current_settings().api.url
+    if not api:
+        return well("prefect", f"{ours}; each run starts a server of its own")
+    if answers(api):
+        return well("prefect", f"{ours}; the server at {api} answers")
+    said = f"{ours}; the server at {api} does not answer"
+    mend = "Start it, or take PREFECT_API_URL away: then each run starts one of its own."
+    return Finding("prefect", How.MEND, said, mend)

@@ -1,0 +1,111 @@
+"""Is everything in order that a campaign needs? Each thing that was looked at, and how to mend it.
+
+The decisions are plain functions of what was found; what asks the service is `ask`.
+"""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from pathlib import Path
+
+from config.errors import CampaignError
+from config.settings import LocalSettings, ServiceSettings
+from tasks.service.client import Service
+from tasks.service.errors import CredentialsRefused
+
+CLOCKS_APART = timedelta(minutes=1)  # farther, and times of windows and waves are off
+ROOM_WANTED = 1_000_000_000  # bytes; a campaign of a million people needs less
+ROOM_NEEDED = 50_000_000
+
+
+class How(StrEnum):
+    """How something is."""
+
+    WELL = "well"
+    LOOK = "look at"
+    MEND = "mend"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `mend` is what to do where it is not well."""
+
+    what: str
+    how: How
+    said: str
+    mend: str = ""
+
+    def as_json(self) -> dict[str, str | None]:
+        return {
+            "what": self.what,
+            "how": self.how.name.lower(),
+            "said": self.said,
+            "mend": self.mend or None,
+        }
+
+
+def well(what: str, said: str) -> Finding:
+    return Finding(what, How.WELL, said)
+
+
+async def ask(settings: ServiceSettings, local: LocalSettings, at: datetime) -> list[Finding]:
+    """One token and one list of problems; `at` is this machine's time (aware)."""
+    service = Service(settings, deadline=local.request_deadline, ca_file=local.ca_file)
+    try:
+        async with service:
+            await service.ready()
+            issued = well("credentials", "the service gave a token for them")
+            try:
+                listed = await service.problems()
+            except CredentialsRefused:
+                raise
+            except CampaignError as error:
+                return [issued, Finding("service", How.MEND, str(error), _NETWORK)]
+    except CredentialsRefused as error:
+        return [Finding("credentials", How.MEND, str(error), _OPERATOR)]
+    except CampaignError as error:
+        return [Finding("credentials", How.MEND, str(error), _NETWORK)]
+    return [
+        issued,
+        well("service", f"it answers and lists {len(listed):,} problems"),
+        clock(service.date, at),
+    ]
+
+
+_OPERATOR = "Compare the six ASSESSMENT_ settings with what the operator of the service gave you."
+_NETWORK = "Compare the address with what the operator gave you, and look at proxy and network."
+
+
+def clock(said: str | None, at: datetime) -> Finding:
+    """Hold this machine's time against the date that the service gave with an answer."""
+    try:
+        theirs = parsedate_to_datetime(said or "")
+    except ValueError:
+        return well("clock", "the service gives no time to compare with")
+    apart = at - theirs
+    if abs(apart) <= CLOCKS_APART:
+        return well("clock", "as the service's, to a minute")
+    way = "ahead of" if apart > timedelta(0) else "behind"
+    minutes = abs(apart).total_seconds() / 60
+    return Finding(
+        "clock",
+        How.LOOK,
+        f"{minutes:,.0f} minutes {way} the service's",
+        "Set it by the network (NTP): windows, waves and schedules go by it.",
+    )
+
+
+def room(places: dict[str, Path]) -> Iterator[Finding]:
+    """Look how much the disks can take, by what lies on each."""
+    for what, place in places.items():
+        there = next(one for one in (place, *place.parents) if one.exists())
+        free = shutil.disk_usage(there).free
+        said = f"{free / 1e9:,.1f} GB free for the {what} in {there}"
+        if free >= ROOM_WANTED:
+            yield well("disk", said)
+        else:
+            how = How.MEND if free < ROOM_NEEDED else How.LOOK
+            yield Finding("disk", how, said, "Make room: a run that cannot write sends nothing.")
