@@ -22,7 +22,7 @@ from data.turns import Wait
 from flows.ending import Finish, finish
 from flows.inviting import HOLD_ON, invite_people
 from flows.parts import in_parts
-from flows.work import Desk, Work, heed, paused_by, working
+from flows.work import Desk, Work, heed, heed_others, heed_the_ledger, paused_by, working
 from tasks.approval import held_back, plan_of
 from tasks.asked import Asked, Wanted, intent_of, left_out, look_up, what_is_left
 from tasks.candidates import add
@@ -222,11 +222,13 @@ async def _add_people(work: Work) -> None:
 
     async def some(part: Sequence[int]) -> None:
         for start in range(0, len(part), size):
-            await heed(work)
+            await heed_the_ledger(work)
             if project is None or work.gate.stopped:
                 return
             batch = part[start : start + size]
-            await add(work.sender, ledger, project, batch, each=work.desk.hears)
+            adding = add(work.sender, ledger, project, batch, each=work.desk.hears)
+            # Others are asked while the request is under way: whoever says no stops the next one.
+            await asyncio.gather(adding, heed_others(work))
         await work.journal.flush()
 
     await in_parts(work, "add candidates", rows, size * ADDS, some)

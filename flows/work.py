@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -159,18 +158,31 @@ async def _end(work: Work) -> None:
 
 async def heed(work: Work) -> None:
     """Before each wave and each bulk add: stop where a person said so, or time is over."""
-    try:
-        follow = partial(follow_on, work.desk.ledger, work.desk.local, work.listed)
-        work.listed = await asyncio.to_thread(follow)
-    except CampaignError as error:
-        work.gate.stop(str(error))
-    paused = await asyncio.to_thread(work.desk.ledger.paused, work.key)
-    if paused is not None:
-        work.gate.stop(paused_by(work.key, paused))
-    elif (why := await work.desk.stopped()) is not None:
+    await heed_the_ledger(work)
+    if work.gate.stopped is None:
+        await heed_others(work)
+
+
+async def heed_the_ledger(work: Work) -> None:
+    """Stop where it has a pause, where time is over, or where nobody knows who must be spared."""
+    if (why := await asyncio.to_thread(_objection, work)) is not None:
         work.gate.stop(why)
-    elif (late := over_for(await asyncio.to_thread(work.campaign), work.desk.clock())) is not None:
-        work.gate.stop(late)
+
+
+async def heed_others(work: Work) -> None:
+    """Stop where somebody outside the ledger said so, which takes longer to be asked."""
+    if (why := await work.desk.stopped()) is not None:
+        work.gate.stop(why)
+
+
+def _objection(work: Work) -> str | None:
+    desk = work.desk
+    try:
+        work.listed = follow_on(desk.ledger, desk.local, work.listed)
+    except CampaignError as error:
+        return str(error)
+    paused = desk.ledger.paused(work.key)
+    return paused_by(work.key, paused) if paused else over_for(work.campaign(), desk.clock())
 
 
 def paused_by(key: str, paused: Paused) -> str:
