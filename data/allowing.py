@@ -10,7 +10,7 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select, update
 
 from data.doubts import By, Decided, NotDecided, Word
-from data.holding import held_rows
+from data.holding import held_rows, held_seconds
 from data.settling import write_down
 from data.tables import Attempt, Candidate, DoNotContact
 
@@ -23,15 +23,17 @@ LAST_ATTEMPT = select(func.coalesce(func.max(attempt.c.id), 0)).scalar_subquery(
 LAST_ENTRY = select(func.coalesce(func.max(entry.c.id), 0)).scalar_subquery()
 
 
-def objections(connection: Connection, rows: Sequence[int], at: datetime) -> dict[int, str]:
+def objections(
+    connection: Connection, campaign_row: int, rows: Sequence[int], at: datetime
+) -> dict[int, str]:
     """Say who cannot be let through and why, by position in `rows`."""
-    held = held_rows(connection, rows, at)
+    held = held_seconds(connection, campaign_row) | held_rows(connection, rows, at)
     return {n: NOTHING_HOLDS for n, row in enumerate(rows) if row not in held}
 
 
 def allow(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
     """Let these candidates through, or raise NotDecided (by position) and change nothing."""
-    if refused := objections(connection, rows, by.at):
+    if refused := objections(connection, campaign_row, rows, by.at):
         raise NotDecided(refused)
     connection.execute(
         update(candidate)

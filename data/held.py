@@ -20,6 +20,7 @@ class Cause(StrEnum):
     """What holds somebody, the strongest first."""
 
     LISTED = "do not contact"  # a person has decided: nobody needs to look
+    SECOND = "second address"  # this campaign has most likely invited them at another one
     PROBLEM = "same problem"  # another campaign has invited them to it, or may have
     COOLDOWN = "cooldown"  # another campaign has invited them to anything, not long ago
 

@@ -24,7 +24,9 @@ from sqlalchemy import (
     union_all,
 )
 
+from data import intake
 from data.held import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
+from data.second_addresses import INVITED, second_addresses
 from data.states import AttemptState, Step
 from data.tables import Attempt, Campaign, Candidate, DoNotContact
 from data.timetables import timetable
@@ -137,6 +139,38 @@ def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> di
 
 def held_in(connection: Connection, campaign_row: int, at: datetime) -> dict[int, Held]:
     """Which of those whom a campaign has still to add or to invite are held, by ledger row."""
+    # Of two reasons the one from outside is told.
+    return held_seconds(connection, campaign_row) | _held_from_outside(connection, campaign_row, at)
+
+
+def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
+    """Which of those whom a campaign lists would be invited again, at another address.
+
+    Nothing but a definition that is taken over can bring one in: no claim has to ask.
+    """
+    if not connection.scalar(_SOMEBODY_LEFT, {"row": campaign_row}):
+        return {}
+    known = intake.known(connection, campaign_row)
+    listed = [(key, person.fields, person) for key, person in known.items() if person.listed]
+    seconds = second_addresses(listed, known.values())
+    moves = (Step.WAITING, Step.DONE)
+    return {known[key].row: why for key, why in seconds.items() if known[key].add in moves}
+
+
+# Somebody was invited and is no longer listed, in a campaign that sends invitations.
+_SOMEBODY_LEFT = select(
+    exists().where(
+        candidate.c.campaign_id == bindparam("row"),
+        candidate.c.listed.is_(False),
+        candidate.c.invite_state.in_(INVITED),
+        campaign.c.id == candidate.c.campaign_id,
+        campaign.c.send_invites,
+    )
+)
+
+
+def _held_from_outside(connection: Connection, campaign_row: int, at: datetime) -> dict[int, Held]:
+    """Which of them the list or another campaign holds."""
     if not _anything(connection, campaign_row):
         return {}
     sends = select(campaign.c.send_invites).where(campaign.c.id == campaign_row).scalar_subquery()

@@ -30,6 +30,8 @@ COLUMNS = (
     candidate.c.invite_state,
     candidate.c.listed,
     candidate.c.timezone,
+    candidate.c.invite_attempt,
+    candidate.c.allowed_attempt,
 )
 AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
@@ -112,6 +114,8 @@ def _known(row: Any, instead: str | None = None) -> Known:
         bool(row.listed),
         instead,
         row.timezone,
+        row.invite_attempt,
+        row.allowed_attempt,
     )
 
 

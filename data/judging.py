@@ -41,10 +41,10 @@ class Judging(LedgerPart):
         with self._reading() as connection:
             return holding.held_rows(connection, rows, self._now())
 
-    def against_allowing(self, rows: Sequence[int]) -> dict[int, str]:
+    def against_allowing(self, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
         """Who cannot be let through and why, by position in `rows`; changes nothing."""
         with self._reading() as connection:
-            return allowing.objections(connection, rows, self._now())
+            return allowing.objections(connection, campaign_row, rows, self._now())
 
     def allow(self, campaign_row: int, rows: Sequence[int], who: str, why: str) -> None:
         """Let these candidates through, whatever holds them now. Raises NotDecided."""

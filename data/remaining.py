@@ -14,7 +14,8 @@ class Known:
     """One candidate as the ledger has it.
 
     `instead` is the email key of the person whose address this was before a correction,
-    `timezone` that of the person's clock.
+    `timezone` that of the person's clock. `tried` is the number of the latest attempt to invite
+    them, `allowed` that of the latest one at all when a person let them through.
     """
 
     row: int
@@ -25,6 +26,8 @@ class Known:
     listed: bool = True
     instead: str | None = None
     timezone: str | None = None
+    tried: int | None = None
+    allowed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

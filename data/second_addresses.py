@@ -1,4 +1,4 @@
-"""Who may be invited a second time, under another address: for a person to look at. Pure.
+"""Who would be invited a second time, at another address: held until a person has looked. Pure.
 
 A candidate is an email key, so a row whose address was edited is somebody new to the ledger. What
 gives such a row away is that the one invited before has left the definition, and has the same name
@@ -6,54 +6,58 @@ or the same mailbox.
 """
 
 import unicodedata
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
-from config.definition import Candidate, Definition
 from config.email_doubts import mailbox
-from data.remaining import Known
+from data.held import Cause, Held
+from data.remaining import Fields, Known
 from data.states import Step
 
 # Their email went out, or may have.
 INVITED = (Step.DONE, Step.UNSURE, Step.SENDING)
 
-
-@dataclass(frozen=True, slots=True)
-class SecondAddress:
-    """Somebody new who is most likely somebody invited before; `same` is what they share."""
-
-    person: Candidate
-    invited: Known
-    same: str
-
-    def __str__(self) -> str:
-        """One line: `ada@new.org has the name of ada@old.org, who …`."""
-        return (
-            f"{self.person.email1} has the {self.same} of {self.invited.fields[2]}, who was "
-            "invited and is no longer listed; one person would be invited twice"
-        )
+# Somebody whom a definition lists: email key, what would be sent, and what the ledger has of them.
+Listed = tuple[str, Fields, Known | None]
 
 
-def second_addresses(definition: Definition, known: Mapping[str, Known]) -> Iterator[SecondAddress]:
-    """Compare those who are new with those who were invited and are no longer listed."""
-    listed = {person.key for person in definition.candidates}
+def second_addresses(listed: Iterable[Listed], known: Iterable[Known]) -> dict[str, Held]:
+    """Compare those who were never invited with those who were, and are listed no longer.
+
+    Answers them by email key. Two rows that came beside each other are two people, and so is
+    whoever a person has let through since.
+    """
+    people = list(listed)
+    still = {key for key, _, _ in people}
     gone = [
-        before for before in known.values() if before.key not in listed and before.invite in INVITED
+        before
+        for before in known
+        if before.key not in still and before.invite in INVITED and before.fields[2]
     ]
     if not gone:
-        return
+        return {}
     by_mailbox = {mailbox(before.key): before for before in gone}
-    by_name = {_name(*before.fields[:2]): before for before in gone}
-    for person in definition.candidates:
-        if person.key in known:
+    by_name = {_name(before.fields): before for before in gone}
+    found = {}
+    for key, fields, before in people:
+        if before is not None and (before.tried is not None or before.invite is not Step.WAITING):
             continue
-        if (same := by_mailbox.get(mailbox(person.key))) is not None:
-            yield SecondAddress(person, same, "mailbox")
-        elif (same := by_name.get(_name(person.first_name, person.last_name))) is not None:
-            yield SecondAddress(person, same, "name")
+        if (one := by_mailbox.get(mailbox(key))) is not None:
+            same = "mailbox"
+        elif (one := by_name.get(_name(fields))) is not None:
+            same = "name"
+        else:
+            continue
+        if before is None or (before.row > one.row and before.allowed < (one.tried or 0)):
+            found[key] = Held(Cause.SECOND, _why(same, one))
+    return found
 
 
-def _name(first: str, last: str) -> str:
+def _why(same: str, one: Known) -> str:
+    was = "was invited" if one.invite is Step.DONE else "may have been invited"
+    return f"has the {same} of {one.fields[2]}, who {was} and is no longer in the definition"
+
+
+def _name(fields: Fields) -> str:
     """Reduce a name to its words, whichever of them stands in which column."""
-    words = unicodedata.normalize("NFKD", f"{first} {last}").casefold().split()
+    words = unicodedata.normalize("NFKD", f"{fields[0]} {fields[1]}").casefold().split()
     return " ".join(sorted(words))

@@ -83,12 +83,23 @@ def against_correcting(
         return {0: CORRECTED}
     if Step.SENDING in (old.add_state, old.invite_state):
         return {0: UNDER_WAY}
-    if not old.listed:
-        return {0: UNLISTED}
     new = _known(connection, campaign_row, key)
+    if not old.listed:
+        # The definition may have the right address already: whoever stands there is held.
+        return {} if _waits_uninvited(new) else {0: UNLISTED}
     if new is None or new.corrected_to is not None:
         return {}
     return {1: "is the same address" if new.id == row else KNOWN}
+
+
+def _waits_uninvited(person: Row[Any] | None) -> bool:
+    return (
+        person is not None
+        and person.listed
+        and person.invite_attempt is None
+        and person.invite_state == Step.WAITING
+        and person.add_state in (Step.WAITING, Step.DONE)
+    )
 
 
 def correct(

@@ -1,6 +1,6 @@
 """Who is held back from a run: a definition beside the ledger, and the do-not-contact list."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +13,7 @@ from data.held import Assessment, Held, Holds, ListFile, Terms, held
 from data.holding import terms_of
 from data.ledger import Ledger, now
 from data.remaining import Known, fields_of, meant
+from data.second_addresses import second_addresses
 from data.states import Step
 from data.tables import Campaign
 
@@ -90,7 +91,20 @@ def held_by(
     known = ledger.known(campaign.id) if campaign else {}
     own = campaign.id if campaign else None
     terms = terms_for(definition, campaign, service)
-    return ledger.held_people(own, terms, whose_turn(definition, known), listed)
+    turn = list(whose_turn(definition, known))
+    seconds = _seconds(definition, known, set(turn)) if definition.invites.send else {}
+    return seconds | ledger.held_people(own, terms, turn, listed)
+
+
+def _seconds(
+    definition: Definition, known: Mapping[str, Known], turn: Collection[str]
+) -> dict[str, Held]:
+    """Who would be invited again, at another address, once the definition is taken over."""
+    if not known:
+        return {}
+    means = [(one.key, fields_of(one), before) for one, before in meant(definition, known)]
+    seconds = second_addresses(means, known.values())
+    return {key: why for key, why in seconds.items() if key in turn}
 
 
 def held_by_file(definition: Definition, listed: ListFile | None) -> dict[str, Held]:
@@ -109,7 +123,8 @@ def held_by_file(definition: Definition, listed: ListFile | None) -> dict[str, H
 def in_words(holds: Holds) -> str:
     """Count them for a person, without a name: `3 left out: 3 on the do-not-contact list`."""
     told = [f"{holds.listed:,} on the do-not-contact list"] if holds.listed else []
-    told += [f"{holds.others:,} invited by another campaign"] if holds.others else []
+    if holds.others:
+        told.append(f"{holds.others:,} invited by another campaign or at another address")
     return f"{holds.number:,} left out: {', '.join(told)}"
 
 

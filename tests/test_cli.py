@@ -20,7 +20,7 @@ from pydantic import SecretStr
 
 from config.places import Place, Problem
 from config.reading import read_campaigns
-from config.settings import ServiceSettings, load_local
+from config.settings import ServiceSettings
 from data.claims import Claim
 from data.exports import COLUMNS
 from data.landing import Outcome
@@ -29,9 +29,7 @@ from data.states import AttemptState, Ending, Operation, Step
 from flows.cli.closing import next_steps, summary
 from flows.cli.complaints import FIRST_OF_MANY, SHOWN_OF_ONE_CAUSE, lines_of
 from flows.cli.main import main
-from flows.cli.one_run import OneRun
 from flows.cli.problems import matching
-from flows.cli.running import second_looks
 from flows.cli.status import NUMBERS
 from sandbox.server import Sandbox
 from tasks.asked import Asked, Wanted, intent_of
@@ -328,20 +326,6 @@ def test_what_to_look_at_is_told_before_anything_is_sent(typed: Typed, file: Pat
         assert answer.code == 2 and slip in answer.err, command
 
 
-def test_an_edited_address_is_pointed_at(typed: Typed, file: Path, half_done: Begun) -> None:
-    """Whoever was invited under another address would be invited twice: said by plan and run."""
-    file.write_text(DEFINITION.replace("ada@", "ada.lovelace@"), encoding="utf-8")
-    told = "ada.lovelace@example.com has the name of ada@example.com, who was invited"
-    assert told in typed("plan", file.name).out
-    [plan] = typed("plan", file.name, "--json").object["campaigns"]
-    [second] = plan["second_addresses"]
-    assert (second["invited"], second["same"]) == ("ada@example.com", "name")
-    [definition] = read_campaigns(file).definitions
-    one = OneRun(file, None, definition, [file.name])
-    [said] = second_looks([one], load_local().database_url)
-    assert said.startswith(f"Look at backend-2026: {told}")
-
-
 def test_a_plan_with_nothing_left_says_so(
     typed: Typed, ledger: Ledger, file: Path, half_done: Begun
 ) -> None:
@@ -366,7 +350,7 @@ def test_what_a_dead_run_was_sending_is_unsure_in_a_plan(
         connection.exec_driver_sql("UPDATE run SET process_start = 'another'")
     [dead] = typed("plan", file.name, "--json").object["campaigns"]
     assert (dead["sending"], dead["unsure"], dead["invite"]) == (0, 1, 2)
-    assert ledger.candidates(run.campaign)[0].invite_state == Step.SENDING
+    assert next(ledger.candidates(run.campaign)).invite_state == Step.SENDING
 
 
 def test_a_plan_says_that_a_project_has_its_problem(typed: Typed, ledger: Ledger) -> None:

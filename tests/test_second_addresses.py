@@ -1,30 +1,43 @@
-"""Somebody whose address was edited in the sheet is somebody new: pointed at, before any email."""
+"""Whoever has another address in the sheet is somebody new: held until a person has looked."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from config.definition import Candidate
+from data.held import Cause
 from data.remaining import Known, fields_of
 from data.second_addresses import second_addresses
-from data.states import Step
+from data.states import Ending, Step
+from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import definition
 
 [ADA] = definition("ada").candidates
+OLD, NEW = EMAILS[0], "ada@elsewhere.example"
 
 
 def person(email1: str, first: str = "Ada", last: str = "Lovelace") -> Candidate:
     return replace(ADA, first_name=first, last_name=last, email1=email1, key=email1)
 
 
-def known(candidate: Candidate, invite: Step = Step.DONE) -> Known:
-    return Known(1, candidate.key, fields_of(candidate), Step.DONE, invite)
+def known(candidate: Candidate, invite: Step = Step.DONE, row: int = 1, **more: int) -> Known:
+    tried = None if invite is Step.WAITING else 7
+    return Known(
+        row, candidate.key, fields_of(candidate), Step.DONE, invite, **{"tried": tried, **more}
+    )
 
 
-def pointed_at(before: Known, *listed: Candidate) -> list[tuple[str, str]]:
-    """Who is pointed at, and what they share with whoever was invited before."""
-    now = replace(definition("ada"), candidates=listed)
-    return [(one.person.email1, one.same) for one in second_addresses(now, {before.key: before})]
+def held(before: Known, *listed: Candidate, beside: Known | None = None) -> list[str]:
+    """Why people are held; `beside` is what the ledger has of the first of them."""
+    people = [
+        (one.key, fields_of(one), beside if not number else None)
+        for number, one in enumerate(listed)
+    ]
+    found = second_addresses(people, [before])
+    assert all(one.cause is Cause.SECOND for one in found.values())
+    return [one.why for one in found.values()]
 
 
 @pytest.mark.parametrize(
@@ -38,8 +51,8 @@ def pointed_at(before: Known, *listed: Candidate) -> list[tuple[str, str]]:
 )
 def test_an_edited_address_is_not_taken_for_somebody_else(new: Candidate, same: list[str]) -> None:
     """The same name or mailbox as somebody who was invited and has left the sheet."""
-    before = known(person("ada@gmail.com"))
-    assert pointed_at(before, new) == [(new.email1, one) for one in same]
+    ends = "of ada@gmail.com, who was invited and is no longer in the definition"
+    assert held(known(person("ada@gmail.com")), new) == [f"has the {one} {ends}" for one in same]
 
 
 @pytest.mark.parametrize("invite", list(Step))
@@ -47,5 +60,85 @@ def test_only_who_was_invited_can_be_invited_twice(invite: Step) -> None:
     """Also where that is not certain; a second row beside the first is another matter."""
     before, new = person("ada@old.example"), person("ada@new.example")
     may_have_been = invite in {Step.DONE, Step.UNSURE, Step.SENDING}
-    assert bool(pointed_at(known(before, invite), new)) is may_have_been
-    assert not pointed_at(known(before, invite), before, new)
+    assert bool(held(known(before, invite), new)) is may_have_been
+    assert not held(known(before, invite), before, new)
+
+
+@pytest.mark.parametrize(
+    ("beside", "holds"),
+    [
+        ({"row": 2}, True),  # taken over, and held ever since
+        ({"row": 2, "allowed": 6}, True),  # let through before the other was invited
+        ({"row": 2, "allowed": 7}, False),  # let through
+        ({"row": 0}, False),  # listed before the other one: two people
+        ({"row": 2, "tried": 8}, False),  # on the way already, or sent again on purpose
+    ],
+)
+def test_who_is_held_stays_held_until_somebody_has_looked(
+    beside: dict[str, int], holds: bool
+) -> None:
+    """The ledger's own order and its decisions tell who has to be looked at."""
+    new = person("ada@new.example")
+    waits = known(new, Step.WAITING, **beside)
+    assert bool(held(known(person("ada@old.example")), new, beside=waits)) is holds
+
+
+# -- end to end -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[DoubtfulCampaign]:
+    """Everybody is invited, and one address is another one in the sheet since."""
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
+        desk.run()
+        desk.file.write_text(DEFINITION.replace(OLD, NEW), encoding="utf-8")
+        yield desk
+
+
+def test_an_edited_address_gets_no_email_before_somebody_has_looked(
+    edited: DoubtfulCampaign,
+) -> None:
+    """Plan and run name the reason; neither adds nor invites, however often it is run."""
+    before = edited.service.api_requests()
+    for _ in range(2):
+        [plan] = edited.type("plan", edited.file, "--json").object["campaigns"]
+        assert [(one["email1"], one["cause"]) for one in plan["held"]] == [(NEW, "second address")]
+        assert (plan["add"], plan["invite"], plan["done"]) == (0, 0, 2)
+        assert edited.run().ending is Ending.NEEDS_ATTENTION
+    assert edited.service.api_requests() == before
+    said = edited.type("status", KEY).out
+    assert f"has the name of {OLD}, who was invited and is no longer in the definition" in said
+    for word, more in (("correct", "OLD NEW"), ("allow", "EMAIL"), ("withdraw", "EMAIL")):
+        assert f"campaign {word} {KEY} {more} --why TEXT" in said
+
+
+@pytest.mark.parametrize("run_first", [False, True])
+def test_the_address_before_was_wrong(edited: DoubtfulCampaign, run_first: bool) -> None:
+    """One word says so, before or after a run with the new sheet: invited at the right one."""
+    if run_first:
+        edited.run()
+    assert edited.type("correct", KEY, OLD, NEW, "--why", "a typo").code == 0
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()[NEW] == 1
+    assert edited.steps(OLD) == ("done", "withdrawn")
+    assert OLD in edited.type("clean-up", KEY).out
+
+
+def test_two_people_of_one_name_are_let_through_by_name(edited: DoubtfulCampaign) -> None:
+    """Once; and whoever is the same person indeed is left out."""
+    edited.run()
+    assert edited.type("allow", KEY, NEW, "--why", "her sister").code == 0
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()[NEW] == 1
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()[NEW] == 1
+
+
+def test_one_person_with_two_addresses_is_left_out(edited: DoubtfulCampaign) -> None:
+    """The first invitation stands; nothing more is asked about the second address."""
+    edited.run()
+    assert edited.type("withdraw", KEY, NEW, "--why", "has it already").code == 0
+    assert edited.run().ending is Ending.COMPLETED
+    assert NEW not in edited.emails()

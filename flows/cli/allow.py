@@ -19,13 +19,16 @@ Emails = Annotated[
 def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     """Let people through who are held, by name.
 
-    For those whom another campaign has invited, or who are on the do-not-contact list. It covers
+    For those whom another campaign has invited, or this one most likely at another address, or who
+    are on the do-not-contact list. It covers
     this campaign and what there is now: a later invitation, or a new entry of the list, holds
     them anew. Nothing is sent now: the next run invites them.
     """
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
-        rows = rows_of(ledger, campaign, emails, ledger.against_allowing)
+        rows = rows_of(
+            ledger, campaign, emails, lambda rows: ledger.against_allowing(campaign.id, rows)
+        )
         ledger.allow(campaign.id, rows, who or login_name(), reason)
     say(
         f"{key}: {counted(len(rows), 'person is', 'people are')} let through",

@@ -56,12 +56,16 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
 
 
 def _held(key: str, held: Sequence[Mapping[str, Any]], again: str) -> list[str]:
-    """What may be done about people whom another campaign has invited, or may have."""
+    """What may be done about people who were invited before, or may have been."""
     if not held:
         return []
     ends = sorted(datetime.fromisoformat(one["until"]) for one in held if one["until"])
     wait = [f"held: wait until {ends[0]:%Y-%m-%d %H:%M} UTC, then {again}"] if ends else []
+    correct = command("correct", key, "OLD", "NEW", "--why", "TEXT")
+    seconds = any(one["cause"] == Cause.SECOND for one in held)
     return [
+        *([f"held: the address before was wrong: {correct}"] if seconds else []),
+        f"held, and why: {command('status', key)}",
         f"held: invite one all the same: {command('allow', key, 'EMAIL', '--why', 'TEXT')}",
         f"held: leave one out: {command('withdraw', key, 'EMAIL', '--why', 'TEXT')}",
         *wait,

@@ -4,7 +4,7 @@ The same decisions as the run's own (data/remaining.py), written nowhere.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,10 +14,11 @@ from data.guard import too_many_gone
 from data.held import Held
 from data.ledger import Ledger
 from data.remaining import Changes, Known, after, compare, meant, remaining
-from data.second_addresses import SecondAddress, second_addresses
 from data.states import Step
 from data.tables import Campaign
+from data.turns import Wait
 from flows.cli.look import kept_doubt
+from flows.cli.stop import Stop, stop
 from tasks.foreseen import Foreseen, foreseen
 from tasks.service.wire import service_date
 from tasks.standing import furthest
@@ -25,7 +26,7 @@ from tasks.standing import furthest
 OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: a run may send it
 PLAIN = (
     *("campaign", "service", "project_id", "project", "problem", "create", "attach"),
-    *("add", "requests", "invite", "unsure", "refused", "sending", "withdrawn"),
+    *("add", "requests", "invite", "done", "unsure", "refused", "sending", "withdrawn"),
     *("problem_doubt", "forgotten"),
 )
 
@@ -35,13 +36,13 @@ class Forecast:
     """One campaign's plan: the calls a run would make, and what it would leave to a person.
 
     `create`, `attach`, `add`, `requests` and `invite` are calls to come; `project` and `problem`
-    the states of those two calls as they stand. `second` are those who were most likely invited
-    under another address. `unsure`, `refused`, `sending` and `withdrawn`
-    count candidates. `problem_doubt` is what speaks against the problem (tasks/problem_doubts.py),
-    `looked` what a look at the service's list found where nothing does. `ahead` is when the
-    invitations would go, `gone` why a run would stop for people who are missing. `differs` names
-    fields of the campaign that the service has otherwise. `held` are those who are left out, by
-    address as typed, `forgotten` counts people of the definition whom nobody may take in again.
+    the states of those two calls as they stand. `done`, `unsure`, `refused`, `sending` and
+    `withdrawn` count candidates. `stop` is why a run would send nothing of this now. `struck` are
+    people who had left the definition before. `problem_doubt` is what speaks against the problem
+    (tasks/problem_doubts.py), `looked` what a look at the service's list found where nothing does.
+    `ahead` is when the invitations would go. `differs` names fields of the campaign that the
+    service has otherwise. `held` are those who are left out, by address as typed, `forgotten`
+    counts people of the definition whom nobody may take in again.
     """
 
     campaign: str
@@ -55,8 +56,9 @@ class Forecast:
     requests: int
     invite: int
     changes: Changes
-    second: tuple[SecondAddress, ...]
+    struck: tuple[Known, ...]
     differs: tuple[str, ...]
+    done: int
     unsure: int
     refused: int
     sending: int
@@ -66,13 +68,20 @@ class Forecast:
     problem_doubt: str | None = None
     looked: str | None = None
     ahead: Foreseen | None = None
-    gone: str | None = None
+    stop: Stop | None = None
     forgotten: int = 0
 
     @property
     def nothing(self) -> bool:
         """Whether a run would make no request at all."""
         return not (self.create or self.attach or self.add or self.invite)
+
+    @property
+    def never(self) -> int:
+        """How many of those to be invited would not be: their time is over before."""
+        if self.ahead is None or self.ahead.legs.wait not in (Wait.OVER, Wait.TOO_LATE):
+            return 0
+        return len(self.ahead.legs.left)
 
     @property
     def needs_a_person(self) -> bool:
@@ -90,10 +99,7 @@ class Forecast:
             ],
             "removed": [email1_of(known) for known in changes.removed],
             "returned": [email1_of(known) for known in changes.returned],
-            "second_addresses": [
-                {"email1": one.person.email1, "invited": email1_of(one.invited), "same": one.same}
-                for one in self.second
-            ],
+            "removed_before": [email1_of(known) for known in self.struck],
             "corrected": [
                 {"email1": person.email1, "instead": email1_of(now)}
                 for person, now in changes.corrected
@@ -108,7 +114,8 @@ class Forecast:
                 for email1, one in self.held.items()
             ],
             "differs": list(self.differs),
-            "gone": self.gone,
+            "stops": {"cause": self.stop.cause, "why": self.stop.why} if self.stop else None,
+            "never": self.never,
             "invitations": _legs(self.ahead),
         }
 
@@ -166,8 +173,9 @@ def forecast(
         requests=-(-left.add // per_request),
         invite=left.invite,
         changes=changes,
-        second=tuple(second_addresses(definition, known)),
+        struck=tuple(_struck(changes, known)),
         differs=differences(definition, campaign) if campaign else (),
+        done=_done(definition, known),
         unsure=standing[Step.UNSURE],
         refused=standing[Step.REFUSED],
         sending=standing[Step.SENDING],
@@ -175,7 +183,7 @@ def forecast(
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),
         ahead=ahead,
-        gone=too_many_gone(definition.guard, changes, known),
+        stop=stop(definition, left, too_many_gone(definition.guard, changes, known), ledger, at),
         held={
             (person.email1 if before is None else email1_of(before)): held[person.key]
             for person, before in meant(definition, known)
@@ -214,6 +222,24 @@ def _standing(
         )
         for person in known.values()
     )
+
+
+def _done(definition: Definition, known: Mapping[str, Known]) -> int:
+    """Count those whom the definition lists and who have all that it asks for."""
+    send = definition.invites.send
+    return sum(
+        before is not None and furthest(before.add, before.invite, send=send) is Step.DONE
+        for _, before in meant(definition, known)
+    )
+
+
+def _struck(changes: Changes, known: Mapping[str, Known]) -> Iterator[Known]:
+    """Whom the service has, though the definition lists them no longer, and did not before."""
+    back = {person.row for person in changes.returned}
+    for person in known.values():
+        out = person.invite is Step.WITHDRAWN or person.instead is not None
+        if not (person.listed or out or person.row in back) and person.add is not Step.WAITING:
+            yield person
 
 
 def differences(definition: Definition, campaign: Campaign) -> tuple[str, ...]:

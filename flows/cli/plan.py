@@ -1,6 +1,6 @@
 """`campaign plan`: what a run would do, said beforehand."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from data.ledger import Ledger
     from data.tables import Campaign
     from flows.cli.forecast import Forecast
-
-# Of the people a run would leave alone, this many are named.
-NAMED = 20
 
 
 def plan(
@@ -134,8 +131,11 @@ def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
 
 
 def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
+    from flows.cli.left_alone import left_alone
     from flows.cli.when import when
 
+    if seen.stop is not None:
+        yield "stops", f"a run would send nothing now: {seen.stop.why}"
     yield "project", _project(definition, seen)
     yield "problem", _problem(definition, seen)
     if seen.problem_doubt or seen.looked:
@@ -150,23 +150,13 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
     if not definition.invites.send:
         yield "invite", "nobody: the definition says  invites: {send: false}"
     else:
-        yield "invite", counted(seen.invite, "email") if seen.invite else "nobody"
+        emails = seen.invite - seen.never
+        yield "invite", counted(emails, "email") if emails else "nobody"
         yield from definition.invites.timetable.in_words()
         yield from when(definition.invites.timetable, definition.project.timezone, seen.ahead)
-    if seen.gone:
-        yield "guard", f"{seen.gone}: a run would stop, unless told  --accept-removed"
     if definition.invites.approval is not None and not seen.nothing:
         yield "approval", "a run shows this plan, and sends nothing before a person approves it"
-    yield from _twice(seen)
-    yield from _left_alone(seen)
-
-
-def _twice(seen: "Forecast") -> Iterator[tuple[str, str]]:
-    """Point at those who were most likely invited before, under another address."""
-    for one in seen.second[:NAMED]:
-        yield "twice?", str(one)
-    if len(seen.second) > NAMED:
-        yield "twice?", f"and {len(seen.second) - NAMED:,} more"
+    yield from left_alone(seen, send=definition.invites.send)
 
 
 def _project(definition: "Definition", seen: "Forecast") -> str:
@@ -201,68 +191,26 @@ def _waits(state: str) -> str:
     }.get(state, state)
 
 
-def _left_alone(seen: "Forecast") -> Iterator[tuple[str, str]]:
-    """Tell what a run would not touch, and why."""
-    from flows.cli.forecast import differing, email1_of
-    from tasks.asked import left_out
-
-    changes = seen.changes
-    if seen.forgotten:
-        yield "forgotten", left_out(seen.forgotten)
-    yield from _some("held", [f"{email1}: {one.why}" for email1, one in seen.held.items()])
-    yield from _some(
-        "corrected",
-        [f"{old.email1}: {email1_of(now)} is used instead" for old, now in changes.corrected],
-    )
-    if seen.differs:
-        fields = ", ".join(seen.differs)
-        yield "changed", f"{fields}: the service has no update, so this is not applied"
-    yield from _some(
-        "changed",
-        [
-            f"{person.email1} ({', '.join(differing(known, person))}): already added, so this is "
-            "not applied"
-            for known, person in changes.changed
-        ],
-    )
-    yield from _some(
-        "removed",
-        [
-            f"{email1_of(known)}: no longer in the definition, left alone"
-            for known in changes.removed
-        ],
-    )
-    if changes.returned:
-        yield "returned", f"{counted(len(changes.returned), 'candidate')}, in the definition again"
-    if seen.sending:
-        yield "sending", f"{counted(seen.sending, 'candidate')}, by a run right now"
-    if seen.unsure:
-        yield "unsure", f"{counted(seen.unsure, 'candidate')}: never sent again by itself"
-    if seen.refused:
-        yield "refused", f"{counted(seen.refused, 'candidate')}, by the service: skipped"
-    if seen.withdrawn:
-        yield "withdrawn", f"{counted(seen.withdrawn, 'candidate')}, by a person's decision"
-
-
-def _some(word: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """A few lines of a kind, and how many more there are."""
-    yield from ((word, line) for line in lines[:NAMED])
-    if len(lines) > NAMED:
-        yield word, f"and {len(lines) - NAMED:,} more"
-
-
 def _next(forecasts: "list[Forecast]", typed: list[str]) -> list[str]:
-    from data.held import Cause
+    steps = [step for seen in forecasts for step in _steps(seen, typed)]
+    if any(seen.stop is None and not seen.nothing for seen in forecasts):
+        return [*steps, f"Next: {command('run', *typed)}"]
+    if any(seen.stop is not None for seen in forecasts):
+        return steps or ["Nothing would be sent now."]
+    return ["Nothing to send: a run would make no request.", *steps]
 
-    steps = [
-        f"Unsure: {command('settle', seen.campaign)}" for seen in forecasts if seen.needs_a_person
-    ]
-    steps += [
-        f"Held: {command('status', seen.campaign)}"
-        for seen in forecasts
-        if seen.service is not None
-        and any(one.cause is not Cause.LISTED for one in seen.held.values())
-    ]
-    if all(seen.nothing for seen in forecasts):
-        return ["Nothing to send: a run would make no request.", *steps]
-    return [*steps, f"Next: {command('run', *typed)}"]
+
+def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
+    """What a person may type about one campaign, besides running it."""
+    from data import held
+    from flows.cli import stop
+
+    if seen.needs_a_person:
+        yield f"Unsure: {command('settle', seen.campaign)}"
+    if seen.stop is not None and seen.stop.cause is stop.Cause.GUARD:
+        yield f"If they are rightly gone: {command('run', *typed, '--accept-removed')}"
+    if seen.stop is not None and seen.stop.cause is stop.Cause.PAUSED:
+        yield f"Go on: {command('resume', seen.campaign)}"
+    if any(one.cause is not held.Cause.LISTED for one in seen.held.values()):
+        allow = command("allow", seen.campaign, "EMAIL", "--why", "TEXT")
+        yield f"Held: a run leaves them out; after it, by name: {allow}"

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from flows.ending import Finish
     from flows.temporary_server import TemporaryServer
 
-# Of the people to look at, this many are named before a run.
-NAMED = 20
-
 AcceptRemoved = Annotated[
     bool,
     typer.Option(
@@ -83,7 +80,6 @@ def run_files(
                 run.accept_removed = accept_removed
             check_service()
             database = load_local().database_url
-        complain(*second_looks(runs, database))
         with progress(as_json=as_json) as shown:
             _through_prefect(runs, shown, prefect)
         objects, codes = told(runs, database, as_json=as_json)
@@ -123,29 +119,6 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
         raise BadInput(problems, warnings)
     check_only(only, found, files)
     return runs
-
-
-def second_looks(runs: Sequence[OneRun], database: str) -> list[str]:
-    """Point at those who were most likely invited before, under another address."""
-    from data.ledger import Ledger
-    from data.opening import NoLedger
-    from data.second_addresses import second_addresses
-
-    try:
-        ledger = Ledger.open(database, create=False)
-    except NoLedger:
-        return []
-    lines = []
-    with ledger:
-        for one in runs:
-            campaign = ledger.campaign(one.key)
-            known = ledger.known(campaign.id) if campaign else {}
-            found = [str(second) for second in second_addresses(one.definition, known)]
-            lines += [f"Look at {one.key}: {second}" for second in found[:NAMED]]
-            if len(found) > NAMED:
-                plan = command("plan", *one.typed)
-                lines.append(f"and {len(found) - NAMED:,} more; see: {plan}")
-    return lines
 
 
 def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "TemporaryServer") -> None:
