@@ -168,6 +168,28 @@ class Looking(LedgerPart):
                 .limit(1)
             ).first()
 
+    def requests_by_state(self) -> Sequence[Row[Any]]:
+        """How many requests of each campaign (key), operation and state."""
+        kinds = (campaign.c.key, attempt.c.operation, attempt.c.state)
+        with self._reading() as connection:
+            return connection.execute(
+                select(*kinds, func.count())
+                .join(campaign, attempt.c.campaign_id == campaign.c.id)
+                .group_by(*kinds)
+                .order_by(*kinds)
+            ).all()
+
+    def runs_by_ending(self) -> Sequence[Row[Any]]:
+        """How many runs of each campaign (key) and ending; None where a run has not ended."""
+        kinds = (campaign.c.key, runs.c.ending)
+        with self._reading() as connection:
+            return connection.execute(
+                select(*kinds, func.count())
+                .join(campaign, runs.c.campaign_id == campaign.c.id)
+                .group_by(*kinds)
+                .order_by(*kinds)
+            ).all()
+
     def attempts(self, campaign_row: int) -> Sequence[Row[Any]]:
         """The whole journal of a campaign, oldest first."""
         with self._reading() as connection:

@@ -45,6 +45,7 @@ COMMANDS = (
     ("export", "flows.cli.export"),
     ("problems", "flows.cli.problems"),
     ("doctor", "flows.cli.doctor"),
+    ("metrics", "flows.cli.metrics"),
     ("up", "flows.cli.up"),
     ("serve", "flows.cli.serve"),
     ("deploy", "flows.cli.deploy"),
