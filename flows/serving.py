@@ -6,9 +6,10 @@ Schedules stay as they are: what came due meanwhile is settled by the next start
 
 import asyncio
 import signal
+import threading
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -42,6 +43,13 @@ async def serve(
     called once, when the first run could be taken.
     """
     stopped = asyncio.Event()
+    with _told_of_ctrl_c_alone(stopped):
+        await _serve(planned, patience, ready, stopped)
+
+
+async def _serve(
+    planned: Sequence[Planned], patience: float, ready: Callable[[], None], stopped: asyncio.Event
+) -> None:
     _stop_on_signals(stopped)
     others = set(psutil.Process().children())  # such as the server that `campaign up` started
     runner = Runner(name="campaign", pause_on_shutdown=False)
@@ -57,7 +65,8 @@ async def serve(
     stopping = asyncio.create_task(stopped.wait())
     try:
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        await asyncio.to_thread(_end_runs, others, patience)
+        stopped.set()
+        await asyncio.to_thread(_end_runs, others, patience, stopped)
     finally:
         stopping.cancel()
         if runner.started:
@@ -73,15 +82,45 @@ def _stop_on_signals(stopped: asyncio.Event) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stopped.set)
 
 
-def _end_runs(others: set[psutil.Process], patience: float) -> None:
-    """Ask every run to stop, and wait until each has said how it ended."""
+@contextmanager
+def _told_of_ctrl_c_alone(stopped: asyncio.Event) -> Iterator[None]:
+    """Keep Ctrl-C from the runs that are started meanwhile, and hear it in their place.
+
+    A terminal sends it to every process of a command, and a run that is still importing would
+    die of it with a stack trace. What is blocked here is blocked in each process begun from here,
+    which is told by SIGTERM instead.
+    """
+    loop, over = asyncio.get_running_loop(), threading.Event()
+
+    def hear() -> None:
+        signal.sigwait({signal.SIGINT})
+        while not over.is_set():
+            loop.call_soon_threadsafe(stopped.set)
+            signal.sigwait({signal.SIGINT})
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    hearing = threading.Thread(target=hear)
+    hearing.start()
+    try:
+        yield
+    finally:
+        over.set()
+        signal.pthread_kill(hearing.ident or 0, signal.SIGINT)
+        hearing.join()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_runs(others: set[psutil.Process], patience: float, told: asyncio.Event) -> None:
+    """Ask every run to stop, once more when told again, and wait until each said how it ended."""
     runs = [child for child in psutil.Process().children() if child not in others]
-    for run in runs:
-        with suppress(psutil.NoSuchProcess):
-            run.send_signal(signal.SIGTERM)
     ends = time.monotonic() + patience
     # Only looked at: whoever asks for a process's end takes it from the runner, which needs it.
     while any(map(_alive, runs)) and time.monotonic() < ends:
+        if told.is_set():
+            told.clear()
+            for run in runs:
+                with suppress(psutil.NoSuchProcess):
+                    run.send_signal(signal.SIGTERM)
         time.sleep(0.2)
 
 

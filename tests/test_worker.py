@@ -21,7 +21,7 @@ from tests.workers import (
     worker,
 )
 
-pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(600)]
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
@@ -49,7 +49,7 @@ def two_ended(prefect: PrefectServer, key: str) -> list[dict[str, Any]]:
 def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: PrefectServer) -> None:
     """Worker and run end by SIGTERM or SIGKILL amid the waves: the run is marked as crashed, its
     deployment is run again by itself, and each person has one email."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=1))
     signals = {"terminated": signal.SIGTERM, "killed": signal.SIGKILL}
     with ExitStack() as workers:
         processes = {}
@@ -64,7 +64,7 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: Prefe
         wait_until(partial(both_under_way, desk), 100, desk.folder / "worker.log")
         for key, number in signals.items():
             end_group(processes[key], number)
-            processes[key].wait(timeout=60)
+            processes[key].wait(timeout=100)
     desk.service.faults.clear()
     with worker(desk, "terminated"), worker(desk, "killed"):
         for key in signals:
@@ -97,9 +97,9 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     assert deployed.code == 2, deployed.err
     assert "batch/three: 0 9 * * 1-5 (Europe/Paris)" in deployed.out
     assert f"campaign check {folder / 'third.yaml'}" in deployed.err
-    schedule_often(prefect, "batch/three", 15)
+    schedule_often(prefect, "batch/three", 5)
     with worker(desk):
-        runs = wait_until(partial(batches, prefect, 2), 200, desk.folder / "worker.log")
+        runs = wait_until(partial(batches, prefect, 2), 400, desk.folder / "worker.log")
     for run in runs:
         assert unsaid(prefect, run) == set()
         assert run["state_type"] == "FAILED"
@@ -115,20 +115,20 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
 def test_a_cancel_ends_the_run_of_a_worker_gently(desk: Desk, prefect: PrefectServer) -> None:
     """The worker ends the run's process: what was in flight still gets its answer, nothing is
     unsure, the run is cancelled, and the next one goes on."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
-    assert desk.type("deploy", desk.campaign("halted", 250)).code == 0
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    assert desk.type("deploy", desk.campaign("halted", 300)).code == 0
     with worker(desk):
         run = prefect.start("campaign/halted")
         desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
         cancelling = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
         prefect.call("POST", f"flow_runs/{run}/set_state", cancelling)
-        wait_until(lambda: state_of(prefect, run) == "CANCELLED", 60, desk.folder / "worker.log")
-        counts = wait_until(partial(at_rest, desk, "halted"), 30, desk.folder / "worker.log")
+        wait_until(lambda: state_of(prefect, run) == "CANCELLED", 100, desk.folder / "worker.log")
+        counts = wait_until(partial(at_rest, desk, "halted"), 100, desk.folder / "worker.log")
     assert counts["unsure"] == 0
-    assert 10 <= counts["invited"] == len(invitations(desk)) <= 200
+    assert 10 <= counts["invited"] == len(invitations(desk)) < 300
     desk.service.faults.clear()
     assert desk.type("run", desk.folder / "halted.yaml").code == 0
-    assert len(invitations(desk)) == 250
+    assert len(invitations(desk)) == 300
     assert set(invitations(desk).values()) == {1}
 
 
@@ -144,8 +144,11 @@ def at_rest(desk: Desk, key: str) -> dict[str, int] | None:
 
 def batches(prefect: PrefectServer, number: int) -> list[dict[str, Any]]:
     """The batch's runs that came to an end of their own, once there are so many."""
-    found = prefect.ask("flow_runs", deployments={"name": {"any_": ["three"]}})
-    ended = [run for run in found if run["state_type"] in {"COMPLETED", "FAILED"}]
+    ended = prefect.ask(
+        "flow_runs",
+        deployments={"name": {"any_": ["three"]}},
+        flow_runs={"state": {"type": {"any_": ["COMPLETED", "FAILED"]}}},
+    )
     return ended if len(ended) >= number else []
 
 
@@ -182,8 +185,8 @@ def deployed(prefect: PrefectServer, key: str) -> bool:
 
 def test_a_cancel_of_a_served_run_stops_it_as_well(desk: WarmDesk, prefect: PrefectServer) -> None:
     """There the cancel ends the run's process, gently: no doubt, and the next run goes on."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.1))
-    file = desk.campaign("served", 350)
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    file = desk.campaign("served", 300)
     server = desk.start("serve", file)
     try:
         wait_until(lambda: server.poll() is not None or deployed(prefect, "served"), 90)
@@ -192,7 +195,7 @@ def test_a_cancel_of_a_served_run_stops_it_as_well(desk: WarmDesk, prefect: Pref
         desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=90)
         cancelling = {"type": "CANCELLING", "name": "Cancelling"}
         prefect.call("POST", f"flow_runs/{run}/set_state", {"state": cancelling})
-        wait_until(lambda: state_of(prefect, run) in ENDED, 60)
+        wait_until(lambda: state_of(prefect, run) in ENDED, 100)
     finally:
         server.terminate()
         stopped = answer(server)
@@ -200,8 +203,8 @@ def test_a_cancel_of_a_served_run_stops_it_as_well(desk: WarmDesk, prefect: Pref
     assert state_of(prefect, run) == "CANCELLED"
     status = json.loads(desk.type("status", "served", "--json").out)
     assert status["counts"]["unsure"] == status["counts"]["sending"] == 0
-    assert 10 <= status["counts"]["invited"] == sum(invitations(desk).values()) <= 200
+    assert 10 <= status["counts"]["invited"] == sum(invitations(desk).values()) < 300
     desk.service.faults.clear()
     assert desk.type("run", file).code == 0
-    assert sum(invitations(desk).values()) == 350
+    assert sum(invitations(desk).values()) == 300
     assert set(invitations(desk).values()) == {1}

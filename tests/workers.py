@@ -14,8 +14,13 @@ from tests.prefect_home import Desk, PrefectServer
 
 PREFECT = str(Path(sys.executable).parent / "prefect")
 
-# Seconds between looks, so that a test waits for what it is about.
-QUICK = {"PREFECT_WORKER_QUERY_SECONDS": "1", "PREFECT_RUNNER_POLL_FREQUENCY": "1"}
+# Seconds between looks, so that a test waits for what it is about. A run that is taken long
+# before it is due stands in the way of the next one.
+QUICK = {
+    "PREFECT_WORKER_QUERY_SECONDS": "1",
+    "PREFECT_WORKER_PREFETCH_SECONDS": "1",
+    "PREFECT_RUNNER_POLL_FREQUENCY": "1",
+}
 
 
 @contextmanager
@@ -72,11 +77,11 @@ def schedule_often(prefect: PrefectServer, deployment: str, seconds: int) -> Non
 
 
 def wait_until(is_so: Callable[[], Any], seconds: float, log: Path | None = None) -> Any:
-    """Ask twice a second until the answer is true; answers it. `log` is shown if it never is."""
+    """Ask five times a second until the answer is true; answers it. `log` is shown else."""
     ends = time.monotonic() + seconds
     while time.monotonic() < ends:
         if answer := is_so():
             return answer
-        time.sleep(0.5)  # another process is at work; nothing of it can be awaited here
+        time.sleep(0.2)  # another process is at work; nothing of it can be awaited here
     said = log.read_text(errors="replace")[-3000:] if log else ""
     raise AssertionError(f"still not so after {seconds} s\n{said}")
