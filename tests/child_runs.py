@@ -231,6 +231,7 @@ def _warm_up() -> None:
     verdict.pause_of.__kwdefaults__.update(least=0.01, most=0.01, default=0.01)
     assert Sender.__init__.__kwdefaults__
     Sender.__init__.__kwdefaults__.update(first_wait=0.01)
+    gc.disable()  # a run is over before there is garbage worth looking for
     gc.freeze()  # what is shared with every fork stays shared
 
 
