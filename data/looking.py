@@ -1,10 +1,10 @@
 """The ledger's reading transactions: what is known of campaigns, people, requests and runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import Row, bindparam, func, select
+from sqlalchemy import Row, Select, bindparam, func, select
 
 from data import holding, intake, records, so_far
 from data.forgotten import MARK
@@ -18,6 +18,8 @@ campaign = Campaign.__table__  # type: ignore[attr-defined]
 candidate = Candidate.__table__  # type: ignore[attr-defined]
 attempt = Attempt.__table__  # type: ignore[attr-defined]
 runs = Run.__table__  # type: ignore[attr-defined]
+
+AT_ONCE = 5_000  # candidates in one slice
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +53,39 @@ class Looking(LedgerPart):
         with self._reading() as connection:
             return intake.known(connection, campaign_row)
 
-    def candidates(self, campaign_row: int) -> Sequence[Row[Any]]:
-        """Every candidate's whole row, in the order they came in."""
-        with self._reading() as connection:
-            return connection.execute(
-                select(candidate)
-                .where(candidate.c.campaign_id == campaign_row)
-                .order_by(candidate.c.id)
-            ).all()
+    def candidates(self, campaign_row: int) -> Iterator[Row[Any]]:
+        """Every candidate's whole row, in the order they came in; read as they are asked for."""
+        return self._in_slices(select(candidate), campaign_row)
 
-    def whom_to_link(self, campaign_row: int) -> Sequence[Row[Any]]:
-        """First name, last name, address, candidate_id and invitation of everyone, likewise.
+    def whom_to_link(self, campaign_row: int) -> Iterator[Row[Any]]:
+        """Row, first name, last name, address, candidate_id and invitation of everyone, likewise.
 
         But of whoever was forgotten.
         """
-        with self._reading() as connection:
-            return connection.execute(
-                select(
-                    candidate.c.first_name,
-                    candidate.c.last_name,
-                    candidate.c.email1,
-                    candidate.c.candidate_id,
-                    candidate.c.invite_state,
-                )
-                .where(
-                    candidate.c.campaign_id == campaign_row,
-                    candidate.c.email_key.not_like(f"{MARK}%"),
-                )
-                .order_by(candidate.c.id)
-            ).all()
+        asked = select(
+            candidate.c.id,
+            candidate.c.first_name,
+            candidate.c.last_name,
+            candidate.c.email1,
+            candidate.c.candidate_id,
+            candidate.c.invite_state,
+        )
+        return self._in_slices(
+            asked.where(candidate.c.email_key.not_like(f"{MARK}%")), campaign_row
+        )
+
+    def _in_slices(self, asked: Select[Any], campaign_row: int) -> Iterator[Row[Any]]:
+        """Each slice is a transaction of its own: 100,000 rows at once would take 100 MB."""
+        last = 0
+        while True:
+            following = (candidate.c.campaign_id == campaign_row, candidate.c.id > last)
+            slice_of_it = asked.where(*following).order_by(candidate.c.id).limit(AT_ONCE)
+            with self._reading() as connection:
+                rows = connection.execute(slice_of_it).all()
+            yield from rows
+            if len(rows) < AT_ONCE:
+                return
+            last = rows[-1].id
 
     def counts(self, campaign_row: int) -> dict[tuple[bool, Step, Step], int]:
         """How many candidates stand at each (listed, add, invite)."""

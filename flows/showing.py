@@ -6,6 +6,7 @@ Pure. Prefect keeps what it shows, so people are masked here, and bounded in num
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
@@ -62,7 +63,7 @@ def how_far(counts: Mapping[str, int], *, send: bool) -> str:
 def summary(
     campaign: Campaign,
     counts: Mapping[str, int],
-    people: Sequence[Any],
+    people: Iterable[Any],
     doubts: Sequence[Doubt],
     *,
     reason: str | None,
@@ -76,15 +77,16 @@ def summary(
     those who are left out for now.
     """
     send = campaign.send_invites
+    looked = _look(campaign, people)
     parts = [
         f"# {campaign.key}: {how_far(counts, send=send)}",
         f"**Stopped.** {_text(reason)}" if reason else "",
         _image(funnel(counts, send=send), how_far(counts, send=send)),
         _counts(campaign, counts),
         *_doubtful(campaign, doubts),
-        *_refused(campaign, people),
+        *_refused(campaign, looked),
         *_held(campaign, held),
-        *_people(campaign, people),
+        *_people(campaign, looked),
         f"## Files\n\nThe links are in `{written}`." if written else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -190,11 +192,36 @@ def _doubt(doubt: Doubt) -> tuple[object, ...]:
     )
 
 
-def _refused(campaign: Campaign, people: Sequence[Any]) -> Iterable[str]:
-    refused = [one for one in people if Step.REFUSED in (one.add_state, one.invite_state)]
-    if refused:
+@dataclass(slots=True)
+class _Looked:
+    """Everybody, counted; and those who are shown, whoever needs a person first."""
+
+    number: int = 0
+    refused: int = 0
+    first: list[Any] = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
+
+    @property
+    def shown(self) -> list[Any]:
+        return (self.first + self.others)[:SHOWN]
+
+
+def _look(campaign: Campaign, people: Iterable[Any]) -> _Looked:
+    """Go through everybody once; there may be a hundred thousand."""
+    looked = _Looked()
+    for one in people:
+        looked.number += 1
+        looked.refused += Step.REFUSED in (one.add_state, one.invite_state)
+        rows = looked.first if _step(campaign, one) in NEEDS_A_PERSON else looked.others
+        if len(rows) < SHOWN:
+            rows.append(one)
+    return looked
+
+
+def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
+    if looked.refused:
         yield (
-            f"## Refused: {len(refused):,}\n\nThe service said no, and nothing happened. "
+            f"## Refused: {looked.refused:,}\n\nThe service said no, and nothing happened. "
             f"See who and why: `campaign status {campaign.key}`. Mend the row in "
             f"`{Path(campaign.definition).name}`, then run again; an invitation that was refused "
             f"is sent once more with `campaign resend {campaign.key}`."
@@ -211,11 +238,10 @@ def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
         )
 
 
-def _people(campaign: Campaign, people: Sequence[Any]) -> Iterable[str]:
-    """A bounded table of masked people; whoever needs a person comes first."""
-    if not people:
+def _people(campaign: Campaign, looked: _Looked) -> Iterable[str]:
+    """A bounded table of masked people."""
+    if not looked.number:
         return
-    first = sorted(people, key=lambda one: _step(campaign, one) not in NEEDS_A_PERSON)
     yield "## Candidates\n\nNames are masked here; `campaign status` and the files have them."
     yield _table(
         ("person", "name", "email", "candidate id", "added", "invited"),
@@ -228,10 +254,10 @@ def _people(campaign: Campaign, people: Sequence[Any]) -> Iterable[str]:
                 one.add_state,
                 one.invite_state if campaign.send_invites else "",
             )
-            for one in first[:SHOWN]
+            for one in looked.shown
         ],
     )
-    yield _more(len(people))
+    yield _more(looked.number)
 
 
 def _step(campaign: Campaign, person: Any) -> Step:

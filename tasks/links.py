@@ -27,7 +27,7 @@ def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
     """One link per candidate, in the definition's order; without a URL until both ids are known."""
     return [
         Link(first_name, last_name, email1, number, link(campaign, number), invite)
-        for first_name, last_name, email1, number, invite in ledger.whom_to_link(campaign.id)
+        for _, first_name, last_name, email1, number, invite in ledger.whom_to_link(campaign.id)
     ]
 
 

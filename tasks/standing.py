@@ -9,6 +9,7 @@ from data.held import Held
 from data.ledger import Ledger
 from data.states import Step
 from data.tables import Campaign
+from tasks.asking import asked_of_a_person
 from tasks.service.embed import embed_url
 
 
@@ -36,7 +37,7 @@ def tally(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> dict[
 
 def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     """The status object of one campaign (`campaign status KEY --json`)."""
-    rows, held = ledger.candidates(campaign.id), ledger.held(campaign.id)
+    held = ledger.held(campaign.id)
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -45,9 +46,10 @@ def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
         "project": campaign.project_state,
         "problem": campaign.problem_state,
         "counts": tally(ledger.counts(campaign.id), send=campaign.send_invites),
-        **holds(held, rows),
+        **holds(held, ledger.candidates(campaign.id) if held else ()),
+        **asked_of_a_person(ledger, campaign),
         "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],
-        "candidates": list(people(campaign, rows, held)),
+        "candidates": list(people(campaign, ledger.candidates(campaign.id), held)),
     }
 
 
@@ -61,7 +63,7 @@ def holds(held: Mapping[int, Held], rows: Iterable[Any]) -> dict[str, Any]:
                 "cause": held[row.id].cause,
                 "until": end.isoformat() if (end := held[row.id].until) else None,
             }
-            for row in (rows if held else ())
+            for row in rows
             if row.id in held
         ],
     }

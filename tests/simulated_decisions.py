@@ -22,7 +22,7 @@ class Decisions:
 
     def decide(self, campaign: Any, record: Record) -> None:
         """Decide something about somebody, by the dice."""
-        person = self.dice.choice(self.ledger.candidates(campaign.id))
+        person = self.dice.choice(list(self.ledger.candidates(campaign.id)))
         times = emails(record)[person.email_key]
         match self.dice.choice(("list", "list", "withdraw", "correct")):
             case "list":

@@ -191,8 +191,7 @@ class World:
         campaign = self.ledger.campaign(KEY)
         if campaign is None:
             return
-        people = self.ledger.candidates(campaign.id)
-        chosen = self.dice.choice(people)
+        chosen = self.dice.choice(list(self.ledger.candidates(campaign.id)))
         try:
             self.ledger.resend(campaign.id, [chosen.id], "Pat", "it went astray")
         except NotDecided:

@@ -69,7 +69,7 @@ class Small:
         return {one.first_name: one.id for one in self.people()}
 
     def people(self) -> Any:
-        return self.ledger.candidates(self.begun.campaign)
+        return list(self.ledger.candidates(self.begun.campaign))
 
     def attempts(self) -> Any:
         return self.ledger.attempts(self.begun.campaign)
