@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from data import locks
 from data.holding import MAY_BE_HELD, held_rows
 from data.row_ranges import written
 from data.states import AttemptState, Operation, Step
@@ -22,14 +23,17 @@ attempt = Attempt.__table__  # type: ignore[attr-defined]
 
 
 # Built once: composing a statement costs more than running it, and these run for every person.
-_FREE_TO_INVITE = select(
-    candidate.c.id, candidate.c.generation, MAY_BE_HELD.label("doubtful")
-).where(
-    candidate.c.id.in_(bindparam("rows", expanding=True)),
-    candidate.c.invite_state == Step.WAITING,
-    candidate.c.add_state == Step.DONE,
-    candidate.c.candidate_id.is_not(None),
-    candidate.c.listed,
+_FREE_TO_INVITE = (
+    select(candidate.c.id, candidate.c.generation, MAY_BE_HELD.label("doubtful"))
+    .where(
+        candidate.c.id.in_(bindparam("rows", expanding=True)),
+        candidate.c.invite_state == Step.WAITING,
+        candidate.c.add_state == Step.DONE,
+        candidate.c.candidate_id.is_not(None),
+        candidate.c.listed,
+        # Who is being claimed by another run at this moment is that run's.
+    )
+    .with_for_update(of=candidate, key_share=True, skip_locked=True)
 )
 _WRITE_ENTRIES = insert(attempt).returning(attempt.c.id, sort_by_parameter_order=True)
 _TAKE_INVITE = (
@@ -81,7 +85,9 @@ def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Clai
     if not claims:
         return []
     free = connection.execute(_FREE_TO_INVITE, {"rows": [claim.rows[0] for claim in claims]}).all()
-    held = held_rows(connection, [row.id for row in free if row.doubtful], claims[0].at)
+    doubtful = [row.id for row in free if row.doubtful]
+    locks.for_persons(connection, doubtful)
+    held = held_rows(connection, doubtful, claims[0].at)
     generation: dict[int, int] = {row.id: row.generation for row in free if row.id not in held}
     # Of two wishes for one person in a batch, the first one is granted.
     first = {claim.rows[0]: claim for claim in reversed(claims) if claim.rows[0] in generation}
@@ -117,6 +123,7 @@ def _grant_add(connection: Connection, claim: Claim) -> Claimed | None:
                 candidate.c.listed,
             )
             .order_by(candidate.c.id)
+            .with_for_update(key_share=True, skip_locked=True)
         )
     )
     held = held_rows(connection, rows, claim.at)
@@ -137,9 +144,10 @@ def _grant_single(connection: Connection, claim: Claim) -> Claimed | None:
     name = "project" if claim.operation is Operation.CREATE else "problem"
     state = campaign.c[f"{name}_state"]
     free = connection.scalar(
-        select(campaign.c.id).where(
-            campaign.c.id == claim.campaign, state.in_([Step.WAITING, Step.REFUSED])
-        )
+        select(campaign.c.id)
+        .where(campaign.c.id == claim.campaign, state.in_([Step.WAITING, Step.REFUSED]))
+        # Whoever has it at this moment is waited for: it may be about something else of it.
+        .with_for_update(key_share=True)
     )
     if free is None:
         return None

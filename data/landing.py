@@ -26,6 +26,9 @@ _INVITES_STANDING = (
         # A deliberate resend is another invitation: what came of this one says nothing of it.
         attempt.c.generation == candidate.c.generation,
     )
+    # What another run claims at this moment is looked at once it has.
+    .order_by(candidate.c.id)
+    .with_for_update(of=candidate, key_share=True)
 )
 _MOVE_INVITE = (
     update(candidate)
@@ -169,7 +172,9 @@ def _move_single(connection: Connection, outcome: Outcome) -> bool:
     state, last = campaign.c[f"{name}_state"], campaign.c[f"{name}_attempt"]
     mine = select(attempt.c.campaign_id).where(attempt.c.id == outcome.attempt).scalar_subquery()
     stands = connection.execute(
-        select(campaign.c.id, state.label("state"), last.label("last")).where(campaign.c.id == mine)
+        select(campaign.c.id, state.label("state"), last.label("last"))
+        .where(campaign.c.id == mine)
+        .with_for_update(key_share=True)
     ).one()
     if not _lands(outcome.step, Step(stands.state), own=stands.last == outcome.attempt):
         return False
@@ -187,9 +192,10 @@ def _move_single(connection: Connection, outcome: Outcome) -> bool:
 def _move_added(connection: Connection, outcome: Outcome) -> bool:
     """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
     standing = connection.execute(
-        select(candidate.c.id, candidate.c.add_state, candidate.c.add_attempt).where(
-            candidate.c.id.in_(outcome.rows)
-        )
+        select(candidate.c.id, candidate.c.add_state, candidate.c.add_attempt)
+        .where(candidate.c.id.in_(outcome.rows))
+        .order_by(candidate.c.id)
+        .with_for_update(key_share=True)
     )
     stands = {row.id: (Step(row.add_state), row.add_attempt == outcome.attempt) for row in standing}
     ids = _ids_of_nobody_else(connection, outcome)

@@ -5,11 +5,12 @@ returns, what it wrote is on the disk.
 """
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from secrets import token_hex
+from typing import TypeVar
 from uuid import uuid4
 
 from sqlalchemy import Connection, Engine, insert, select, update
@@ -22,6 +23,7 @@ from data import (
     inbox,
     intake,
     landing,
+    locks,
     pauses,
     receipt_doubts,
     recovery,
@@ -31,24 +33,33 @@ from data import (
 )
 from data.approvals import Answer, Asked, Plan, Standing
 from data.claims import Claim, Claimed
+from data.clock import shared_now
+from data.closed import Openness
 from data.doubts import By, Decided, Doubts
 from data.judging import Judging
 from data.landing import Outcome
 from data.looking import Looking
-from data.opening import LedgerUnusable, open_engine, rewrite, what_failed
+from data.opening import open_engine, rewrite
+from data.part import reading, writing, writing_beside
 from data.pauses import Paused
 from data.privacy import Privacy
 from data.processes import this_process
 from data.receipt import Reach
 from data.remaining import Changes
+from data.server_transactions import ServerTransactions
 from data.states import Ending
 from data.tables import Attempt, Campaign, Candidate, Identity, Run
+from data.transactions import Transactions
+from data.unusable import LedgerUnusable, what_failed
 
 campaign = Campaign.__table__  # type: ignore[attr-defined]
 candidate = Candidate.__table__  # type: ignore[attr-defined]
 attempt = Attempt.__table__  # type: ignore[attr-defined]
 runs = Run.__table__  # type: ignore[attr-defined]
 identity = Identity.__table__  # type: ignore[attr-defined]
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +81,29 @@ class Ledger(Looking, Judging, Privacy):
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        on_a_server = engine.url.get_backend_name() == "postgresql"
+        self._transactions = (ServerTransactions if on_a_server else Transactions)(engine)
 
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> "Ledger":
         """Open, migrate, and give a new ledger its UUID. Raises LedgerUnusable, NoLedger."""
         ledger = cls(open_engine(url, create=create))
-        with ledger._reading() as connection:
-            known = connection.scalar(select(identity.c.uuid))
-        if known is None:
-            with ledger._writing() as connection:
-                if connection.scalar(select(identity.c.uuid)) is None:
-                    own = {"id": 1, "uuid": str(uuid4()), "secret": token_hex(32)}
-                    connection.execute(insert(identity).values(**own, created_at=now()))
+        if ledger._look(lambda connection: connection.scalar(select(identity.c.uuid))) is None:
+            ledger._name()
         return ledger
+
+    @writing
+    def _name(self, connection: Connection) -> None:
+        if connection.scalar(select(identity.c.uuid)) is None:
+            connection.execute(
+                insert(identity).values(
+                    id=1,
+                    uuid=str(uuid4()),
+                    secret=token_hex(32),
+                    created_at=now(),
+                    openness=Openness.OPEN,
+                )
+            )
 
     def close(self) -> None:
         self._engine.dispose()
@@ -96,34 +117,29 @@ class Ledger(Looking, Judging, Privacy):
     def _now(self) -> datetime:
         return now()
 
-    @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        try:
-            with self._engine.begin() as connection:
-                yield connection
-        except DBAPIError as error:
-            raise LedgerUnusable(
-                f"The ledger could not be written: {what_failed(error)}, then type the same "
-                "command again. What was recorded before stands."
-            ) from None
+    def _look(self, work: Callable[[Connection], T]) -> T:
+        return self._transactions.look(work)
 
-    @contextmanager
-    def _reading(self) -> Iterator[Connection]:
-        try:
-            with self._engine.connect().execution_options(reading=True) as connection:
-                yield connection
-        except DBAPIError as error:
-            raise LedgerUnusable(
-                f"The ledger could not be read: {what_failed(error)}, then type the same command "
-                "again."
-            ) from None
+    def _write(self, work: Callable[[Connection], T]) -> T:
+        return self._transactions.write(work)
+
+    def _write_beside(self, work: Callable[[Connection], T]) -> T:
+        return self._transactions.write_beside(work)
+
+    def _reading(self) -> AbstractContextManager[Connection]:
+        """One transaction for a look around; a lost connection ends it."""
+        return self._transactions.reading()
+
+    def _writing(self) -> AbstractContextManager[Connection]:
+        """Likewise to write."""
+        return self._transactions.writing()
 
     # -- what it is ---------------------------------------------------------------------
 
-    def uuid(self) -> str:
+    @reading
+    def uuid(self, connection: Connection) -> str:
         """The ledger's own identity; a receipt names it."""
-        with self._reading() as connection:
-            return str(connection.scalar(select(identity.c.uuid)))
+        return str(connection.scalar(select(identity.c.uuid)))
 
     def rewrite(self) -> None:
         """Leave nothing in the ledger's files of what was erased. Raises LedgerUnusable."""
@@ -145,48 +161,53 @@ class Ledger(Looking, Judging, Privacy):
             return str(address.database)
         return address.set(query={}).render_as_string(hide_password=True)
 
-    def reach(self, key: str) -> Reach:
+    @reading
+    def reach(self, connection: Connection, key: str) -> Reach:
         """How far this campaign has got here, and by which name receipts know its records."""
-        with self._reading() as connection:
-            return receipt_doubts.reach(connection, key)
+        return receipt_doubts.reach(connection, key)
 
-    def accepted_receipts(self, key: str) -> set[str]:
+    @reading
+    def accepted_receipts(self, connection: Connection, key: str) -> set[str]:
         """What receipts that did not fit said, and a person accepted, word for word."""
-        with self._reading() as connection:
-            return receipt_doubts.accepted(connection, key)
+        return receipt_doubts.accepted(connection, key)
 
-    def doubt_receipt(self, key: str, file: str, says: str) -> None:
+    @writing
+    def doubt_receipt(self, connection: Connection, key: str, file: str, says: str) -> None:
         """Note a receipt that does not fit this ledger, for a person to look at."""
-        with self._writing() as connection:
-            receipt_doubts.note(connection, key, file, says, now())
+        receipt_doubts.note(connection, key, file, says, now())
 
-    def accept_receipts(self, key: str, who: str, why: str) -> int:
+    @writing
+    def accept_receipts(self, connection: Connection, key: str, who: str, why: str) -> int:
         """Accept the receipts of this campaign that did not fit; returns how many there were."""
-        with self._writing() as connection:
-            return receipt_doubts.accept(connection, key, who, why, now())
+        return receipt_doubts.accept(connection, key, who, why, now())
 
     # -- what a person or a look said --------------------------------------------------
 
-    def confirm_pilot(self, campaign_row: int, row: int, who: str, why: str) -> None:
+    @writing
+    def confirm_pilot(
+        self, connection: Connection, campaign_row: int, row: int, who: str, why: str
+    ) -> None:
         """Write down that the invitation to oneself (`row` of the candidates) is right."""
-        with self._writing() as connection:
-            so_far.confirm(connection, campaign_row, row, By(who, why, now()))
+        so_far.confirm(connection, campaign_row, row, By(who, why, now()))
 
-    def saw_problem(self, key: str, doubt: str | None) -> None:
+    @writing
+    def saw_problem(self, connection: Connection, key: str, doubt: str | None) -> None:
         """Keep what a look at the service's list said against a campaign's problem, and when."""
-        with self._writing() as connection:
-            connection.execute(
-                update(campaign)
-                .where(campaign.c.key == key)
-                .values(problem_doubt=doubt, problem_seen_at=now())
-            )
+        connection.execute(
+            update(campaign)
+            .where(campaign.c.key == key)
+            .values(problem_doubt=doubt, problem_seen_at=now())
+        )
 
     # -- runs ---------------------------------------------------------------------------
 
-    def take_over(self, definition: Definition, intent: intake.Intent) -> Changes:
+    @writing_beside
+    def take_over(
+        self, connection: Connection, definition: Definition, intent: intake.Intent
+    ) -> Changes:
         """Take a changed definition over, without a run: there is nothing to send."""
-        with self._writing() as connection:
-            return intake.take_over(connection, definition, intent, now())[1]
+        _alone_with(connection, definition.campaign)
+        return _take_over(connection, definition, intent)[1]
 
     def begin(
         self,
@@ -200,147 +221,219 @@ class Ledger(Looking, Judging, Privacy):
         `approval` is the approved plan that the run carries out, where one was needed; raises
         Overtaken where it is void by now.
         """
-        here = this_process()
-        with self._writing() as connection:
-            if approval is not None:
-                approvals.check(connection, key, approval, now())
-            if definition is not None and intent is not None:
-                row, changes = intake.take_over(connection, definition, intent, now())
-            else:
-                row, changes = intake.row_of(connection, key), None
-            run = connection.execute(
-                insert(runs)
-                .values(
-                    campaign_id=row,
-                    host=here.host,
-                    pid=here.pid,
-                    process_start=here.start,
-                    started_at=now(),
-                    heartbeat_at=now(),
-                    approval_id=approval,
-                )
-                .returning(runs.c.id)
-            ).scalar_one()
-        recovery.OWN_RUNS.add(run)
-        return Begun(run, row, changes)
+        begun = self._begin(key, definition, intent, approval)
+        recovery.OWN_RUNS.add(begun.run)
+        return begun
 
-    def begin_part(self, campaign_row: int) -> None:
+    @writing_beside
+    def _begin(
+        self,
+        connection: Connection,
+        key: str,
+        definition: Definition | None,
+        intent: intake.Intent | None,
+        approval: int | None,
+    ) -> Begun:
+        _alone_with(connection, key)
+        if approval is not None:
+            approvals.check(connection, key, approval, now())
+        if definition is not None and intent is not None:
+            row, changes = _take_over(connection, definition, intent)
+        else:
+            row, changes = intake.row_of(connection, key), None
+        return Begun(_open_run(connection, row, approval), row, changes)
+
+    @writing_beside
+    def begin_part(self, connection: Connection, campaign_row: int) -> None:
         """Count one more part of a run, before anything of it may be sent."""
-        with self._writing() as connection:
-            connection.execute(
-                update(campaign)
-                .where(campaign.c.id == campaign_row)
-                .values(parts=campaign.c.parts + 1)
-            )
+        # One statement on one row: nobody comes in between.
+        connection.execute(
+            update(campaign).where(campaign.c.id == campaign_row).values(parts=campaign.c.parts + 1)
+        )
 
-    def heartbeat(self, run: int) -> None:
-        with self._writing() as connection:
-            connection.execute(update(runs).where(runs.c.id == run).values(heartbeat_at=now()))
+    @writing_beside
+    def heartbeat(self, connection: Connection, run: int) -> None:
+        """Write down that a run lives; it waits for nobody, or it would be taken for dead."""
+        at = shared_now(connection, now())
+        connection.execute(update(runs).where(runs.c.id == run).values(heartbeat_at=at))
 
     def end(self, run: int, ending: Ending, reason: str | None) -> int:
         """Close a run; what it still had SENDING becomes UNSURE. Returns how many calls."""
         recovery.OWN_RUNS.discard(run)  # even if the disk is full: the next run may bury it
-        with self._writing() as connection:
-            left = recovery.give_up(connection, run, now(), recovery.LEFT_BY_OWN_RUN)
-            connection.execute(
-                update(runs)
-                .where(runs.c.id == run)
-                .values(ended_at=now(), ending=ending, reason=reason)
-            )
+        return self._end(run, ending, reason)
+
+    @writing_beside
+    def _end(self, connection: Connection, run: int, ending: Ending, reason: str | None) -> int:
+        _alone_with_campaign_of(connection, run)
+        left = recovery.give_up(connection, run, now(), recovery.LEFT_BY_OWN_RUN)
+        connection.execute(
+            update(runs)
+            .where(runs.c.id == run)
+            .values(ended_at=now(), ending=ending, reason=reason)
+        )
         return left
 
     def recover(self, campaign_row: int) -> int:
         """Make the SENDING rows of dead runs UNSURE. Returns how many calls that were."""
-        with self._reading() as connection:
-            dead = recovery.dead_runs(connection, campaign_row, now())
-        if not dead:
-            return 0
-        with self._writing() as connection:
-            return sum(recovery.bury(connection, run, now()) for run in dead)
+        dead = self._dead_runs(campaign_row)
+        return self._bury(campaign_row, dead) if dead else 0
+
+    @reading
+    def at_work(self, connection: Connection, campaign_row: int) -> bool:
+        """Whether the last run of a campaign is at work now, here or on another machine."""
+        return recovery.last_lives(connection, campaign_row, now())
+
+    @reading
+    def _dead_runs(self, connection: Connection, campaign_row: int) -> list[int]:
+        return recovery.dead_runs(connection, campaign_row, now())
+
+    @writing_beside
+    def _bury(self, connection: Connection, campaign_row: int, dead: Sequence[int]) -> int:
+        locks.alone_with_campaign(connection, campaign_row)
+        return sum(recovery.bury(connection, run, now()) for run in dead)
 
     # -- a person's decisions --------------------------------------------------------------
 
-    def doubts(self, campaign_row: int) -> Doubts:
+    @reading
+    def doubts(self, connection: Connection, campaign_row: int) -> Doubts:
         """Everything unsure in a campaign, with its evidence."""
-        with self._reading() as connection:
-            return settling.find(connection, campaign_row, now())
+        return settling.find(connection, campaign_row, now())
 
+    @writing
     def settle(
-        self, campaign_row: int, decided: Sequence[Decided], who: str, why: str, *, soon: bool
+        self,
+        connection: Connection,
+        campaign_row: int,
+        decided: Sequence[Decided],
+        who: str,
+        why: str,
+        *,
+        soon: bool,
     ) -> None:
         """Take a person's verdicts, all of them. Raises NotDecided: then none was taken.
 
         `soon`: also what the service may still be at work on may be sent again.
         """
-        with self._writing() as connection:
-            by = By(who, why, now())
-            settling.settle(connection, campaign_row, decided, by, soon=soon)
+        by = By(who, why, now())
+        settling.settle(connection, campaign_row, decided, by, soon=soon)
 
-    def against_resending(self, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
+    @reading
+    def against_resending(
+        self, connection: Connection, campaign_row: int, rows: Sequence[int]
+    ) -> dict[int, str]:
         """Who cannot be invited once more and why, by position in `rows`; changes nothing."""
-        with self._reading() as connection:
-            return resending.objections(connection, campaign_row, rows, now())
+        return resending.objections(connection, campaign_row, rows, now())
 
-    def resend(self, campaign_row: int, rows: Sequence[int], who: str, why: str) -> None:
+    @writing
+    def resend(
+        self, connection: Connection, campaign_row: int, rows: Sequence[int], who: str, why: str
+    ) -> None:
         """Have these candidates invited once more, by the next run. Raises NotDecided."""
-        with self._writing() as connection:
-            resending.resend(connection, campaign_row, rows, By(who, why, now()))
+        resending.resend(connection, campaign_row, rows, By(who, why, now()))
 
     # -- whether a run may send --------------------------------------------------------------
 
-    def paused(self, key: str) -> Paused | None:
+    @reading
+    def paused(self, connection: Connection, key: str) -> Paused | None:
         """The pause that holds a campaign now."""
-        with self._reading() as connection:
-            return pauses.standing(connection, key)
+        return pauses.standing(connection, key)
 
-    def pause(self, key: str, who: str, why: str) -> Paused:
+    @writing
+    def pause(self, connection: Connection, key: str, who: str, why: str) -> Paused:
         """Pause a campaign; answers the pause that stands, which may be an earlier one."""
-        with self._writing() as connection:
-            return pauses.pause(connection, key, who, why, now())
+        return pauses.pause(connection, key, who, why, now())
 
-    def resume(self, key: str, who: str, why: str) -> Paused | None:
+    @writing
+    def resume(self, connection: Connection, key: str, who: str, why: str) -> Paused | None:
         """Let a paused campaign go on; answers the pause that stood."""
-        with self._writing() as connection:
-            return pauses.resume(connection, key, who, why, now())
+        return pauses.resume(connection, key, who, why, now())
 
+    @reading
     def asked(
-        self, key: str, read: str | None = None, service: str | None = None
+        self, connection: Connection, key: str, read: str | None = None, service: str | None = None
     ) -> tuple[Asked | None, Standing]:
         """The plan of a campaign that was last shown for approval, and where it stands now."""
-        with self._reading() as connection:
-            return approvals.look(connection, key, read, service, now())
+        return approvals.look(connection, key, read, service, now())
 
-    def seek(self, plan: Plan) -> tuple[Asked, Standing]:
+    @writing
+    def seek(self, connection: Connection, plan: Plan) -> tuple[Asked, Standing]:
         """Find the answer to a plan, or write down that it is shown and waits for one."""
-        with self._writing() as connection:
-            return approvals.seek(connection, plan, now())
+        return approvals.seek(connection, plan, now())
 
-    def carried_out(self, asked: Asked) -> bool:
+    @reading
+    def carried_out(self, connection: Connection, asked: Asked) -> bool:
         """Whether a run came to its end under the approval of this plan."""
-        with self._reading() as connection:
-            return approvals.carried_out(connection, asked.id)
+        return approvals.carried_out(connection, asked.id)
 
-    def answer(self, asked: Asked, given: Answer, who: str, why: str) -> None:
+    @writing
+    def answer(
+        self, connection: Connection, asked: Asked, given: Answer, who: str, why: str
+    ) -> None:
         """Take a person's answer to the plan that was last shown. Raises NotAnswered."""
-        with self._writing() as connection:
-            approvals.answer(connection, asked, given, who, why, now())
+        approvals.answer(connection, asked, given, who, why, now())
 
     # -- the inbox ------------------------------------------------------------------------
 
-    def passed(self, digest: str) -> list[inbox.Passed]:
+    @reading
+    def passed(self, connection: Connection, digest: str) -> list[inbox.Passed]:
         """What became of a content of the watched folder when it last came through."""
-        with self._reading() as connection:
-            return inbox.passed(connection, digest)
+        return inbox.passed(connection, digest)
 
-    def note_passed(self, digest: str, key: str | None, file: str, ending: str) -> None:
+    @writing
+    def note_passed(
+        self, connection: Connection, digest: str, key: str | None, file: str, ending: str
+    ) -> None:
         """Write down what became of one campaign of a content of the watched folder."""
-        with self._writing() as connection:
-            inbox.note(connection, digest, key, file, ending, now())
+        inbox.note(connection, digest, key, file, ending, now())
 
     # -- the journal ---------------------------------------------------------------------
 
-    def commit(self, outcomes: Sequence[Outcome], wishes: Sequence[Claim]) -> list[Claimed | None]:
+    @writing_beside
+    def commit(
+        self, connection: Connection, outcomes: Sequence[Outcome], wishes: Sequence[Claim]
+    ) -> list[Claimed | None]:
         """One durable commit for outcomes and claims; returns what was granted, in order."""
-        with self._writing() as connection:
-            landing.land(connection, outcomes)
-            return claims.grant(connection, wishes)
+        locks.for_claims(
+            connection,
+            {wish.campaign for wish in wishes},
+            [outcome.attempt for outcome in outcomes],
+        )
+        landing.land(connection, outcomes)
+        return claims.grant(connection, wishes)
+
+
+def _alone_with(connection: Connection, key: str) -> None:
+    """Nobody else writes about this campaign, which the ledger may not know yet."""
+    locks.one_at_a_time(connection)
+    row = connection.scalar(select(campaign.c.id).where(campaign.c.key == key))
+    if row is not None:
+        locks.alone_with_campaign(connection, row)
+
+
+def _alone_with_campaign_of(connection: Connection, run: int) -> None:
+    row = connection.scalar(select(runs.c.campaign_id).where(runs.c.id == run))
+    if row is not None:
+        locks.alone_with_campaign(connection, row)
+
+
+def _take_over(
+    connection: Connection, definition: Definition, intent: intake.Intent
+) -> tuple[int, Changes]:
+    row, changes = intake.take_over(connection, definition, intent, now())
+    if changes.new:
+        locks.no_claims(connection)
+    return row, changes
+
+
+def _open_run(connection: Connection, campaign_row: int, approval: int | None) -> int:
+    here = this_process()
+    opened = insert(runs).values(
+        campaign_id=campaign_row,
+        host=here.host,
+        pid=here.pid,
+        process_start=here.start,
+        started_at=now(),
+        heartbeat_at=shared_now(connection, now()),
+        approval_id=approval,
+    )
+    return int(connection.execute(opened.returning(runs.c.id)).scalar_one())

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import Row, Select, bindparam, func, select
+from sqlalchemy import Connection, Row, Select, bindparam, func, select
 
 from data import holding, intake, records, so_far
 from data.forgotten import MARK
-from data.part import LedgerPart
+from data.part import LedgerPart, reading
 from data.remaining import Known
 from data.states import Step
 from data.tables import Attempt, Campaign, Candidate, Run
@@ -38,20 +38,20 @@ _CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
 class Looking(LedgerPart):
     """The part of the ledger that only looks."""
 
-    def campaign(self, key: str) -> Campaign | None:
-        with self._reading() as connection:
-            row = connection.execute(_CAMPAIGN, {"wanted": key}).first()
+    @reading
+    def campaign(self, connection: Connection, key: str) -> Campaign | None:
+        row = connection.execute(_CAMPAIGN, {"wanted": key}).first()
         return _campaign(row) if row is not None else None
 
-    def campaigns(self) -> list[Campaign]:
+    @reading
+    def campaigns(self, connection: Connection) -> list[Campaign]:
         """Every campaign, oldest first."""
-        with self._reading() as connection:
-            return [_campaign(row) for row in connection.execute(select(campaign))]
+        return [_campaign(row) for row in connection.execute(select(campaign))]
 
-    def known(self, campaign_row: int) -> dict[str, Known]:
+    @reading
+    def known(self, connection: Connection, campaign_row: int) -> dict[str, Known]:
         """Every candidate ever seen in this campaign, by email key."""
-        with self._reading() as connection:
-            return intake.known(connection, campaign_row)
+        return intake.known(connection, campaign_row)
 
     def candidates(self, campaign_row: int) -> Iterator[Row[Any]]:
         """Every candidate's whole row, in the order they came in; read as they are asked for."""
@@ -79,134 +79,142 @@ class Looking(LedgerPart):
         last = 0
         while True:
             following = (candidate.c.campaign_id == campaign_row, candidate.c.id > last)
-            slice_of_it = asked.where(*following).order_by(candidate.c.id).limit(AT_ONCE)
-            with self._reading() as connection:
-                rows = connection.execute(slice_of_it).all()
+            rows = self._rows(asked.where(*following).order_by(candidate.c.id).limit(AT_ONCE))
             yield from rows
             if len(rows) < AT_ONCE:
                 return
             last = rows[-1].id
 
-    def counts(self, campaign_row: int) -> dict[tuple[bool, Step, Step], int]:
+    @reading
+    def _rows(self, connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:
+        return connection.execute(asked).all()
+
+    @reading
+    def counts(
+        self, connection: Connection, campaign_row: int
+    ) -> dict[tuple[bool, Step, Step], int]:
         """How many candidates stand at each (listed, add, invite)."""
         kinds = (candidate.c.listed, candidate.c.add_state, candidate.c.invite_state)
-        with self._reading() as connection:
-            rows = connection.execute(
-                select(*kinds, func.count())
-                .where(candidate.c.campaign_id == campaign_row)
-                .group_by(*kinds)
-            )
-            return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
+        rows = connection.execute(
+            select(*kinds, func.count())
+            .where(candidate.c.campaign_id == campaign_row)
+            .group_by(*kinds)
+        )
+        return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
 
-    def to_add(self, campaign_row: int) -> list[int]:
+    @reading
+    def to_add(self, connection: Connection, campaign_row: int) -> list[int]:
         """Rows of candidates to be added, in the definition's order; who is held is left out."""
-        with self._reading() as connection:
-            held = holding.held_in(connection, campaign_row, self._now())
-            return [
-                row
-                for row in connection.scalars(
-                    select(candidate.c.id)
-                    .where(
-                        candidate.c.campaign_id == campaign_row,
-                        candidate.c.add_state == Step.WAITING,
-                        candidate.c.listed,
-                    )
-                    .order_by(candidate.c.id)
-                )
-                if row not in held
-            ]
-
-    def to_invite(self, campaign_row: int, pilot: str | None = None) -> list[ToInvite]:
-        """Candidates in the project to be invited, in the same order; who is held is left out.
-
-        `pilot` is the email key of the one who is to be told from the others.
-        """
-        with self._reading() as connection:
-            held = holding.held_in(connection, campaign_row, self._now())
-            rows = connection.execute(
-                select(
-                    candidate.c.id,
-                    candidate.c.candidate_id,
-                    candidate.c.timezone,
-                    (candidate.c.email_key == (pilot or "")).label("pilot"),
-                )
+        held = holding.held_in(connection, campaign_row, self._now())
+        return [
+            row
+            for row in connection.scalars(
+                select(candidate.c.id)
                 .where(
                     candidate.c.campaign_id == campaign_row,
-                    candidate.c.add_state == Step.DONE,
-                    candidate.c.invite_state == Step.WAITING,
-                    candidate.c.candidate_id.is_not(None),
+                    candidate.c.add_state == Step.WAITING,
                     candidate.c.listed,
                 )
                 .order_by(candidate.c.id)
             )
-            return [ToInvite(*row) for row in rows if row.id not in held]
+            if row not in held
+        ]
 
-    def timezones(self, campaign_row: int) -> list[str | None]:
-        """The clocks of the people who are still to be invited, each once."""
-        with self._reading() as connection:
-            found = connection.scalars(
-                select(candidate.c.timezone)
-                .distinct()
-                .where(
-                    candidate.c.campaign_id == campaign_row,
-                    candidate.c.invite_state == Step.WAITING,
-                    candidate.c.listed,
-                )
+    @reading
+    def to_invite(
+        self, connection: Connection, campaign_row: int, pilot: str | None = None
+    ) -> list[ToInvite]:
+        """Candidates in the project to be invited, in the same order; who is held is left out.
+
+        `pilot` is the email key of the one who is to be told from the others.
+        """
+        held = holding.held_in(connection, campaign_row, self._now())
+        rows = connection.execute(
+            select(
+                candidate.c.id,
+                candidate.c.candidate_id,
+                candidate.c.timezone,
+                (candidate.c.email_key == (pilot or "")).label("pilot"),
             )
-            return list(found)
+            .where(
+                candidate.c.campaign_id == campaign_row,
+                candidate.c.add_state == Step.DONE,
+                candidate.c.invite_state == Step.WAITING,
+                candidate.c.candidate_id.is_not(None),
+                candidate.c.listed,
+            )
+            .order_by(candidate.c.id)
+        )
+        return [ToInvite(*row) for row in rows if row.id not in held]
 
-    def so_far(self, campaign_row: int, key: str, pilot: str | None) -> SoFar:
+    @reading
+    def timezones(self, connection: Connection, campaign_row: int) -> list[str | None]:
+        """The clocks of the people who are still to be invited, each once."""
+        found = connection.scalars(
+            select(candidate.c.timezone)
+            .distinct()
+            .where(
+                candidate.c.campaign_id == campaign_row,
+                candidate.c.invite_state == Step.WAITING,
+                candidate.c.listed,
+            )
+        )
+        return list(found)
+
+    @reading
+    def so_far(
+        self, connection: Connection, campaign_row: int, key: str, pilot: str | None
+    ) -> SoFar:
         """How far a campaign has got with inviting; `pilot` is an email key."""
-        with self._reading() as connection:
-            return so_far.so_far(connection, campaign_row, key, pilot)
+        return so_far.so_far(connection, campaign_row, key, pilot)
 
-    def people(self, rows: Sequence[int]) -> list[Known]:
+    @reading
+    def people(self, connection: Connection, rows: Sequence[int]) -> list[Known]:
         """What is to be sent for these rows, in their order."""
-        with self._reading() as connection:
-            return intake.people(connection, rows)
+        return intake.people(connection, rows)
 
-    def last_run(self, campaign_row: int) -> Row[Any] | None:
-        with self._reading() as connection:
-            return connection.execute(
-                select(runs)
-                .where(runs.c.campaign_id == campaign_row)
-                .order_by(runs.c.id.desc())
-                .limit(1)
-            ).first()
+    @reading
+    def last_run(self, connection: Connection, campaign_row: int) -> Row[Any] | None:
+        return connection.execute(
+            select(runs)
+            .where(runs.c.campaign_id == campaign_row)
+            .order_by(runs.c.id.desc())
+            .limit(1)
+        ).first()
 
-    def requests_by_state(self) -> Sequence[Row[Any]]:
+    @reading
+    def requests_by_state(self, connection: Connection) -> Sequence[Row[Any]]:
         """How many requests of each campaign (key), operation and state."""
         kinds = (campaign.c.key, attempt.c.operation, attempt.c.state)
-        with self._reading() as connection:
-            return connection.execute(
-                select(*kinds, func.count())
-                .join(campaign, attempt.c.campaign_id == campaign.c.id)
-                .group_by(*kinds)
-                .order_by(*kinds)
-            ).all()
+        return connection.execute(
+            select(*kinds, func.count())
+            .join(campaign, attempt.c.campaign_id == campaign.c.id)
+            .group_by(*kinds)
+            .order_by(*kinds)
+        ).all()
 
-    def runs_by_ending(self) -> Sequence[Row[Any]]:
+    @reading
+    def runs_by_ending(self, connection: Connection) -> Sequence[Row[Any]]:
         """How many runs of each campaign (key) and ending; None where a run has not ended."""
         kinds = (campaign.c.key, runs.c.ending)
-        with self._reading() as connection:
-            return connection.execute(
-                select(*kinds, func.count())
-                .join(campaign, runs.c.campaign_id == campaign.c.id)
-                .group_by(*kinds)
-                .order_by(*kinds)
-            ).all()
+        return connection.execute(
+            select(*kinds, func.count())
+            .join(campaign, runs.c.campaign_id == campaign.c.id)
+            .group_by(*kinds)
+            .order_by(*kinds)
+        ).all()
 
-    def attempts(self, campaign_row: int) -> Sequence[Row[Any]]:
+    @reading
+    def attempts(self, connection: Connection, campaign_row: int) -> Sequence[Row[Any]]:
         """The whole journal of a campaign, oldest first."""
-        with self._reading() as connection:
-            return connection.execute(
-                select(attempt).where(attempt.c.campaign_id == campaign_row).order_by(attempt.c.id)
-            ).all()
+        return connection.execute(
+            select(attempt).where(attempt.c.campaign_id == campaign_row).order_by(attempt.c.id)
+        ).all()
 
-    def records(self, campaign_row: int) -> records.Records:
+    @reading
+    def records(self, connection: Connection, campaign_row: int) -> records.Records:
         """Everything that was written down about a campaign, as of one moment."""
-        with self._reading() as connection:
-            return records.read(connection, campaign_row, self._now())
+        return records.read(connection, campaign_row, self._now())
 
 
 def _campaign(row: Row[Any]) -> Campaign:

@@ -1,31 +1,26 @@
-"""Opening a ledger: durable SQLite (or PostgreSQL), brought up to today's tables.
+"""Opening a ledger: a file or a server's database, brought up to today's tables.
 
 A ledger written by a newer version is refused and not touched.
 """
 
 import sqlite3
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DatabaseError, DBAPIError
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DatabaseError
 
-from config.errors import CampaignError
+from data import locks
+from data.in_a_file import engine_of_file, make_durable
+from data.on_a_server import engine_of_server
+from data.unusable import LedgerUnusable, NoLedger, what_failed
+
+__all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite", "what_failed"]
 
 NEWEST = "0001"
 KNOWN = ("0001",)
-LOCK_TIMEOUT = 30.0  # seconds to wait for another process's commit
-
-
-class LedgerUnusable(CampaignError):
-    """The ledger cannot be opened or written; nothing was sent because of that."""
-
-
-class NoLedger(LedgerUnusable):
-    """There is no ledger yet, and the command only reads."""
 
 
 def open_engine(url: str, *, create: bool) -> Engine:
@@ -35,19 +30,16 @@ def open_engine(url: str, *, create: bool) -> Engine:
     """
     address = make_url(url)
     in_a_file = address.get_backend_name() == "sqlite"
-    if in_a_file:
-        _prepare_file(Path(address.database or ""), create=create)
-        engine = create_engine(
-            address, connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True
-        )
-        event.listen(engine, "begin", _begin_writing)
-    else:
-        engine = _elsewhere(address)
+    engine = engine_of_file(address, create=create) if in_a_file else engine_of_server(address)
     try:
-        _refuse_strangers(engine)
+        found = _refuse_strangers(engine)
         if in_a_file:
-            engine.dispose()  # every connection from here on is a durable one
-            event.listen(engine, "connect", _durable)
+            make_durable(engine)
+        elif found is None and not create:
+            raise NoLedger(
+                f"There is no ledger in {_shown(address)} yet: no campaign was run. Start with: "
+                "campaign run FILE"
+            )
         _bring_up_to_date(engine)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
@@ -80,72 +72,18 @@ def rewrite(engine: Engine) -> None:
             raise sqlite3.OperationalError("database is locked")
 
 
-def _elsewhere(address: URL) -> Engine:
-    try:
-        return create_engine(address, hide_parameters=True)
-    except ImportError as error:
-        raise LedgerUnusable(
-            f"The ledger {_shown(address)} cannot be opened: the package {error.name} is not "
-            "installed. Nothing was sent. Install it beside this program, or leave "
-            "CAMPAIGN_DATABASE_URL out to keep the ledger in a file."
-        ) from None
+def _refuse_strangers(engine: Engine) -> str | None:
+    """Look before anything is set: a database that is not ours stays as it is, to the byte.
 
-
-def _prepare_file(path: Path, *, create: bool) -> None:
-    if path.exists():
-        return
-    if not create:
-        raise NoLedger(
-            f"There is no ledger at {path} yet: no campaign was run. Start with: campaign run FILE"
-        )
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        # It holds people's names and addresses: for its owner alone, from the first byte.
-        path.touch(mode=0o600)
-    except OSError as error:
-        raise LedgerUnusable(
-            f"The ledger {path} cannot be written ({error.strerror}). Nothing was sent. "
-            "Make the folder writable, or name another place in CAMPAIGN_DATABASE_URL."
-        ) from None
-
-
-def _durable(connection: Any, _: object) -> None:
-    # A commit is on the disk before it returns: a claim must outlive a power cut.
-    connection.isolation_level = None  # SQLAlchemy begins, see _begin_writing
-    _keep_a_write_ahead_log(connection)
-    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
-    # SQLite does not wait for others here as it does elsewhere: two that open a new ledger at
-    # the same moment would find it locked.
-    ends = time.monotonic() + LOCK_TIMEOUT
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > ends:
-                raise
-            time.sleep(0.01)
-        else:
-            return
-
-
-def _begin_writing(connection: Connection) -> None:
-    # A plain BEGIN lets two readers both find a step free and both claim it.
-    reading = connection.get_execution_options().get("reading", False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
-
-
-def _refuse_strangers(engine: Engine) -> None:
-    """Look before anything is set: a database that is not ours stays as it is, to the byte."""
+    Answers which tables there are, None for none.
+    """
     found = _found(engine)
     if found is not None and found not in KNOWN:
         raise LedgerUnusable(
             f"The ledger was written by a newer version (its tables are {found}, this version "
             f"knows {NEWEST}). It was not touched. Update this installation, then try again."
         )
+    return found
 
 
 def _bring_up_to_date(engine: Engine) -> None:
@@ -155,6 +93,7 @@ def _bring_up_to_date(engine: Engine) -> None:
     from alembic.config import Config  # noqa: PLC0415
 
     with engine.begin() as connection:
+        locks.alone(connection)
         if _version(connection) == NEWEST:  # another process was quicker
             return
         config = Config()
@@ -182,18 +121,3 @@ def _version(connection: Connection) -> str | None:
 
 def _shown(address: Any) -> str:
     return str(address.database) if address.get_backend_name() == "sqlite" else repr(address)
-
-
-def what_failed(error: DBAPIError | sqlite3.Error) -> str:
-    """What a failed statement means, and what to do about it; never its parameters: names."""
-    cause = str(error.orig if isinstance(error, DBAPIError) else error)
-    if "locked" in cause:
-        return (
-            f"another program has held the ledger for {LOCK_TIMEOUT:.0f} seconds. Close what has "
-            "it open, such as a viewer or a backup"
-        )
-    if "full" in cause:
-        return "the disk is full. Make room on it"
-    if "readonly" in cause:
-        return "the ledger is read-only. Make the file and its folder writable"
-    return f"{cause}. Mend that"

@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, select, update
 
 from data import landing
+from data.clock import shared_now
 from data.landing import Outcome
 from data.processes import Process, is_alive, this_process
 from data.states import AttemptState, Ending, Operation, Step
@@ -39,7 +40,7 @@ def dead_runs(connection: Connection, campaign_row: int, at: datetime) -> list[i
             runs.c.campaign_id == campaign_row, runs.c.ended_at.is_(None) | still_sending
         )
     )
-    here = this_process()
+    here, at = this_process(), shared_now(connection, at)
     return [int(run.id) for run in found if not lives(run, here, at)]
 
 
@@ -47,6 +48,16 @@ def lives(run: Row[Any], here: Process, at: datetime) -> bool:
     """Whether the process of a run, a whole row, may still send what it has claimed."""
     process = Process(run.host, run.pid, run.process_start)
     return run.id in OWN_RUNS if process == here else is_alive(process, run.heartbeat_at, at)
+
+
+def last_lives(connection: Connection, campaign_row: int, at: datetime) -> bool:
+    """Whether the last run of a campaign has not ended, and lives."""
+    last = connection.execute(
+        select(runs).where(runs.c.campaign_id == campaign_row).order_by(runs.c.id.desc()).limit(1)
+    ).first()
+    if last is None or last.ended_at is not None:
+        return False
+    return lives(last, this_process(), shared_now(connection, at))
 
 
 def bury(connection: Connection, run: int, at: datetime) -> int:

@@ -21,6 +21,7 @@ from sqlalchemy import (
     update,
 )
 
+from data.clock import shared_now
 from data.doubts import MOVES, By, Decided, Doubt, Doubts, NotDecided, Word, objections
 from data.processes import this_process
 from data.recovery import lives
@@ -115,7 +116,7 @@ def _alive(connection: Connection, numbers: Collection[int], at: datetime) -> se
     open_runs = select(runs).where(
         runs.c.id.in_(numbers), runs.c.ended_at.is_(None) | (runs.c.ending == Ending.DIED)
     )
-    here = this_process()
+    here, at = this_process(), shared_now(connection, at)
     return {run.id for run in connection.execute(open_runs) if lives(run, here, at)}
 
 

@@ -19,6 +19,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
+from data.closed import Openness
 from data.states import AttemptState, Step
 
 
@@ -34,9 +35,9 @@ class UtcTime(TypeDecorator[datetime]):
         return value.astimezone(UTC) if value is not None else None
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is not None and value.tzinfo is None:
-            return value.replace(tzinfo=UTC)
-        return value
+        if value is None or value.tzinfo is UTC:
+            return value
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
 def _number() -> Any:
@@ -52,6 +53,8 @@ class Identity(SQLModel, table=True):
     """The ledger itself: one row with the UUID that receipts name.
 
     `secret` is the key of the hashes that stand for forgotten people (data/forgotten.py).
+    `openness` says which of two copies it is (data/closed.py), `other` where the other one lies,
+    and `move` by which name both know the copying.
     """
 
     __tablename__ = "ledger"
@@ -60,6 +63,9 @@ class Identity(SQLModel, table=True):
     uuid: str
     secret: str = Field(repr=False)
     created_at: datetime = _time(nullable=False)
+    openness: str = Openness.OPEN
+    other: str | None = None
+    move: str | None = None
 
 
 class Campaign(SQLModel, table=True):

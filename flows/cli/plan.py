@@ -112,13 +112,7 @@ def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
 
 def last_run_lives(ledger: "Ledger", campaign: "Campaign") -> bool:
     """Whether a run is at work on this campaign now, here or on another machine."""
-    from data.ledger import now
-    from data.processes import Process, is_alive
-
-    run = ledger.last_run(campaign.id)
-    if run is None or run.ended_at is not None:
-        return False
-    return is_alive(Process(run.host, run.pid, run.process_start), run.heartbeat_at, now())
+    return ledger.at_work(campaign.id)
 
 
 def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:

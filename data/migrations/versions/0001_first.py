@@ -83,6 +83,9 @@ def upgrade() -> None:
     sa.Column('uuid', sa.String(), nullable=False),
     sa.Column('secret', sa.String(), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
+    sa.Column('openness', sa.String(), nullable=False),
+    sa.Column('other', sa.String(), nullable=True),
+    sa.Column('move', sa.String(), nullable=True),
     sa.PrimaryKeyConstraint('id')
     )
     op.create_table('candidate',

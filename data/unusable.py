@@ -1,0 +1,39 @@
+"""A ledger that cannot be opened, read or written: what a person is told, never naming anybody."""
+
+import sqlite3
+
+from sqlalchemy.exc import DBAPIError
+
+from config.errors import CampaignError
+
+LOCK_TIMEOUT = 30.0  # seconds to wait for another process's commit
+
+
+class LedgerUnusable(CampaignError):
+    """The ledger cannot be opened or written; nothing was sent because of that."""
+
+
+class NoLedger(LedgerUnusable):
+    """There is no ledger yet, and the command only reads."""
+
+
+def what_failed(error: DBAPIError | sqlite3.Error) -> str:
+    """What a failed statement means, and what to do about it; never its parameters: names."""
+    cause = _said(error)
+    if "locked" in cause or "lock timeout" in cause:
+        return (
+            f"another program has held the ledger for {LOCK_TIMEOUT:.0f} seconds. Close what has "
+            "it open, such as a viewer or a backup"
+        )
+    if "full" in cause or "No space left" in cause:
+        return "the disk is full. Make room on it"
+    if "readonly" in cause or "read-only" in cause:
+        return "the ledger is read-only. Make it writable: the file and its folder, or the database"
+    return f"{cause}. Mend that"
+
+
+def _said(error: DBAPIError | sqlite3.Error) -> str:
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    # A server adds to its sentence which values were in the way: people's addresses.
+    sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
+    return str(sentence or cause).strip().partition("\n")[0].rstrip(".")
