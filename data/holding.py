@@ -235,9 +235,15 @@ def assessment_of(one: Any) -> Assessment:
 
 def _anything(connection: Connection, own: int | None) -> bool:
     """Whether anybody can be held at all: there is another campaign, or the list has entries."""
-    others = exists().where(campaign.c.id != (own or 0))
-    entries = exists().where(entry.c.lifted_at.is_(None))
-    return bool(connection.scalar(select(or_(others, entries))))
+    return bool(connection.scalar(_ANYTHING, {"own": own or 0}))
+
+
+_ANYTHING = select(
+    or_(
+        exists().where(campaign.c.id != bindparam("own")),
+        exists().where(entry.c.lifted_at.is_(None)),
+    )
+)
 
 
 def _judged(
