@@ -5,6 +5,7 @@ runs of its own, and when all are over, nobody's name is in anything that the se
 """
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -96,6 +97,7 @@ def answer(process: subprocess.Popen[str] | Warm) -> Answer:
     """Wait for a process and collect what it said."""
     out, err = process.communicate(timeout=LONGEST)
     assert process.returncode is not None
+    assert "sandbox-secret" not in out + err
     return Answer(process.returncode, out, err)
 
 
@@ -182,6 +184,18 @@ def knows_nobody(prefect: PrefectServer) -> None:
         assert [word for word in words if word in content] == [], path.name
 
 
+def kept_no_secret(folder: Path, service: Sandbox) -> None:
+    """Neither the secret nor a token is in any file of a desk: ledger, receipts, results, logs."""
+    token = re.compile(rb"[0-9]{10}\.[0-9]{3}:[0-9a-f]{14}")  # as the sandbox issues them
+    assert token.search(service.authorization()["Authorization"].encode())
+    for file in folder.rglob("*"):
+        content = file.read_bytes() if file.is_file() else b""
+        assert service.client_secret.encode() not in content, file.name
+        assert not token.search(content), file.name
+        if file.suffix == ".receipt":
+            assert b"@" not in content and b"First1" not in content, file.name
+
+
 def led_to(prefect: PrefectServer) -> dict[str, str]:
     """An environment with nothing in it but the way to a server."""
     return {
@@ -253,6 +267,7 @@ def desk(tmp_path: Path, standing: Standing) -> Iterator[WarmDesk]:
     with Sandbox() as service:
         environment = led_to(standing.server) | of_its_own(tmp_path, service)
         yield WarmDesk(tmp_path, service, environment, standing.warm)
+        kept_no_secret(tmp_path, service)
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
