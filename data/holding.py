@@ -93,6 +93,22 @@ _PERSON = (
     candidate.c.allowed_entry,
 )
 
+# Whom a campaign has still to add or to invite.
+_TO_COME = (
+    candidate.c.campaign_id == bindparam("row"),
+    candidate.c.listed,
+    or_(
+        candidate.c.add_state == Step.WAITING,
+        (candidate.c.add_state == Step.DONE)
+        & (candidate.c.invite_state == Step.WAITING)
+        & select(campaign.c.send_invites)
+        .where(campaign.c.id == bindparam("row"))
+        .scalar_subquery(),
+    ),
+)
+_WAITING = select(*_PERSON).where(*_TO_COME)
+_OF_WAITING = _evidence(select(candidate.c.email_key).where(*_TO_COME))
+
 
 # Whether anything can hold a candidate at all, for statements that have just read them: seldom
 # true, and then `held_rows` says more.
@@ -173,19 +189,11 @@ def _held_from_outside(connection: Connection, campaign_row: int, at: datetime) 
     """Which of them the list or another campaign holds."""
     if not _anything(connection, campaign_row):
         return {}
-    sends = select(campaign.c.send_invites).where(campaign.c.id == campaign_row).scalar_subquery()
-    added = (candidate.c.add_state == Step.DONE) & (candidate.c.invite_state == Step.WAITING)
-    waiting = (
-        candidate.c.campaign_id == campaign_row,
-        candidate.c.listed,
-        or_(candidate.c.add_state == Step.WAITING, added & sends),
-    )
-    keys = select(candidate.c.email_key).where(*waiting)
-    found = connection.execute(_evidence(keys)).all()
+    found = connection.execute(_OF_WAITING, {"row": campaign_row}).all()
     if not found:
         return {}
     met = {one.email_key for one in found}
-    everyone = connection.execute(select(*_PERSON).where(*waiting))
+    everyone = connection.execute(_WAITING, {"row": campaign_row})
     people = [one for one in everyone if one.email_key in met]
     return _judged(connection, people, _read(connection, found), at)
 
