@@ -19,7 +19,7 @@ crashes: setup-tests   ## kill a run at every boundary there is; prints how many
 simulate: setup-tests  ## SEEDS=100000 histories drawn from seeds, from FIRST=0 on; one is replayed
 	@$(BIN)/python -m tests.many_histories $(or $(SEEDS),10000) $(or $(FIRST),0)
 
-bench: setup-tests .bench/.ready  ## speed and size beside rivals, 40 minutes; QUICK=1 tries the bench
+bench: setup-tests .bench/.ready  ## speed and size beside rivals, 35 minutes; QUICK=1 tries the bench
 	@$(BIN)/python -m tests.bench $(if $(QUICK),--quick)
 
 check: setup-tests     ## lint, types, and who may import whom

@@ -1,9 +1,11 @@
 """The bench judges before it measures: what its record of a run must never overlook."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.bench.figures import figure
-from tests.bench.place import Round, Sample
+from tests.bench.place import Place, Round, Sample, Size, Wrong
 from tests.bench.recorded import missing
 from tests.bench.service import received
 from tests.bench.targets import Target
@@ -54,3 +56,14 @@ def test_a_ratio_is_taken_within_a_round() -> None:
     assert found is not None
     assert (found.median, found.least, found.most, found.reached) == (2.0, 1.0, 3.0, True)
     assert figure(twice, [{}]) is None
+
+
+def test_what_cannot_be_measured_takes_nothing_from_the_others(tmp_path: Path) -> None:
+    """It is told at the end; half an hour of other figures stands."""
+    place, measured = Place(tmp_path, Size()), []
+    for name in ("floor", "rival", "ours"):
+        with place.measuring(name):
+            if name == "rival":
+                raise Wrong("two were invited twice")
+            measured.append(name)
+    assert (measured, place.failed) == (["floor", "ours"], ["rival: two were invited twice"])

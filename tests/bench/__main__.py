@@ -9,14 +9,17 @@ import platform
 import sys
 import tempfile
 import time
-from dataclasses import asdict, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
 from os import cpu_count
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from tests.bench import growth, killing, recording, sending, starting
-from tests.bench.figures import as_json, figure, middles
+from tests.bench.figures import Figure, as_json, figure, middles
+from tests.bench.killing import Left
 from tests.bench.place import EMPTY_FLOW, QUICK, Place, Round, Size, Wrong, empty
 from tests.bench.printing import (
     show_contenders,
@@ -26,59 +29,93 @@ from tests.bench.printing import (
     show_recorded,
     show_starts,
 )
+from tests.bench.recording import Recorded
 from tests.bench.targets import targets
 from tests.bench.weighing import Failed
 
 IN_ROUNDS = {"sending": sending.measure, "starting": starting.measure, "growth": growth.measure}
 SECTIONS = (*IN_ROUNDS, "killing", "recording")
+MACHINE = f"{cpu_count()} processors, {platform.system()}, Python {platform.python_version()}"
 
 
 def main() -> int:
-    """Measure and print. 0 also where figures are missed: they are this machine's."""
+    """Measure and print. 0 also where figures are missed: they are this machine's.
+
+    1 where something could not be measured. What was, is written and printed all the same.
+    """
     asked = _arguments().parse_args()
     size = QUICK if asked.quick else Size()
     size = replace(size, rounds=asked.rounds or size.rounds)
     console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
-    try:
-        with tempfile.TemporaryDirectory(prefix="bench-") as folder:
-            place, sections = Place(Path(folder), size), asked.only.split(",")
+    found = Found(size)
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        place, sections = Place(Path(folder), size), asked.only.split(",")
+        try:
             place.prepare()
-            rounds = _rounds(place, sections, console)
-            left = killing.measure(place) if "killing" in sections else {}
-            kept = recording.measure(place) if "recording" in sections else None
-    except (Failed, Wrong) as error:
-        print(f"The measuring stopped: {error}", file=sys.stderr)
-        return 1
-    figures = [found for one in targets(size) if (found := figure(one, rounds)) is not None]
-    taken = middles(rounds)
-    machine = f"{cpu_count()} processors, {platform.system()}, Python {platform.python_version()}"
-    console.print(f"\n{len(rounds)} rounds on {machine}\n")
-    show_contenders(console, taken)
-    show_killed(console, left)
-    show_recorded(console, kept)
-    show_growth(console, taken, size)
-    show_starts(console, taken)
-    show_figures(console, figures)
-    written = as_json(rounds, figures)
-    written["killed"] = {name: asdict(one) for name, one in left.items()}
-    written["recorded"] = asdict(kept) if kept else None
-    asked.json.write_text(json.dumps(written | {"machine": machine}, indent=1))
+            for section in _measured(place, sections, found):
+                asked.json.write_text(json.dumps(found.as_json(place.failed), indent=1))
+                console.print(section)
+        except (Failed, Wrong, KeyboardInterrupt) as error:
+            place.failed.append(f"stopped: {error!r}")
+    found.show(console)
     console.print(f"Every run is in {asked.json}")
-    return 0
+    for failed in place.failed:
+        print(f"Not measured: {failed}", file=sys.stderr)
+    return 1 if place.failed else 0
 
 
-def _rounds(place: Place, sections: list[str], console: Console) -> list[Round]:
-    """Take the rounds, each with every section in it. Raises Failed, Wrong."""
-    rounds: list[Round] = [{} for _ in range(place.size.rounds)]
-    for number, one in enumerate(rounds, 1):
-        one[EMPTY_FLOW] = empty(place)
-        for section, measure in IN_ROUNDS.items():
-            if section in sections:
-                begun = time.perf_counter()
-                measure(place, one)
-                took = time.perf_counter() - begun
-                console.print(f"round {number} of {len(rounds)}: {section}, {took:.0f} s")
-    return rounds
+@dataclass(slots=True)
+class Found:
+    """What was measured so far."""
+
+    size: Size
+    rounds: list[Round] = field(default_factory=list)
+    left: dict[str, Left] = field(default_factory=dict)
+    kept: Recorded | None = None
+
+    @property
+    def figures(self) -> list[Figure]:
+        found = (figure(one, self.rounds) for one in targets(self.size))
+        return [one for one in found if one is not None]
+
+    def as_json(self, failed: list[str]) -> dict[str, Any]:
+        return as_json(self.rounds, self.figures) | {
+            "killed": {name: asdict(one) for name, one in self.left.items()},
+            "recorded": asdict(self.kept) if self.kept else None,
+            "not measured": failed,
+            "machine": MACHINE,
+        }
+
+    def show(self, console: Console) -> None:
+        taken = middles(self.rounds)
+        console.print(f"\n{len(self.rounds)} rounds on {MACHINE}\n")
+        show_contenders(console, taken)
+        show_killed(console, self.left)
+        show_recorded(console, self.kept)
+        show_growth(console, taken, self.size)
+        show_starts(console, taken)
+        show_figures(console, self.figures)
+
+
+def _measured(place: Place, sections: list[str], found: Found) -> Iterator[str]:
+    """Measure section by section; answers each as it is over, for people. Raises Failed."""
+    rounds = place.size.rounds if IN_ROUNDS.keys() & set(sections) else 0
+    for number in range(1, rounds + 1):
+        one: Round = {EMPTY_FLOW: empty(place)}
+        found.rounds.append(one)
+        for section in (name for name in IN_ROUNDS if name in sections):
+            begun = time.perf_counter()
+            with place.measuring(f"{section}, round {number}"):
+                IN_ROUNDS[section](place, one)
+            took = time.perf_counter() - begun
+            yield f"round {number} of {rounds}: {section}, {took:.0f} s"
+    if "killing" in sections:
+        found.left = killing.measure(place)
+        yield "killing"
+    if "recording" in sections:
+        with place.measuring("recording"):
+            found.kept = recording.measure(place)
+        yield "recording"
 
 
 def _arguments() -> argparse.ArgumentParser:

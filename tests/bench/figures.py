@@ -17,15 +17,16 @@ class Figure:
     """
 
     what: str
-    at_most: float
+    at_most: float | None
     median: float
     least: float
     most: float
     by_cpu: float | None
 
     @property
-    def reached(self) -> bool:
-        return self.median <= self.at_most
+    def reached(self) -> bool | None:
+        """None where nothing was set out to be reached."""
+        return None if self.at_most is None else self.median <= self.at_most
 
 
 def middle(samples: Sequence[Sample]) -> Sample:

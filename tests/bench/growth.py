@@ -19,7 +19,11 @@ def name(people: int, step: str) -> str:
 def measure(place: Place, taken: Round) -> None:
     """Take one round; the service answers at once."""
     for people in place.size.growth:
-        with place.office(people) as office, service(0) as there:
+        with (
+            place.measuring(f"{people:,} people"),
+            place.office(people) as office,
+            service(0) as there,
+        ):
             taken[name(people, RUN)] = sent(office, OURS, there)
             for step, words in ((STATUS, ["status", KEY]), (LINKS, ["links", KEY])):
                 taken[name(people, step)] = sample(_type(office, there, words))

@@ -22,11 +22,15 @@ class Left:
 
 def measure(place: Place) -> dict[str, Left]:
     """Kill every contender once, when half of the people are invited."""
-    return {one.name: _killed(place, one) for one in CONTENDERS}
+    left = {}
+    for one in CONTENDERS:
+        with place.measuring(f"{one.name}, killed"):
+            left[one.name] = _killed(place, one)
+    return left
 
 
 def _killed(place: Place, contender: Contender) -> Left:
-    people = place.size.one_by_one if contender is SCRIPT else place.size.killed
+    people = place.size.killed // 2 if contender is SCRIPT else place.size.killed
     with place.office(people) as office, service(LATENCY) as there:
         command, environment = office.command(contender), office.environment(there.environment)
 

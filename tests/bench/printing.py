@@ -73,14 +73,18 @@ def show_growth(console: Console, taken: Round, size: Size) -> None:
             f"{(run.seconds - start) / people * 1000:.2f}",
             f"{run.memory / MEGABYTE:.0f}",
             f"{run.kept / people:,.0f}",
-            *(f"{taken[growth.name(people, step)].seconds:.2f}" for step in steps),
+            *(_seconds(taken.get(growth.name(people, step))) for step in steps),
         )
     _print(console, table)
 
 
+def _seconds(one: Sample | None) -> str:
+    return "" if one is None else f"{one.seconds:.2f}"
+
+
 def show_starts(console: Console, taken: Round) -> None:
     """How long short commands and small campaigns take."""
-    small = (starting.EMPTY, starting.RUN, starting.EMPTY_STANDING, starting.RUN_STANDING)
+    small = (EMPTY_FLOW, starting.RUN, starting.EMPTY_STANDING, starting.RUN_STANDING)
     table = _table("median of a start", "seconds", "CPU s", "peak MB")
     for name in (*starting.COMMANDS, *small):
         if (one := taken.get(name)) is not None:
@@ -95,10 +99,10 @@ def show_figures(console: Console, figures: Sequence[Figure]) -> None:
     table = _table("figure", "at most", "median", "least to most", "by CPU", "")
     for one in figures:
         spread = f"{_number(one.least)} to {_number(one.most)}"
-        verdict = "reached" if one.reached else "MISSED"
+        verdict = {True: "reached", False: "MISSED", None: ""}[one.reached]
         by_cpu = "" if one.by_cpu is None else _number(one.by_cpu)
-        most, median = _number(one.at_most), _number(one.median)
-        table.add_row(one.what, most, median, spread, by_cpu, verdict)
+        most = "" if one.at_most is None else _number(one.at_most)
+        table.add_row(one.what, most, _number(one.median), spread, by_cpu, verdict)
     _print(console, table)
 
 

@@ -35,4 +35,5 @@ def measure(place: Place, taken: Round) -> None:
     for case, contenders in CONTENDERS.items():
         for one in contenders:
             people = place.size.one_by_one if one is SCRIPT else place.size.people
-            taken[case.of(one)] = send(place, one, people, case.latency, case.in_flight)
+            with place.measuring(case.of(one)):
+                taken[case.of(one)] = send(place, one, people, case.latency, case.in_flight)

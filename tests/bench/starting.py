@@ -13,7 +13,7 @@ from tests.prefect_home import prefect_server
 PEOPLE = 100
 FEW = 10
 RUN, RUN_STANDING = "campaign run, 10 people", "campaign run, 10 people, standing server"
-EMPTY, EMPTY_STANDING = "an empty flow, once more", "an empty flow, standing server"
+EMPTY_STANDING = "an empty flow, standing server"
 HELP, CHECK, STATUS, LINKS = (
     "campaign --help",
     "campaign check",
@@ -45,7 +45,6 @@ def measure(place: Place, taken: Round) -> None:
             for name, command in COMMANDS.items():
                 typed[name].append(sample(weigh(command, office.folder, environment)))
     taken |= {name: _middle(samples) for name, samples in typed.items()}
-    taken[EMPTY] = empty(place)
     taken[RUN] = send(place, OURS, FEW, 0, 8)
     _with_a_standing_server(place, taken)
 
