@@ -11,6 +11,7 @@ stands for any text in a line, and alone on a line for any lines. A command must
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,10 +22,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.warm_start import WarmStart
+
 ROOT = Path(__file__).parent.parent
 BIN = Path(sys.executable).parent
 ANY = "…"
 LONGEST_COMMAND = 250  # seconds
+PLAINLY = r"campaign [^|&;<>()$`*?#~]*"  # nothing that a shell would act upon
 
 
 @dataclass(frozen=True)
@@ -117,11 +121,12 @@ class Shell:
     """One person at a fresh machine: a home, a folder, a ledger and a shell that remembers exports.
 
     `campaign sandbox` stays open until the end, at a free port, and its exports are typed as well.
-    `more` is what the environment holds besides.
+    `more` is what the environment holds besides. With `warm`, the product's own commands begin
+    with everything imported.
     """
 
-    def __init__(self, folder: Path, **more: str) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, warm: WarmStart | None = None, **more: str) -> None:
+        self.folder, self._warm = folder, warm
         (folder / "home").mkdir()
         (folder / "work").mkdir()
         kept = {name: os.environ[name] for name in ("LANG", "TZ", "TMPDIR") if name in os.environ}
@@ -173,6 +178,8 @@ class Shell:
         if typed.startswith("make "):
             # The environment of the tests is set up already; a test never changes it.
             typed = f"make -s -C '{ROOT}' -o setup -o setup-tests BIN='{BIN}' {typed[5:]}"
+        if self._warm is not None and re.fullmatch(PLAINLY, typed):
+            return self._run_warm(self._warm, shlex.split(typed)[1:])
         ended = subprocess.run(
             ["bash", "-c", typed],
             cwd=self.folder / "work",
@@ -185,6 +192,14 @@ class Shell:
             timeout=LONGEST_COMMAND,
         )
         return ended.returncode, ended.stdout
+
+    def _run_warm(self, warm: WarmStart, words: list[str]) -> tuple[int, str]:
+        said = self.folder / "said"
+        said.unlink(missing_ok=True)
+        ended = warm.begin(words, self.folder / "work", self.environment, both=said)
+        printed, _ = ended.communicate(LONGEST_COMMAND)
+        assert ended.returncode is not None
+        return ended.returncode, printed
 
     def _start(self, command: Command) -> str:
         """Start the sandbox and wait for as many lines as the document shows."""
@@ -218,9 +233,11 @@ class Shell:
             assert answer.status == 201
 
 
-def mistakes(document: Path, folder: Path, **more: str) -> Iterator[str]:
+def mistakes(
+    document: Path, folder: Path, warm: WarmStart | None = None, **more: str
+) -> Iterator[str]:
     """Follow a document from its first block to its last; yields what is not as it says."""
-    with Shell(folder, **more) as shell:
+    with Shell(folder, warm, **more) as shell:
         for block in blocks(document):
             shell.prepare(block)
             if block.language == "console":

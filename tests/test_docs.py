@@ -24,7 +24,7 @@ from tests.documents import (
     fits,
     mistakes,
 )
-from tests.prefect_home import PrefectServer
+from tests.prefect_home import Standing
 
 README = ROOT / "README.md"
 DOCUMENTS = [pytest.param(one, id=one.name) for one in documents()]
@@ -65,10 +65,11 @@ def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("document", DOCUMENTS[1:])
 def test_what_a_document_shows_is_what_happens(
-    document: Path, tmp_path: Path, prefect: PrefectServer
+    document: Path, tmp_path: Path, standing: Standing
 ) -> None:
     """Who reads on has a Prefect server by then; every command does there what is shown, too."""
-    wrong = list(mistakes(document, tmp_path, PREFECT_API_URL=prefect.api))
+    server = standing.server.api
+    wrong = list(mistakes(document, tmp_path, standing.warm, PREFECT_API_URL=server))
     assert not wrong, "\n\n".join(wrong)
 
 

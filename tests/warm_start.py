@@ -82,11 +82,20 @@ class WarmStart:
         self._process.stdout.close()
 
     def begin(
-        self, words: list[str], folder: Path, environment: Mapping[str, str], code: str = CAMPAIGN
+        self,
+        words: list[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        code: str = CAMPAIGN,
+        *,
+        both: Path | None = None,
     ) -> Warm:
-        """Start Python `code` with these words as its arguments, in a folder."""
+        """Start Python `code` with these words as its arguments, in a folder.
+
+        `both` is the one file of all that it says, as on a terminal; else there are two.
+        """
         number = next(self._numbers)
-        out, err = (self._folder / f"{number}.{name}" for name in ("out", "err"))
+        out, err = (both or self._folder / f"{number}.{name}" for name in ("out", "err"))
         asked = {
             "code": code,
             "words": words,
@@ -155,7 +164,11 @@ def _be(asked: dict[str, Any]) -> None:
     os.environ.update(asked["environment"])
     os.chdir(asked["folder"])
     for number, (file, how) in enumerate(
-        zip(asked["files"], (os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT] * 2), strict=True)
+        zip(
+            asked["files"],
+            (os.O_RDONLY, *[os.O_WRONLY | os.O_CREAT | os.O_APPEND] * 2),
+            strict=True,
+        )
     ):
         opened = os.open(file, how, 0o600)
         os.dup2(opened, number)
