@@ -12,6 +12,7 @@ from data.report.contents import Report
 from data.report.timeline import Point, pictures
 from data.states import Operation, Step
 from flows import report_sections as sections
+from flows.cli.arguments import as_typed
 from flows.cli.closing import next_steps, summary
 from flows.discretion import discreet, discretion
 from flows.story import Teller, zone_of
@@ -46,7 +47,10 @@ def report(
         counts=_counts(stand),
         send=bool(campaign.send_invites),
         facts=[(label, how.text(fact)) for label, fact in _facts(records, teller)],
-        steps=[how.text(step) for step in next_steps(stand, Path(campaign.definition).name)],
+        steps=[
+            how.text(step)
+            for step in next_steps(stand, *_typed(campaign.definition, campaign.belongs_to))
+        ],
         pictures=pictures(_points(requests, kind), teller.zone),
         sent=f"{what}, by when each request was made and what it came to.",
         sections=[
@@ -61,6 +65,12 @@ def report(
         ],
         about_names=how.told,
     )
+
+
+def _typed(definition: str, belongs_to: str | None) -> list[str]:
+    """What is typed after `run`, without the places where files lie on this machine."""
+    file, *rest = (Path(Path(path).name) for path in (definition, belongs_to) if path)
+    return as_typed(file, rest[0] if rest else None)
 
 
 def _counts(stand: Mapping[str, Any]) -> dict[str, int]:

@@ -9,6 +9,7 @@ from data.held import Held
 from data.ledger import Ledger
 from data.states import Step
 from data.tables import Campaign
+from tasks.asking import asked_of_a_person
 from tasks.service.embed import embed_url
 
 
@@ -46,6 +47,7 @@ def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
         "problem": campaign.problem_state,
         "counts": tally(ledger.counts(campaign.id), send=campaign.send_invites),
         **holds(held, ledger.candidates(campaign.id) if held else ()),
+        **asked_of_a_person(ledger, campaign),
         "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],
         "candidates": list(people(campaign, ledger.candidates(campaign.id), held)),
     }

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from html import unescape
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -448,6 +449,9 @@ def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) 
         "counts": counts | {"unsure": 1, "refused": 1, "withdrawn": 0},
         "held": 0,
         "holds": [],
+        "paused": None,
+        "to_confirm": False,
+        "problem_doubt": None,
         "clean_up": [],
     }
     assert candidates[0] == {
@@ -466,6 +470,15 @@ def test_an_unknown_key_names_the_nearest(typed: Typed, half_done: Begun, comman
     answer = typed(command, "backend-206")
     assert (answer.code, answer.out) == (2, "")
     assert "Did you mean backend-2026?" in answer.err
+
+
+def test_who_is_held_before_a_first_run_is_let_through_after_it(
+    typed: Typed, half_done: Begun
+) -> None:
+    """A campaign that was planned and never run has nobody yet: what to type first is told."""
+    answer = typed("allow", "zebra-1", "ada@example.com", "--why", "she asked")
+    assert (answer.code, answer.out) == (2, "")
+    assert "Its first run brings it there: campaign run FILE" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -510,7 +523,14 @@ def test_a_bare_table_is_run_again_with_its_definition(
     again = f"campaign run '{people}' --campaign {file}"
     assert f"waiting: {again}\n" in typed("status", "backend-2026").out
     assert f"waiting: {again}\n" in typed("settle", "backend-2026").out
+    assert typed("report", "backend-2026", "-o", "r.html").code == 0
+    page = unescape((tmp_path / "r.html").read_text("utf-8"))
+    assert f"waiting: campaign run 'my people.csv' --campaign {file.name}" in page
     typed("pause", "backend-2026")
+    assert (
+        f"paused: campaign resume backend-2026, then {again}\n"
+        in typed("status", "backend-2026").out
+    )
     assert f"go on: {again}\n" in typed("resume", "backend-2026").out
     words = ("links", "backend-2026", "--into", people, "--failed-only", "-o", "failed.csv")
     assert f"Mend it, then: campaign run failed.csv --campaign {file}\n" in typed(*words).err

@@ -1,6 +1,7 @@
 """Pilot, waves, hours, hold and guard, end to end: the sandbox's record is the judge."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -15,14 +16,17 @@ from hypothesis import strategies as st
 
 from config.reading import read_campaigns
 from data.ledger import Ledger
-from data.remaining import compare
 from data.states import Ending
+from flows.cli.closing import next_steps
+from flows.cli.forecast import Forecast, forecast
+from flows.cli.stop import Cause
 from flows.ending import Finish
 from flows.order import Asked, Desk, conduct
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tasks import sending
-from tasks.foreseen import foreseen
+from tasks.gate import Gate
+from tasks.held import held_by
 from tasks.pilot import NothingToConfirm, confirm
 from tests.campaigns import Office, people, settings_of
 
@@ -84,12 +88,15 @@ def test_the_pilot_is_invited_alone_until_somebody_confirms(judged: Judged) -> N
     path = judged.write(TEN, "{pilot: me@example.com}")
     assert judged.run(path).ending is Ending.AWAITS_APPROVAL
     assert judged.invited() == ["me"]
+    said = next_steps(judged.office.status(KEY), "judged.yaml")
+    assert said == [f"pilot: look at its invitation, then campaign confirm {KEY}"]
     requests = len(judged.office.changing())
     again = judged.run(path)
     assert again.ending is Ending.AWAITS_APPROVAL
     assert f"campaign confirm {KEY}" in str(again.reason)
     assert len(judged.office.changing()) == requests
     judged.confirm()
+    assert next_steps(judged.office.status(KEY), "f")[0] == "waiting: campaign run f"
     assert judged.run(path).ending is Ending.COMPLETED
     assert sorted(judged.invited()) == sorted(["me", *(f"p{number}" for number in range(10))])
 
@@ -194,6 +201,29 @@ def test_whoever_would_have_too_little_time_is_not_invited(judged: Judged) -> No
     assert judged.run(path).ending is Ending.COMPLETED
 
 
+def test_the_rate_is_kept_from_one_run_to_the_next(
+    judged: Judged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Five an hour are twelve minutes between two emails, whichever run sends them."""
+    waited: list[timedelta] = []
+
+    async def wait(_: Gate, seconds: float) -> None:
+        waited.append(timedelta(seconds=seconds))
+        judged.clock.at += waited[-1]
+
+    monkeypatch.setattr(Gate, "wait", wait)
+    for names in (["ada"], ["ada", "bo"], ["ada", "bo", "cy"]):
+        judged.run(judged.write(people(*names), "{per_hour: 5}"))
+        judged.clock.at += HOUR / 60
+    assert judged.invited() == ["ada", "bo", "cy"]
+    assert waited == [HOUR / 60 * 11] * 2
+    with judged.office.ledger() as ledger:
+        campaign = ledger.campaign(KEY)
+        assert campaign is not None
+        sent = [one for one in ledger.attempts(campaign.id) if one.operation == "invite"]
+    assert {two.claimed_at - one.claimed_at for one, two in pairwise(sent)} == {HOUR / 5}
+
+
 RULES = st.fixed_dictionaries(
     {},
     optional={
@@ -216,25 +246,45 @@ ZONES = st.sampled_from(["", "", "Asia/Tokyo", "America/New_York", "Asia/Kathman
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(rules=RULES, first=st.lists(ZONES, max_size=3), more=st.lists(ZONES, max_size=6))
+@given(
+    rules=RULES,
+    first=st.lists(ZONES, max_size=3),
+    more=st.lists(ZONES, max_size=6),
+    gone=st.integers(0, 2),
+    paused=st.booleans(),
+)
 def test_what_is_forecast_is_what_is_done(
-    rules: dict[str, str], first: list[str], more: list[str], monkeypatch: pytest.MonkeyPatch
+    rules: dict[str, str],
+    first: list[str],
+    more: list[str],
+    gone: int,
+    paused: bool,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Over random definitions and ledgers, every run sends to exactly whom the plan named."""
+    """Over random definitions and ledgers, every run makes exactly the requests that the plan told,
+    and sends to exactly whom it named.
+    """
     clock = Clock()
     monkeypatch.setattr(sending, "now", clock)
     with TemporaryDirectory() as folder, Sandbox() as service:
         judged = Judged(Office.at(Path(folder), service, invites_in_flight=2), clock)
         if first:
             judged.run(_define(judged, {}, first))
-        path = _define(judged, rules, first + more)
-        done = len(judged.invited())
+        path = _define(judged, rules, first + more, gone, "guard: {removed: 30%}")
+        if paused and first:
+            _say(judged, Ledger.pause)
         while True:
-            forecast = _forecast(judged, path)
+            plan, done, asked = _plan(judged, path), judged.invited(), judged.office.changing()
             end = judged.run(path)
-            sent, done = judged.invited()[done:], len(judged.invited())
-            assert sorted(sent) == sorted(_now(forecast, clock.at))
-            if end.ending is Ending.AWAITS_APPROVAL:
+            sent = judged.invited()[len(done) :]
+            calls = Counter(judged.office.changing()[len(asked) :])
+            assert sorted(sent) == sorted(_now(plan, clock.at))
+            assert calls == _calls(plan, len(sent))
+            if plan.stop is not None and plan.stop.cause is Cause.GUARD:
+                path = _define(judged, rules, first + more, gone)
+            elif plan.stop is not None and plan.stop.cause is Cause.PAUSED:
+                _say(judged, Ledger.resume)
+            elif end.ending is Ending.AWAITS_APPROVAL:
                 judged.confirm()
             elif end.again is not None:
                 assert end.again > clock.at
@@ -242,11 +292,14 @@ def test_what_is_forecast_is_what_is_done(
             else:
                 break
         assert [one for one, other in pairwise(sorted(judged.invited())) if one == other] == []
-        assert _forecast(judged, path)[0] == ()
+        assert _now(_plan(judged, path), clock.at) == []
 
 
-def _define(judged: Judged, rules: dict[str, str], zones: list[str]) -> Path:
-    rows = [f"P,Q,p{number}@example.com,{zone}" for number, zone in enumerate(zones)]
+def _define(
+    judged: Judged, rules: dict[str, str], zones: list[str], gone: int = 0, more: str = ""
+) -> Path:
+    """List people by the clocks of their `zones`, but for the first who are `gone`."""
+    rows = [f"P,Q,p{number}@example.com,{zone}" for number, zone in enumerate(zones)][gone:]
     table = judged.office.folder / "zoned.csv"
     table.write_text("\n".join(["first_name,last_name,email1,zone", *rows, "P,Q,z@example.com,"]))
     path = judged.office.folder / f"{KEY}.yaml"
@@ -256,40 +309,53 @@ def _define(judged: Judged, rules: dict[str, str], zones: list[str]) -> Path:
         f"campaign: {KEY}\n"
         "project: {name: A, timezone: Europe/Paris, endtime: 2026-01-15 18:00}\nproblem: 42\n"
         "candidates: {file: zoned.csv, columns: {timezone: zone}}\n"
-        f"invites: {{{told.rstrip(', ')}}}\n"
+        f"invites: {{{told.rstrip(', ')}}}\n{more}\n"
     )
     return path
 
 
-Legs = tuple[tuple[datetime, tuple[str, ...]], ...]
-Forecast = tuple[Legs, tuple[str, ...], int | None]
+def _say(judged: Judged, word: Any) -> None:
+    with judged.office.ledger() as ledger:
+        word(ledger, KEY, "grace", "a look at the text")
 
 
-def _forecast(judged: Judged, path: Path) -> Forecast:
-    """The legs of the plan with the people in them, and who would be left."""
+def _plan(judged: Judged, path: Path) -> Forecast:
+    """What `campaign plan` would tell at the clock's moment."""
     [definition] = read_campaigns(path).definitions
     with judged.office.ledger() as ledger:
-        seen, keys = _seen(ledger, definition, judged.clock.at)
-    legs = tuple(
-        (leg.begins, tuple(keys[row].partition("@")[0] for row in leg.rows)) for leg in seen.legs
-    )
-    return legs, tuple(keys[row] for row in seen.left), seen.asked
+        campaign = ledger.campaign(KEY)
+        return forecast(
+            definition,
+            campaign,
+            ledger.known(campaign.id) if campaign else {},
+            per_request=judged.office.local.candidates_per_request,
+            run_lives=False,
+            held=held_by(definition, campaign, ledger, settings_of(judged.office.service).base_url),
+            ledger=ledger,
+            at=judged.clock.at,
+        )
 
 
-def _seen(ledger: Ledger, definition: Any, at: datetime) -> tuple[Any, tuple[str, ...]]:
-    campaign = ledger.campaign(KEY)
-    known = ledger.known(campaign.id) if campaign else {}
-    changes = compare(definition, known)
-    found = foreseen(definition, campaign, known, changes, (), ledger, at)
-    return found.legs, found.keys
+def _calls(plan: Forecast, invited: int) -> Counter[str]:
+    """The changing requests of a run that begins now, by operation."""
+    if plan.stop is not None:
+        return Counter()
+    told = {
+        "create_project": plan.create,
+        "attach_problem": plan.attach,
+        "add_candidates": plan.requests,
+        "invite": invited,
+    }
+    return +Counter({name: int(number) for name, number in told.items()})
 
 
-def _now(forecast: Forecast, at: datetime) -> list[str]:
+def _now(plan: Forecast, at: datetime) -> list[str]:
     """Whom a run that begins now sends to: all that go at this very moment, up to the pilot."""
-    legs, _, asked = forecast
     now: list[str] = []
-    for begins, names in legs[:asked]:
-        if begins != at:
+    if plan.ahead is None or plan.stop is not None:
+        return now
+    for leg in plan.ahead.legs.legs[: plan.ahead.legs.asked]:
+        if leg.begins != at:
             break
-        now += names
+        now += [plan.ahead.keys[row].partition("@")[0] for row in leg.rows]
     return now

@@ -173,6 +173,8 @@ def test_a_run_warns_before_it_sends_and_the_plan_remembers(campaign: DoubtfulCa
     requests = len(campaign.service.record.requests)
     plan = campaign.type("plan", campaign.file).out
     assert f"look at     {doubt} (as of 20" in plan
+    assert f"look at   {doubt} (as of 20" in campaign.type("status", KEY).out
+    assert campaign.type("status", KEY, "--json").object["problem_doubt"] == doubt
     assert len(campaign.service.record.requests) == requests
 
 

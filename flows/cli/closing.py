@@ -41,7 +41,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
         # Other wording no longer reaches a person who was added (interface 4: no update).
         steps.append(f"refused invitations, and why: {command('status', key)}")
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
-        steps.append(f"waiting: {again}")
+        steps.append(_waiting(status, again))
     held = [one for one in status.get("holds", ()) if one["cause"] != Cause.LISTED]
     steps += _held(key, held, again)
     if not steps:
@@ -53,6 +53,16 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if status.get("clean_up"):
         steps.append(f"remove by hand: {command('clean-up', key)}")
     return steps
+
+
+def _waiting(status: Mapping[str, Any], again: str) -> str:
+    """What lets those go on who wait: a run, where nobody has to say something first."""
+    key = status["campaign"]
+    if status.get("paused"):
+        return f"paused: {command('resume', key)}, then {again}"
+    if status.get("to_confirm"):
+        return f"pilot: look at its invitation, then {command('confirm', key)}"
+    return f"waiting: {again}"
 
 
 def _held(key: str, held: Sequence[Mapping[str, Any]], again: str) -> list[str]:

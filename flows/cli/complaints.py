@@ -28,7 +28,10 @@ class UnknownCampaign(CampaignError):
         elif near := get_close_matches(key.casefold(), known, n=1):
             hint = f"Did you mean {near[0]}?"
         else:
-            hint = f"See which there are with: {command('status')}"
+            hint = (
+                f"Its first run brings it there: {command('run', 'FILE')}. See which there are "
+                f"with: {command('status')}"
+            )
         super().__init__(f"There is no campaign {key} in the ledger. {hint}")
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.arguments import Key
+from flows.cli.arguments import Key, run_again
 from flows.cli.known_campaign import known_campaign
 from flows.cli.speech import command, say
 from flows.cli.who import Who, login_name
@@ -21,5 +21,5 @@ def confirm(key: Key, why: Why = "", who: Who = None) -> None:
 
     with known_campaign(key) as (ledger, campaign):
         confirmed(ledger, campaign, who or login_name(), why)
-        file = campaign.definition
-    say(f"{key}: the pilot is confirmed", f"  go on: {command('run', file)}")
+        again = command("run", *run_again(campaign))
+    say(f"{key}: the pilot is confirmed", f"  go on: {again}")

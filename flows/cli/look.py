@@ -15,11 +15,18 @@ if TYPE_CHECKING:
 
 def kept_doubt(definition: "Definition", campaign: "Campaign | None") -> str | None:
     """Say what the last run saw, and when; nothing where another problem is meant by now."""
-    from flows.story import zone_of
-
-    if campaign is None or campaign.problem_doubt is None or campaign.problem_seen_at is None:
+    if campaign is None:
         return None
     if campaign.problem_state in (Step.WAITING, Step.REFUSED) and not _same(definition, campaign):
+        return None
+    return seen_doubt(campaign)
+
+
+def seen_doubt(campaign: "Campaign") -> str | None:
+    """Say what the last run saw against the problem that it went by, and when."""
+    from flows.story import zone_of
+
+    if campaign.problem_doubt is None or campaign.problem_seen_at is None:
         return None
     seen = campaign.problem_seen_at.astimezone(zone_of(campaign.timezone))
     return f"{campaign.problem_doubt} (as of {seen:%Y-%m-%d %H:%M})"

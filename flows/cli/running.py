@@ -249,6 +249,9 @@ def _untouched(one: OneRun) -> dict[str, Any]:
         "counts": tally(people, send=one.definition.invites.send),
         "held": 0,
         "holds": [],
+        "paused": None,
+        "to_confirm": False,
+        "problem_doubt": None,
         "clean_up": [],
         "candidates": [
             {

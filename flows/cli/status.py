@@ -99,6 +99,7 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
 
 
 def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
+    from flows.cli.look import seen_doubt
     from flows.cli.plan import last_run_lives
     from tasks.standing import standing
 
@@ -109,6 +110,8 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
         return
     say(f"{campaign.key} at {campaign.service}")
     say(f"  project   {_call(stand, 'project')}", f"  problem   {_call(stand, 'problem')}")
+    if (doubt := seen_doubt(campaign)) is not None:
+        say(f"  look at   {doubt}")
     if campaign.why:
         say(f"  why       {campaign.why}")
     say(f"  last run  {_last_run(ledger, campaign)}")
@@ -125,7 +128,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     steps = next_steps(stand, *run_again(campaign))
     if last_run_lives(ledger, campaign):
         # Who waits has their turn in the run that is at work.
-        steps = [step for step in steps if not step.startswith("waiting:")]
+        steps = [step for step in steps if not step.startswith(("waiting:", "pilot:"))]
         steps.append(f"at work now; look again: {command('status', campaign.key)}")
     say(*(f"  {step}" for step in steps))
 

@@ -1,0 +1,37 @@
+"""What a campaign asks of a person before a run goes on: to resume it, to confirm its pilot."""
+
+from typing import Any
+
+from data.ledger import Ledger
+from data.states import Step
+from data.tables import Campaign
+from tasks.timing import kept_timetable
+
+
+def asked_of_a_person(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
+    """The part of the status object about it: who paused the campaign since when (UTC) and why,
+    whether a pilot waits to be confirmed, and what speaks against the problem.
+    """
+    paused = ledger.paused(campaign.key)
+    return {
+        "paused": {
+            "who": paused.who,
+            "why": paused.why,
+            "since": paused.since.isoformat(),
+        }
+        if paused
+        else None,
+        "to_confirm": _to_confirm(ledger, campaign),
+        "problem_doubt": campaign.problem_doubt,
+    }
+
+
+def _to_confirm(ledger: Ledger, campaign: Campaign) -> bool:
+    """Whether the invitation to oneself was sent, and nobody has said that it is right."""
+    key = kept_timetable(campaign).pilot
+    if key is None or not campaign.send_invites:
+        return False
+    pilot = ledger.known(campaign.id).get(key)
+    if pilot is None or pilot.invite is not Step.DONE:
+        return False
+    return not ledger.so_far(campaign.id, campaign.key, key).confirmed
