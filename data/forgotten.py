@@ -8,7 +8,7 @@ transaction that its caller commits.
 import hmac
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from data.doubts import By
 from data.tables import Candidate, Forgotten, Identity
@@ -18,6 +18,10 @@ forgotten = Forgotten.__table__  # type: ignore[attr-defined]
 identity = Identity.__table__  # type: ignore[attr-defined]
 
 MARK = "forgotten:"  # in front of the hash, where it stands for an email key: no address has this
+_HASHES = select(forgotten.c.hash)
+_FORGOTTEN_BY = select(candidate.c.email_key).where(
+    candidate.c.campaign_id == bindparam("of"), candidate.c.email_key.startswith(MARK)
+)
 
 
 def hashes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
@@ -28,12 +32,10 @@ def hashes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
 
 def among(connection: Connection, keys: Iterable[str], campaign_row: int | None) -> set[str]:
     """Who of these email keys is not to be taken in: forgotten everywhere, or by this campaign."""
-    gone = set(connection.scalars(select(forgotten.c.hash)))
+    gone = set(connection.scalars(_HASHES))
     if campaign_row is not None:
-        left = select(candidate.c.email_key).where(
-            candidate.c.campaign_id == campaign_row, candidate.c.email_key.startswith(MARK)
-        )
-        gone |= {key.removeprefix(MARK) for key in connection.scalars(left)}
+        left = connection.scalars(_FORGOTTEN_BY, {"of": campaign_row})
+        gone |= {key.removeprefix(MARK) for key in left}
     if not gone:
         return set()
     return {key for key, number in hashes(connection, keys).items() if number in gone}
@@ -41,7 +43,7 @@ def among(connection: Connection, keys: Iterable[str], campaign_row: int | None)
 
 def write(connection: Connection, by_key: Mapping[str, str], by: By) -> None:
     """Keep the hashes of these email keys; who was forgotten before stays so."""
-    known = set(connection.scalars(select(forgotten.c.hash)))
+    known = set(connection.scalars(_HASHES))
     new = [number for number in by_key.values() if number not in known]
     if new:
         connection.execute(

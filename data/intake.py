@@ -33,6 +33,12 @@ COLUMNS = (
     candidate.c.invite_attempt,
     candidate.c.allowed_attempt,
 )
+_EVERYBODY = (
+    select(*COLUMNS).where(candidate.c.campaign_id == bindparam("of")).order_by(candidate.c.id)
+)
+_CORRECTED = select(candidate.c.id, candidate.c.corrected_to).where(
+    candidate.c.campaign_id == bindparam("of"), candidate.c.corrected_to.is_not(None)
+)
 AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
 
@@ -69,21 +75,14 @@ class Intent:
 def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
     """Every candidate of a campaign by email key, in the order they came in."""
     now = _corrections(connection, campaign_row)
-    rows = connection.execute(
-        select(*COLUMNS).where(candidate.c.campaign_id == campaign_row).order_by(candidate.c.id)
-    )
+    rows = connection.execute(_EVERYBODY, {"of": campaign_row})
     return {row.email_key: _known(row, now.get(row.id)) for row in rows}
 
 
 def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
     """By row, the email key that stands for a corrected address now, however often corrected."""
     corrected = {
-        row.id: row.corrected_to
-        for row in connection.execute(
-            select(candidate.c.id, candidate.c.corrected_to).where(
-                candidate.c.campaign_id == campaign_row, candidate.c.corrected_to.is_not(None)
-            )
-        )
+        row.id: row.corrected_to for row in connection.execute(_CORRECTED, {"of": campaign_row})
     }
     last = {}
     for row in corrected:
@@ -91,8 +90,10 @@ def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
         while now in corrected:
             now = corrected[now]
         last[row] = now
+    if not last:
+        return {}
     found = select(candidate.c.id, candidate.c.email_key).where(candidate.c.id.in_(last.values()))
-    keys = {one.id: one.email_key for one in connection.execute(found)} if last else {}
+    keys = {one.id: one.email_key for one in connection.execute(found)}
     return {row: keys[now] for row, now in last.items()}
 
 

@@ -32,7 +32,14 @@ class ToInvite:
     pilot: bool = False
 
 
+# Built once: a run asks for them again and again.
 _CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
+_KINDS = (candidate.c.listed, candidate.c.add_state, candidate.c.invite_state)
+_COUNTS = (
+    select(*_KINDS, func.count())
+    .where(candidate.c.campaign_id == bindparam("of"))
+    .group_by(*_KINDS)
+)
 
 
 class Looking(LedgerPart):
@@ -94,12 +101,7 @@ class Looking(LedgerPart):
         self, connection: Connection, campaign_row: int
     ) -> dict[tuple[bool, Step, Step], int]:
         """How many candidates stand at each (listed, add, invite)."""
-        kinds = (candidate.c.listed, candidate.c.add_state, candidate.c.invite_state)
-        rows = connection.execute(
-            select(*kinds, func.count())
-            .where(candidate.c.campaign_id == campaign_row)
-            .group_by(*kinds)
-        )
+        rows = connection.execute(_COUNTS, {"of": campaign_row})
         return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
 
     @reading

@@ -7,7 +7,7 @@ it becomes UNSURE, and a person settles it.
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, exists, select, update
+from sqlalchemy import Connection, Row, bindparam, exists, select, update
 
 from data import landing
 from data.clock import shared_now
@@ -23,6 +23,12 @@ runs = Run.__table__  # type: ignore[attr-defined]
 # Runs of this very process: alive as long as they are in here, whatever the process does else.
 OWN_RUNS: set[int] = set()
 
+_MAY_SEND = select(runs).where(
+    runs.c.campaign_id == bindparam("of"),
+    runs.c.ended_at.is_(None)
+    | exists().where(attempt.c.run_id == runs.c.id, attempt.c.state == AttemptState.SENDING),
+)
+
 LEFT_BY_DEAD_RUN = "the run stopped while this request may have been on its way"
 LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
 
@@ -32,14 +38,7 @@ def dead_runs(connection: Connection, campaign_row: int, at: datetime) -> list[i
 
     One that was taken for dead may have woken and claimed more before it died: it counts again.
     """
-    still_sending = exists().where(
-        attempt.c.run_id == runs.c.id, attempt.c.state == AttemptState.SENDING
-    )
-    found = connection.execute(
-        select(runs).where(
-            runs.c.campaign_id == campaign_row, runs.c.ended_at.is_(None) | still_sending
-        )
-    )
+    found = connection.execute(_MAY_SEND, {"of": campaign_row})
     here, at = this_process(), shared_now(connection, at)
     return [int(run.id) for run in found if not lives(run, here, at)]
 

@@ -113,6 +113,8 @@ def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt
 
 def _alive(connection: Connection, numbers: Collection[int], at: datetime) -> set[int]:
     """Which of these runs may still send. One taken for dead may have woken on its machine."""
+    if not numbers:
+        return set()
     open_runs = select(runs).where(
         runs.c.id.in_(numbers), runs.c.ended_at.is_(None) | (runs.c.ending == Ending.DIED)
     )
