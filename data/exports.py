@@ -8,7 +8,8 @@ import csv
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -21,6 +22,7 @@ from config.errors import CampaignError
 LARGEST_EXACT_IN_A_CELL = 10**15
 # With one of these in front, a spreadsheet takes a text for something to run.
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+PIECE = 1 << 16  # characters of a CSV that are written at a time
 
 
 class CannotWrite(CampaignError):
@@ -65,8 +67,21 @@ COLUMNS = Link._fields
 RESULT_COLUMNS = ("candidate_id", "embed_url", "status", "why")
 
 
-def as_csv(links: Sequence[Link]) -> bytes:
-    """Write UTF-8 without a byte-order mark, for a pipe; every text is quoted.
+def as_csv(links: Iterable[Link]) -> bytes:
+    """Write UTF-8 without a byte-order mark, for a pipe; every text is quoted."""
+    return b"".join(csv_pieces(links))
+
+
+def as_csv_file(links: Iterable[Link]) -> bytes:
+    """Write the CSV with a byte-order mark: without one, Excel takes UTF-8 for another encoding.
+
+    LibreOffice and the readers of this program see the mark and leave it out.
+    """
+    return BOM_UTF8 + as_csv(links)
+
+
+def csv_pieces(links: Iterable[Link]) -> Iterator[bytes]:
+    """Write `as_csv` piece by piece, as the links come: of 100,000 only a few are in memory.
 
     Quoted, because a spreadsheet that splits at semicolons would otherwise find new cells.
     """
@@ -75,15 +90,11 @@ def as_csv(links: Sequence[Link]) -> bytes:
     rows = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     for link in links:
         rows.writerow(["" if cell is None else _harmless(cell) for cell in link])
-    return text.getvalue().encode()
-
-
-def as_csv_file(links: Sequence[Link]) -> bytes:
-    """Write the CSV with a byte-order mark: without one, Excel takes UTF-8 for another encoding.
-
-    LibreOffice and the readers of this program see the mark and leave it out.
-    """
-    return b"\xef\xbb\xbf" + as_csv(links)
+        if text.tell() > PIECE:
+            yield text.getvalue().encode()
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode()
 
 
 def _harmless(cell: object) -> object:
@@ -92,11 +103,20 @@ def _harmless(cell: object) -> object:
     return cell
 
 
-def as_json(links: Sequence[Link]) -> bytes:
+def as_json(links: Iterable[Link]) -> bytes:
     """Write a list of objects, one on each line, texts exactly as they are."""
+    return b"".join(json_pieces(links))
+
+
+def json_pieces(links: Iterable[Link]) -> Iterator[bytes]:
+    """Write `as_json` piece by piece, as the links come."""
     write = json.JSONEncoder(ensure_ascii=False).encode
-    lines = [write(link._asdict()).encode() for link in links]
-    return b"[\n" + b",\n".join(lines) + b"\n]\n"
+    yield b"[\n"
+    before = b""
+    for link in links:
+        yield before + write(link._asdict()).encode()
+        before = b",\n"
+    yield b"\n]\n"
 
 
 def as_xlsx(links: Sequence[Link]) -> bytes:
@@ -202,6 +222,14 @@ def as_html(
 
 def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file in one step, for its owner's eyes unless told. Raises CannotWrite."""
+    write_pieces(path, [content], mode)
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes], mode: int = 0o600) -> None:
+    """Write a file piece by piece, and yet in one step: nobody sees half of it.
+
+    Raises CannotWrite, and what the pieces raise; the file is then as it was.
+    """
     path = path.resolve()  # a link is followed, not replaced
     if path.exists() and not path.is_file():
         raise CannotWrite(path, "it is not a file")
@@ -212,7 +240,7 @@ def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
         raise CannotWrite(path, error.strerror or "unknown cause") from None
     try:
         with os.fdopen(number, "wb") as file:
-            file.write(content)
+            file.writelines(pieces)
             file.flush()
             os.fsync(file.fileno())
         Path(beside).chmod(mode)

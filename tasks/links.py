@@ -1,13 +1,15 @@
 """The links of a campaign: where each candidate takes the assessment, for people and programs."""
 
-from collections.abc import Mapping
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from data.exports import Link, Result, as_csv_file, as_html, as_json, write_whole
+from data.exports import Link, Result, as_html, csv_pieces, json_pieces, write_pieces
 from data.held import Held
 from data.ledger import Ledger
 from data.states import Step
@@ -25,10 +27,13 @@ WHY = {
 
 def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
     """One link per candidate, in the definition's order; without a URL until both ids are known."""
-    return [
-        Link(first_name, last_name, email1, number, link(campaign, number), invite)
-        for _, first_name, last_name, email1, number, invite in ledger.whom_to_link(campaign.id)
-    ]
+    return list(each_link(ledger, campaign))
+
+
+def each_link(ledger: Ledger, campaign: Campaign) -> Iterator[Link]:
+    """The same, read as they are asked for."""
+    for _, first_name, last_name, email1, number, invite in ledger.whom_to_link(campaign.id):
+        yield Link(first_name, last_name, email1, number, link(campaign, number), invite)
 
 
 def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
@@ -76,10 +81,10 @@ def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
 
     Raises CannotWrite; the ledger has the links all the same.
     """
-    links = links_of(ledger, campaign)
     folder = output_dir / campaign.key
-    write_whole(folder / "links.json", as_json(links))
-    write_whole(folder / "links.csv", as_csv_file(links))
+    write_pieces(folder / "links.json", json_pieces(each_link(ledger, campaign)))
+    marked = chain([BOM_UTF8], csv_pieces(each_link(ledger, campaign)))
+    write_pieces(folder / "links.csv", marked)
     return folder / "links.csv"
 
 

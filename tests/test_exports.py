@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import stat
+from collections.abc import Iterator
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from data.exports import (
     as_html,
     as_json,
     as_xlsx,
+    csv_pieces,
+    write_pieces,
     write_whole,
 )
 from tasks.service.embed import iframe
@@ -145,6 +148,21 @@ def test_a_file_that_cannot_be_written_whole_leaves_the_one_before(
     with pytest.raises(CannotWrite, match="No space left"):
         write_whole(path, b"after")
     assert path.read_bytes() == b"before"
+    assert [file.name for file in tmp_path.iterdir()] == ["links.csv"]
+
+
+def test_links_that_break_off_leave_the_file_before(tmp_path: Path) -> None:
+    """They are written as they are read: a ledger that cannot be read further costs no link."""
+    path = tmp_path / "links.csv"
+    write_whole(path, as_csv([ADA]))
+
+    def broken() -> Iterator[Link]:
+        yield from [WAITING] * 5_000  # more than one piece
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        write_pieces(path, csv_pieces(broken()))
+    assert path.read_bytes() == as_csv([ADA])
     assert [file.name for file in tmp_path.iterdir()] == ["links.csv"]
 
 
