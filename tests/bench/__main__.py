@@ -46,7 +46,7 @@ def main() -> int:
     asked = _arguments().parse_args()
     size = QUICK if asked.quick else Size()
     size = replace(size, rounds=asked.rounds or size.rounds)
-    console = Console(width=None if sys.stdout.isatty() else 140, highlight=False)
+    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False)
     found = Found(size)
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         place, sections = Place(Path(folder), size), asked.only.split(",")

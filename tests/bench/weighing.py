@@ -111,8 +111,10 @@ class _peaks:
     def _look_again_and_again(self) -> None:
         while not self._over.wait(EVERY):
             for pid in (self._pid, *_descendants(self._pid)):
-                # The kernel keeps each process's peak, so nothing between two looks is missed.
-                self._peaks[pid] = max(self._peaks.get(pid, 0), _peak(pid))
+                # The kernel keeps each process's peak, so nothing between two looks is missed. The
+                # last look counts: a child that is only about to become its program has its
+                # parent's memory still, which is no memory more.
+                self._peaks[pid] = _peak(pid) or self._peaks.get(pid, 0)
 
 
 def _peak(pid: int) -> int:
