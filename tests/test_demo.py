@@ -12,6 +12,8 @@ from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN
 
 
+# Where another demo takes its port meanwhile, the second one is at a desk of its own.
+@pytest.mark.xdist_group("demo")
 @pytest.mark.timeout(600)
 def test_the_demo_twice_in_an_empty_home(tmp_path: Path) -> None:
     """It ends well, shows seven invitations and seven links, and its second run sends nothing."""

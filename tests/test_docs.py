@@ -54,6 +54,7 @@ def of(language: str) -> list[Block]:
 # -- what is typed ----------------------------------------------------------------------------
 
 
+@pytest.mark.xdist_group("demo")
 @pytest.mark.timeout(600)  # some dozens of commands, three of which start Prefect
 def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
     """Its commands, typed in their order by a newcomer, print what it shows and end as it says."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SAMPLE = Path(config.__file__).parent / "examples" / "backend.yaml"
 KEY = "backend-2026"
 PORTS = range(8701, 8711)
+LEDGER = "ledger.db"
 
 
 class DemoFailed(CampaignError):
@@ -60,16 +61,17 @@ def demo() -> None:
 
 @contextmanager
 def _sandbox() -> "Iterator[tuple[Sandbox, Path]]":
-    """A sandbox at the first free port, with a folder that belongs to this port.
+    """A sandbox at a free port, with a folder that belongs to this port.
 
-    To a ledger another address is another service, so each address has its own.
+    To a ledger another address is another service, so each address has its own. One at which a
+    demo ran comes first: typed again, it goes on there, whatever took another port meanwhile.
     """
     from config.settings import load_local
     from sandbox.journal import FolderInUse
     from sandbox.server import Sandbox
 
     everything = load_local().output_dir / "demo"
-    for port in PORTS:
+    for port in sorted(PORTS, key=lambda port: not (everything / str(port) / LEDGER).exists()):
         folder = everything / str(port)
         service = Sandbox(folder / "sandbox", port=port)
         try:
@@ -92,7 +94,7 @@ def _settings(service: "Sandbox", folder: Path) -> Iterator[None]:
     """Lead this process to the sandbox and to a ledger of the demo's own."""
     before = dict(os.environ)
     os.environ.update(service.environment())
-    os.environ["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{folder / 'ledger.db'}"
+    os.environ["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{folder / LEDGER}"
     os.environ["CAMPAIGN_OUTPUT_DIR"] = str(folder)
     try:
         yield
