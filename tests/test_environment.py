@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
-from data import opening, recovery
+from data import in_a_file, recovery
 from data.doubts import Decided, NotDecided, Word
 from data.ledger import Ledger, now
 from data.opening import LedgerUnusable
@@ -78,14 +78,14 @@ def goes_on(office: Office, file: Path, *, unsure: int = 0) -> None:
 
 def with_pragmas(monkeypatch: pytest.MonkeyPatch, *pragmas: str) -> None:
     """Open every ledger with these on top of its own."""
-    durable = opening._durable
+    durable = in_a_file._durable
 
     def connect(connection: sqlite3.Connection, record: object) -> None:
         durable(connection, record)
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
 
-    monkeypatch.setattr(opening, "_durable", connect)
+    monkeypatch.setattr(in_a_file, "_durable", connect)
 
 
 # -- the disk ---------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_a_lock_that_outlives_the_patience_stops_the_run_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program holds the ledger from the n-th commit on, for each n."""
-    monkeypatch.setattr(opening, "LOCK_TIMEOUT", 0.02)
+    monkeypatch.setattr(in_a_file, "LOCK_TIMEOUT", 0.02)
     sent, number = set(), 1
     while True:
         with office_at(tmp_path / f"{number}") as office:
@@ -180,7 +180,7 @@ def test_a_ledger_locked_from_the_start_lets_nothing_leave(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a place to write a claim there is no changing request."""
-    monkeypatch.setattr(opening, "LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr(in_a_file, "LOCK_TIMEOUT", 0.05)
     file = campaign_in(office)
     office.ledger().close()
     with closing(sqlite3.connect(office.folder / "ledger.db", isolation_level=None)) as holder:
