@@ -169,18 +169,17 @@ def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
     known = intake.known(connection, campaign_row)
     listed = [(key, person.fields, person) for key, person in known.items() if person.listed]
     seconds = second_addresses(listed, known.values())
-    moves = (Step.WAITING, Step.DONE)
-    return {known[key].row: why for key, why in seconds.items() if known[key].add in moves}
+    # Who was refused and is not worded anew is not sent again anyway.
+    waiting = (key for key in seconds if known[key].add is Step.WAITING)
+    return {known[key].row: seconds[key] for key in waiting}
 
 
-# Somebody was invited and is no longer listed, in a campaign that sends invitations.
+# Somebody was invited and is no longer listed.
 _SOMEBODY_LEFT = select(
     exists().where(
         candidate.c.campaign_id == bindparam("row"),
         candidate.c.listed.is_(False),
         candidate.c.invite_state.in_(INVITED),
-        campaign.c.id == candidate.c.campaign_id,
-        campaign.c.send_invites,
     )
 )
 

@@ -21,7 +21,7 @@ Listed = tuple[str, Fields, Known | None]
 
 
 def second_addresses(listed: Iterable[Listed], known: Iterable[Known]) -> dict[str, Held]:
-    """Compare those who were never invited with those who were, and are listed no longer.
+    """Compare those who are still to be added with those invited who are listed no longer.
 
     Answers them by email key. Two rows that came beside each other are two people, and so is
     whoever a person has let through since.
@@ -39,7 +39,8 @@ def second_addresses(listed: Iterable[Listed], known: Iterable[Known]) -> dict[s
     by_name = {_name(before.fields): before for before in gone}
     found = {}
     for key, fields, before in people:
-        if before is not None and (before.tried is not None or before.invite is not Step.WAITING):
+        # Whoever is held is not added either: who was added came beside the other, or was let in.
+        if before is not None and before.add not in (Step.WAITING, Step.REFUSED):
             continue
         if (one := by_mailbox.get(mailbox(key))) is not None:
             same = "mailbox"

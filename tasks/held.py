@@ -92,7 +92,7 @@ def held_by(
     own = campaign.id if campaign else None
     terms = terms_for(definition, campaign, service)
     turn = list(whose_turn(definition, known))
-    seconds = _seconds(definition, known, set(turn)) if definition.invites.send else {}
+    seconds = _seconds(definition, known, set(turn))
     return seconds | ledger.held_people(own, terms, turn, listed)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from data.held import Cause
 from data.remaining import Known, fields_of
 from data.second_addresses import second_addresses
 from data.states import Ending, Step
+from sandbox.faults import Fault
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import definition
 
@@ -22,10 +24,15 @@ def person(email1: str, first: str = "Ada", last: str = "Lovelace") -> Candidate
     return replace(ADA, first_name=first, last_name=last, email1=email1, key=email1)
 
 
-def known(candidate: Candidate, invite: Step = Step.DONE, row: int = 1, **more: int) -> Known:
-    tried = None if invite is Step.WAITING else 7
+def known(
+    candidate: Candidate,
+    invite: Step = Step.DONE,
+    row: int = 1,
+    add: str = "done",
+    allowed: int = 0,
+) -> Known:
     return Known(
-        row, candidate.key, fields_of(candidate), Step.DONE, invite, **{"tried": tried, **more}
+        row, candidate.key, fields_of(candidate), Step(add), invite, tried=7, allowed=allowed
     )
 
 
@@ -71,15 +78,15 @@ def test_only_who_was_invited_can_be_invited_twice(invite: Step) -> None:
         ({"row": 2, "allowed": 6}, True),  # let through before the other was invited
         ({"row": 2, "allowed": 7}, False),  # let through
         ({"row": 0}, False),  # listed before the other one: two people
-        ({"row": 2, "tried": 8}, False),  # on the way already, or sent again on purpose
+        ({"row": 2, "add": "done"}, False),  # added while the other one was listed
     ],
 )
 def test_who_is_held_stays_held_until_somebody_has_looked(
-    beside: dict[str, int], holds: bool
+    beside: dict[str, Any], holds: bool
 ) -> None:
     """The ledger's own order and its decisions tell who has to be looked at."""
     new = person("ada@new.example")
-    waits = known(new, Step.WAITING, **beside)
+    waits = known(new, Step.WAITING, **{"add": "waiting", **beside})
     assert bool(held(known(person("ada@old.example")), new, beside=waits)) is holds
 
 
@@ -134,6 +141,19 @@ def test_two_people_of_one_name_are_let_through_by_name(edited: DoubtfulCampaign
     assert edited.emails()[NEW] == 1
     assert edited.run().ending is Ending.COMPLETED
     assert edited.emails()[NEW] == 1
+
+
+def test_two_of_one_name_who_were_listed_together_are_two(edited: DoubtfulCampaign) -> None:
+    """Whoever was added beside the first is still invited once the first has left the sheet."""
+    rows = "".join(
+        f"  - {{first_name: Bo, last_name: B, email1: b{n}@example.com}}\n" for n in (1, 2)
+    )
+    edited.file.write_text(DEFINITION + rows, encoding="utf-8")
+    edited.run(Fault("status", "invite", status=425, email="b2@example.com", count=None))
+    assert edited.emails()["b1@example.com"] == 1
+    edited.file.write_text((DEFINITION + rows).replace(rows.splitlines(True)[0], ""), "utf-8")
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()["b2@example.com"] == 1
 
 
 def test_one_person_with_two_addresses_is_left_out(edited: DoubtfulCampaign) -> None:

@@ -1,4 +1,4 @@
-"""Takes the screenshots of a campaign's story and report from the product as it is.
+"""Takes the screenshots of a campaign's plan, story and report from the product as it is.
 
 Run it from the checkout, with Chromium installed: .venv/bin/python -m docs.screenshots.take_story
 """
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from playwright.sync_api import Browser, sync_playwright
@@ -28,6 +29,7 @@ from sandbox.faults import Fault
 from sandbox.problems import SAMPLE_PROBLEMS
 from sandbox.server import Sandbox
 from tasks.asked import Asked
+from tasks.pilot import confirm
 from tests.browser import QUIET, chromium
 
 HERE = Path(__file__).parent
@@ -44,6 +46,27 @@ project:
 problem: 42
 candidates: {{file: people.csv}}
 invites: {{approval: required}}
+"""
+NEXT = "platform-2026"
+NEXT_DEFINITION = f"""\
+campaign: {NEXT}
+project:
+  name: Platform engineer
+  starttime: 2026-11-23 09:00
+  endtime: 2026-12-04 18:00
+  timezone: Europe/Paris
+problem: 42
+candidates: {{file: next.csv}}
+invites:
+  pilot: rita@example.com
+  waves: [5, 20, rest]
+  between: 1 hour
+  hours: Mon-Fri 09:00-18:00
+  holidays: [2026-11-19]
+  per_hour: 60
+  least_time: 10 days
+  hold_on: {{refused: 5%, unsure: 1}}
+guard: {{removed: 20%}}
 """
 TERMINAL = """<!doctype html><meta charset="utf-8"><style>
 body { margin: 0; padding: 14px 18px; background: #14181f; width: max-content; }
@@ -69,6 +92,7 @@ def main() -> None:
         folder = Path(name)
         _days_of_a_campaign(folder / "hiring.yaml", service, clock)
         _said("report", KEY, "-o", str(folder / "report.html"))
+        plan = _plan_of_the_next(folder, clock).replace(str(folder), ".")
         stories = {"history": (KEY,), "history-person": (KEY, "edsger22@example.com")}
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
@@ -76,6 +100,7 @@ def main() -> None:
                 printed = _said("history", *words).replace(name, "/home/rita")
                 _terminal(browser, shot, f"$ campaign history {' '.join(words)}\n{printed}")
             _page(browser, folder / "report.html")
+            _terminal(browser, "plan", f"$ campaign plan next.yaml\n{plan}")
             browser.close()
 
 
@@ -142,15 +167,36 @@ def _days_of_a_campaign(file: Path, service: Sandbox, clock: Clock) -> None:
     clock.later(minutes=30)
 
 
+def _plan_of_the_next(folder: Path, clock: Clock) -> str:
+    """What is planned once the pilot and a first wave are through, and the sheet has changed."""
+    file, table = folder / "next.yaml", folder / "next.csv"
+    file.write_text(NEXT_DEFINITION)
+    rows = [f"{FIRST[n % 10]},{LAST[n % 7]},{FIRST[n % 10].lower()}@{n}.example" for n in range(90)]
+    rows = [row.replace("ë", "e") if "@" in row else row for row in rows]
+    table.write_text("\n".join(["first_name,last_name,email1", *rows]))
+    clock.later(hours=3)
+    _run(file, NEXT, clock=clock, paced=False)
+    with Ledger.open(load_local().database_url) as ledger:
+        known = ledger.campaign(NEXT)
+        assert known is not None  # noqa: S101
+        confirm(ledger, known, "rita", "text and link are right")
+    _run(file, NEXT, clock=clock, paced=False)
+    changed = [rows[0].replace("Lovelace", "King"), rows[1].replace("@1.", "@one."), *rows[3:]]
+    new = ["Ada,Lovelace,ada0@example.com", "Hedy,Lamarr,hedy@example.com"]
+    table.write_text("\n".join(["first_name,last_name,email1", *changed, *new]))
+    clock.later(minutes=10)
+    return _said("plan", str(file))
+
+
 def _approve(ledger: Ledger, why: str) -> None:
     asked, _ = ledger.asked(KEY)
     if asked is not None:
         ledger.answer(asked, Answer.APPROVED, "grace", why)
 
 
-def _run(file: Path) -> None:
+def _run(file: Path, key: str = KEY, **desk: Any) -> None:
     with Ledger.open(load_local().database_url) as ledger:
-        asyncio.run(conduct(Asked(file, KEY), Desk(ledger, load_service(), load_local())))
+        asyncio.run(conduct(Asked(file, key), Desk(ledger, load_service(), load_local(), **desk)))
 
 
 def _said(*words: str) -> str:
