@@ -13,7 +13,7 @@ from flows.automations import GONE
 from sandbox.faults import Fault
 from tests.prefect_home import Desk, PrefectServer, Standing, WarmDesk, answer
 from tests.workers import (
-    end_group,
+    go_down,
     notice_after,
     runs_of,
     schedule_often,
@@ -41,16 +41,19 @@ def both_under_way(desk: Desk) -> bool:
     return len(sent) == 2 and min(sent.values()) >= 8
 
 
-def two_ended(prefect: PrefectServer, key: str) -> list[dict[str, Any]]:
-    runs = runs_of(prefect, f"campaign:{key}")
-    return runs if len(runs) == 2 and runs[1]["state_type"] in ENDED else []
+def went_on(prefect: PrefectServer, key: str) -> list[dict[str, Any]]:
+    """A campaign's first run and the one that ended it. Where a machine stands still for long, one
+    between them may have been taken for gone as well."""
+    first, *later = runs_of(prefect, f"campaign:{key}")
+    ended = [run for run in later if run["state_name"] in {"Completed", "NeedsAttention"}]
+    return [first, ended[0]] if ended else []
 
 
 def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: PrefectServer) -> None:
     """Worker and run end by SIGTERM or SIGKILL amid the waves: the run is marked as crashed, its
     deployment is run again by itself, and each person has one email."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=1))
-    signals = {"terminated": signal.SIGTERM, "killed": signal.SIGKILL}
+    signals = {"killed": signal.SIGKILL, "terminated": signal.SIGTERM}
     with ExitStack() as workers:
         processes = {}
         for problem, key in enumerate(signals, 42):  # nobody is invited to one problem twice
@@ -63,16 +66,14 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: Prefe
             processes[key] = workers.enter_context(worker(desk, key))
         wait_until(partial(both_under_way, desk), 100, desk.folder / "worker.log")
         for key, number in signals.items():
-            end_group(processes[key], number)
-            processes[key].wait(timeout=100)
+            go_down(processes[key], number)
     desk.service.faults.clear()
     with worker(desk, "terminated"), worker(desk, "killed"):
         for key in signals:
             first, second = wait_until(
-                partial(two_ended, prefect, key), 150, desk.folder / "worker.log"
+                partial(went_on, prefect, key), 300, desk.folder / "worker.log"
             )
             assert first["state_type"] == "CRASHED"
-            assert second["state_name"] in {"Completed", "NeedsAttention"}
             assert first["parameters"] == second["parameters"]
     assert set(invitations(desk).values()) == {1}
     for key in signals:

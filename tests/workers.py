@@ -6,9 +6,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from tests.prefect_home import Desk, PrefectServer
 
@@ -23,9 +25,12 @@ QUICK = {
 }
 
 
+GRACE = 10  # seconds
+
+
 @contextmanager
 def worker(desk: Desk, pool: str = "campaigns") -> Iterator["subprocess.Popen[bytes]"]:
-    """A worker with its runs in a process group of their own, all killed at the end.
+    """A worker in a process group of its own; it and its runs are killed at the end.
 
     What it says is added to `worker.log` in the desk's folder.
     """
@@ -43,16 +48,22 @@ def worker(desk: Desk, pool: str = "campaigns") -> Iterator["subprocess.Popen[by
             yield process
         finally:
             if process.poll() is None:
-                end_group(process, signal.SIGKILL)
-                process.wait(timeout=30)
+                go_down(process, signal.SIGKILL)
 
 
-def end_group(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
-    """Signal a process and all that it started, as a machine that goes down does."""
-    try:
-        os.killpg(process.pid, number)
-    except ProcessLookupError:
-        return
+def go_down(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    """End a worker and its runs as a machine does that goes down: who is told to end and does not
+    is killed. Its runs have sessions of their own, which no signal to its group would reach."""
+    everything = psutil.Process(process.pid).children(recursive=True)
+    os.killpg(process.pid, number)
+    if number != signal.SIGKILL:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=GRACE)
+    for one in everything:
+        with suppress(psutil.NoSuchProcess):
+            one.kill()
+    process.kill()
+    process.wait(timeout=100)
 
 
 def runs_of(prefect: PrefectServer, tag: str) -> list[dict[str, Any]]:
