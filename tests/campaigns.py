@@ -15,6 +15,7 @@ from flows.order import Desk, conduct
 from sandbox.server import Sandbox
 from tasks.asked import Asked
 from tasks.standing import standing
+from tests.databases import empty_ledger_at
 from tests.empty_ledger import open_ledger
 
 PROJECT = "{name: Engineers}"
@@ -46,7 +47,7 @@ class Office:
             folder,
             service,
             LocalSettings(
-                database_url=f"sqlite:///{folder / 'ledger.db'}",
+                database_url=empty_ledger_at(folder),
                 output_dir=folder / "out",
                 **local,  # type: ignore[arg-type]
             ),

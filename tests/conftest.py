@@ -5,9 +5,21 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
+from tests.databases import begin_session, each_database, end_session, one_test_of_many, postgres
 from tests.prefect_home import automated, desk, plain, prefect, standing
 
-__all__ = ["automated", "desk", "plain", "prefect", "standing"]
+__all__ = [
+    "automated",
+    "desk",
+    "each_database",
+    "one_test_of_many",
+    "plain",
+    "postgres",
+    "prefect",
+    "standing",
+]
 
 MEMORY = Path("/dev/shm")
 ENOUGH = 2 * 2**30  # bytes; a whole run leaves a quarter of one GiB
@@ -25,3 +37,13 @@ gc.set_threshold(50_000, 20, 50)
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        begin_session()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        end_session()

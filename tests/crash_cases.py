@@ -40,7 +40,7 @@ class Crashes:
     def __init__(self, runs: ChildRuns, folder: Path) -> None:
         self.runs = runs
         self._folder = folder
-        self._template = new_ledger(folder / "template.db")
+        self._template = new_ledger(folder)
 
     def place(self, scenario: Scenario) -> Place:
         """A place of its own for one case."""

@@ -16,7 +16,9 @@ from typing import Any
 
 import httpx
 from sqlalchemy import Connection, Engine, event
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
+from sqlalchemy.engine.default import DefaultDialect
 
 from sandbox.operations import recognise
 from tasks.service import client
@@ -66,18 +68,20 @@ def watch(boundaries: Boundaries) -> None:
 
 def _watch_commits(boundaries: Boundaries) -> None:
     def begins(connection: Connection) -> None:
-        if not connection.get_execution_options().get("reading", False):
+        how = connection.get_execution_options()
+        if not (how.get("reading") or how.get("postgresql_readonly")):
             boundaries.reach("commit before")
 
-    really_commit = SQLiteDialect_pysqlite.do_commit
+    really_commit = DefaultDialect.do_commit
 
-    def commit(dialect: SQLiteDialect_pysqlite, connection: Any) -> None:
+    def commit(dialect: DefaultDialect, connection: Any) -> None:
         boundaries.reach("commit inside")
         really_commit(dialect, connection)
         boundaries.reach("commit after")
 
     event.listen(Engine, "begin", begins)
-    SQLiteDialect_pysqlite.do_commit = commit  # type: ignore[method-assign]
+    for dialect in (SQLiteDialect_pysqlite, PGDialect_psycopg):
+        dialect.do_commit = commit
 
 
 def _watch_requests(boundaries: Boundaries) -> None:

@@ -27,6 +27,7 @@ from flows.order import Desk, conduct
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tasks.asked import Asked
+from tests.databases import empty_ledger_at
 from tests.empty_ledger import open_ledger
 from tests.promise import check_promise
 
@@ -165,7 +166,7 @@ def doubtful_campaign(
     monkeypatch.chdir(folder)
     with Sandbox() as service:
         here = {
-            "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db",
+            "CAMPAIGN_DATABASE_URL": empty_ledger_at(folder),
             "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
             "CAMPAIGN_INVITES_IN_FLIGHT": "1",
         }

@@ -13,8 +13,9 @@ from data.ledger import Ledger
 
 def open_ledger(url: str) -> Ledger:
     """Open a ledger; where none is, as a copy of an empty one that gets a UUID of its own."""
-    path = Path(make_url(url).database or "")
-    if not path.exists():
+    address = make_url(url)
+    path = Path(address.database or "")
+    if address.get_backend_name() == "sqlite" and not path.exists():
         path.touch(mode=0o600)
         path.write_bytes(_empty())
     return Ledger.open(url)

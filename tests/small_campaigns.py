@@ -1,8 +1,6 @@
 """Small campaigns to break things with: the definition, the ledger and the service of each."""
 
 import asyncio
-import shutil
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +9,7 @@ from urllib.parse import urlsplit
 
 import truthful_person
 from promise import check_finished, check_promise, check_times, doubts
+from sqlalchemy import NullPool, create_engine, inspect
 
 from config.email_key import email_key
 from config.settings import LocalSettings, ServiceSettings
@@ -21,6 +20,7 @@ from flows.order import Asked, Desk, conduct
 from sandbox.faults import Fault
 from sandbox.record import Record
 from sandbox.server import Sandbox
+from tests.databases import copy_at, ledger_at
 
 KEY = "small"
 PEOPLE = ("Ada@Example.com", "grace@example.com", "edsger@example.com", "barbara@example.com")
@@ -84,18 +84,15 @@ class Place:
         return self.folder / "campaign.yaml"
 
     @property
-    def ledger(self) -> Path:
-        return self.folder / "ledger.db"
-
-    @property
     def url(self) -> str:
-        return f"sqlite:///{self.ledger}"
+        """Where the ledger lies."""
+        return ledger_at(self.folder)
 
     @property
     def keys(self) -> list[str]:
         return [email_key(email) for email in self.scenario.emails]
 
-    def set_up(self, template: Path) -> None:
+    def set_up(self, template: str) -> None:
         """Write the definition, and the ledger as an earlier campaign would have left it."""
         rows = "".join(
             f"  - {{first_name: F{n}, last_name: L{n}, email1: {email}}}\n"
@@ -105,7 +102,7 @@ class Place:
             f"campaign: {KEY}\nproject: {{name: Small}}\nproblem: 42\ncandidates:\n{rows}"
         )
         if not self.scenario.new_ledger:
-            shutil.copy(template, self.ledger)
+            copy_at(self.folder, template)
 
     def local(self) -> dict[str, Any]:
         """The fields of this campaign's LocalSettings."""
@@ -160,14 +157,8 @@ class Place:
         assert sorted(invited) == sorted({*self.scenario.emails} - refused)
 
     def _is_a_ledger(self) -> bool:
-        if not self.ledger.exists():
-            return False
-        connection = sqlite3.connect(self.ledger)
-        try:
-            found = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        finally:
-            connection.close()
-        return bool(found[0])
+        engine = create_engine(self.url, poolclass=NullPool)
+        return bool(inspect(engine).get_table_names())
 
 
 def credentials(service: Sandbox) -> dict[str, str]:
@@ -178,7 +169,8 @@ def credentials(service: Sandbox) -> dict[str, str]:
     }
 
 
-def new_ledger(path: Path) -> Path:
-    """Make an empty ledger to be copied; answers its path."""
-    Ledger.open(f"sqlite:///{path}").close()
-    return path
+def new_ledger(folder: Path) -> str:
+    """Make an empty ledger to be copied; answers its address."""
+    url = ledger_at(folder, "template")
+    Ledger.open(url).close()
+    return url

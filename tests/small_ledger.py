@@ -13,6 +13,7 @@ from data.intake import Intent
 from data.landing import Outcome
 from data.ledger import Begun, Ledger
 from data.states import AttemptState, Operation, Step
+from tests.databases import empty_ledger_at
 from tests.empty_ledger import open_ledger
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -61,7 +62,7 @@ class Small:
 
     @classmethod
     def at(cls, folder: Path, *names: str) -> "Small":
-        ledger = open_ledger(f"sqlite:///{folder / 'ledger.db'}")
+        ledger = open_ledger(empty_ledger_at(folder))
         return cls(ledger, ledger.begin("a", definition(*names), intent()))
 
     def rows(self) -> dict[str, int]:

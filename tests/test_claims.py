@@ -16,6 +16,9 @@ CAMPAIGNS = Campaign.__table__
 JOURNAL = Attempt.__table__
 
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
 @pytest.fixture
 def small(tmp_path: Path):
     small = Small.at(tmp_path, "ada", "bo", "cy")
@@ -244,7 +247,8 @@ def test_the_schema_itself_refuses_a_second_one(
     with small.ledger._engine.begin() as connection:
         connection.execute(insert(table), [entry | {"state": standing}])
         try:
-            connection.execute(insert(table), [entry | {"state": AttemptState.SENDING}])
+            with connection.begin_nested():
+                connection.execute(insert(table), [entry | {"state": AttemptState.SENDING}])
         except IntegrityError:
             refused = True
         else:

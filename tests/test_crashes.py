@@ -13,8 +13,11 @@ EVERY = 61
 """Of the 130 to 290 boundaries of each scenario, one in so many is tried here."""
 
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
 @pytest.fixture(scope="module")
-def place() -> Iterator[Crashes]:
+def place(each_database: str) -> Iterator[Crashes]:
     with crashes() as place:
         yield place
 

@@ -11,7 +11,10 @@ from data.ledger import Ledger, now
 from data.opening import LedgerUnusable
 from data.states import Ending, Operation, Step
 from data.tables import Run
+from tests.databases import ledger_at
 from tests.small_ledger import FIRST_ID, Small, definition, intent
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 
 @pytest.fixture
@@ -98,7 +101,7 @@ def test_two_people_are_never_one_person(small: Small) -> None:
         "INSERT INTO candidate (campaign_id, email_key, first_name, last_name, email1, source,"
         " notes, stage_id, listed, add_state, invite_state, generation,"
         " allowed_attempt, allowed_entry)"
-        " SELECT campaign_id, email_key, '', '', '', '', '', 1, 1, 'waiting', 'waiting', 1, 0, 0"
+        " SELECT campaign_id, email_key, '', '', '', '', '', 1, true, 'waiting', 'waiting', 1, 0, 0"
         " FROM candidate WHERE first_name = 'ada'"
     )
     with pytest.raises(IntegrityError), small.ledger._engine.begin() as connection:
@@ -133,8 +136,8 @@ def test_a_run_is_written_down_from_its_beginning_to_its_end(small: Small) -> No
 
 def test_two_ledgers_are_two_and_one_stays_itself(tmp_path: Path) -> None:
     """A receipt names the ledger by its identity."""
-    with Ledger.open(f"sqlite:///{tmp_path / 'a.db'}") as a:
-        with Ledger.open(f"sqlite:///{tmp_path / 'a.db'}") as again:
+    with Ledger.open(ledger_at(tmp_path, "a")) as a:
+        with Ledger.open(ledger_at(tmp_path, "a")) as again:
             assert a.uuid() == again.uuid()
-        with Ledger.open(f"sqlite:///{tmp_path / 'b.db'}") as b:
+        with Ledger.open(ledger_at(tmp_path, "b")) as b:
             assert a.uuid() != b.uuid()

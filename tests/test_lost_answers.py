@@ -155,8 +155,8 @@ CASES = [
 
 
 @pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return new_ledger(tmp_path_factory.mktemp("ledger") / "template.db")
+def template(each_database: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    return new_ledger(tmp_path_factory.mktemp("ledger"))
 
 
 @pytest.fixture(autouse=True)
@@ -171,7 +171,7 @@ def no_long_waits(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @contextmanager
-def open_place(folder: Path, template: Path, scenario: Scenario) -> Iterator[tuple[Place, Ledger]]:
+def open_place(folder: Path, template: str, scenario: Scenario) -> Iterator[tuple[Place, Ledger]]:
     """A campaign's place and its ledger, which is opened once for all that is done and looked at.
 
     A fresh one composes each statement anew, which would be half of the time.
@@ -214,7 +214,7 @@ def after(record: Record, first: Request) -> list[Request]:
 
 @pytest.mark.parametrize(("operation", "fault", "story"), CASES)
 def test_an_answer_means_what_the_table_says(
-    tmp_path: Path, template: Path, operation: str, fault: dict[str, Any], story: Story
+    tmp_path: Path, template: str, operation: str, fault: dict[str, Any], story: Story
 ) -> None:
     """Attempts, steps, counts and the end of the run are the table's; a rerun repeats nothing."""
     scenario = campaign_with(Fault(operation=operation, **fault))
@@ -239,7 +239,7 @@ def test_an_answer_means_what_the_table_says(
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_a_second_401_stops_the_campaign(tmp_path: Path, template: Path, operation: str) -> None:
+def test_a_second_401_stops_the_campaign(tmp_path: Path, template: str, operation: str) -> None:
     """One refresh of the token, one replay, each in the journal; then the credentials are wrong."""
     scenario = campaign_with(Fault("status", operation, count=2, status=401))
     with open_place(tmp_path, template, scenario) as (place, ledger), scenario.sandbox() as service:
@@ -252,7 +252,7 @@ def test_a_second_401_stops_the_campaign(tmp_path: Path, template: Path, operati
 
 @pytest.mark.parametrize("fault", [{"kind": "lost"}, {"kind": "status", "status": 504}])
 def test_three_unclear_answers_in_a_row_end_the_run(
-    tmp_path: Path, template: Path, fault: dict[str, Any]
+    tmp_path: Path, template: str, fault: dict[str, Any]
 ) -> None:
     """With a service that loses every invitation, three are in doubt and the others wait."""
     lost = Fault(operation=INVITE, count=None, after_work=True, **fault)
@@ -266,7 +266,7 @@ def test_three_unclear_answers_in_a_row_end_the_run(
         check(place, ledger, service)
 
 
-def test_a_clear_answer_ends_the_row_of_unclear_ones(tmp_path: Path, template: Path) -> None:
+def test_a_clear_answer_ends_the_row_of_unclear_ones(tmp_path: Path, template: str) -> None:
     """Two unclear, one clear, two unclear: that is not three in a row."""
     lost = [Fault("lost", INVITE, skip=skip) for skip in (0, 1, 3, 4)]
     scenario = campaign_with(*lost, people=6)
@@ -278,7 +278,7 @@ def test_a_clear_answer_ends_the_row_of_unclear_ones(tmp_path: Path, template: P
 
 @pytest.mark.parametrize("status", [404, 405, 400, 422])
 def test_three_refused_invitations_in_a_row_end_the_run(
-    tmp_path: Path, template: Path, status: int
+    tmp_path: Path, template: str, status: int
 ) -> None:
     """One refused row is that row's fault; three in a row are not."""
     scenario = campaign_with(Fault("status", INVITE, count=None, status=status), people=5)
@@ -290,7 +290,7 @@ def test_three_refused_invitations_in_a_row_end_the_run(
 
 @pytest.mark.parametrize("in_flight", [1, 2, 5, 8])
 def test_a_failing_service_costs_what_was_in_flight(
-    tmp_path: Path, template: Path, in_flight: int
+    tmp_path: Path, template: str, in_flight: int
 ) -> None:
     """When nothing answers any more, the requests on their way are in doubt and none besides."""
     fails = (
@@ -308,7 +308,7 @@ def test_a_failing_service_costs_what_was_in_flight(
 
 
 def test_bad_rows_are_found_by_halving_and_everyone_else_is_added(
-    tmp_path: Path, template: Path
+    tmp_path: Path, template: str
 ) -> None:
     """A batch that is refused as a whole is halved until the bad rows stand alone."""
     scenario = Scenario(

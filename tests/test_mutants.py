@@ -51,8 +51,11 @@ CASES = [
 ]
 
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
 @pytest.fixture(scope="module")
-def place() -> Iterator[Crashes]:
+def place(each_database: str) -> Iterator[Crashes]:
     with crashes() as place:
         yield place
 

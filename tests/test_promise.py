@@ -3,9 +3,7 @@
 A campaign is run as ever; then the ledger or the service's record is changed in one place.
 """
 
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,7 +19,7 @@ from promise import (
     doubts,
 )
 from small_campaigns import KEY, Place, Scenario, new_ledger
-from sqlalchemy import insert
+from sqlalchemy import NullPool, create_engine, insert, text
 
 from data.ledger import Ledger
 from data.tables import Decision
@@ -37,9 +35,11 @@ class Finished:
 
     def write(self, statement: str) -> None:
         """Change the ledger behind everybody's back."""
-        with closing(sqlite3.connect(self.place.ledger)) as connection:
-            connection.execute(statement)
-            connection.commit()
+        engine = create_engine(self.place.url, poolclass=NullPool)
+        with engine.begin() as connection:
+            if engine.name == "postgresql":  # a server would hold it to its foreign keys
+                connection.exec_driver_sql("SET session_replication_role = replica")
+            connection.execute(text(statement))
 
     def check(self) -> None:
         with Ledger.open(self.place.url, create=False) as ledger:
@@ -53,11 +53,14 @@ class Finished:
         self.check()
 
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
 @pytest.fixture(scope="module")
-def run_once(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+def run_once(each_database: str, tmp_path_factory: pytest.TempPathFactory) -> Finished:
     folder = tmp_path_factory.mktemp("promise")
     place = Place(folder, Scenario("all goes well", in_flight=1))
-    place.set_up(new_ledger(folder / "template.db"))
+    place.set_up(new_ledger(folder))
     with place.scenario.sandbox() as service, Ledger.open(place.url) as ledger:
         place.conduct(service, ledger)
     return Finished(place, service.record)
@@ -67,7 +70,7 @@ def run_once(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 def finished(run_once: Finished, tmp_path: Path) -> Iterator[Finished]:
     """The same campaign, to be changed freely."""
     place = Place(tmp_path, run_once.place.scenario)
-    place.set_up(run_once.place.ledger)
+    place.set_up(run_once.place.url)
     record = Record()
     record.requests = [copy(each) for each in run_once.record.requests]
     for project in run_once.record.projects:

@@ -9,7 +9,10 @@ from data import processes, recovery
 from data.ledger import Ledger, now
 from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.states import AttemptState, Ending, Operation, Step
+from tests.databases import ledger_at
 from tests.small_ledger import Small
+
+pytestmark = pytest.mark.usefixtures("each_database")
 
 
 @pytest.fixture
@@ -80,7 +83,7 @@ def test_a_living_run_is_left_alone(small: Small) -> None:
 def on_another_host(small: Small, silent_for: timedelta, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is another machine's, and its last sign of life is so long ago."""
     monkeypatch.setattr(processes.socket, "gethostname", lambda: "another")
-    monkeypatch.setattr("data.ledger.now", lambda: now() + silent_for)
+    monkeypatch.setattr("data.recovery.shared_now", lambda *_: now() + silent_for)
 
 
 @pytest.mark.parametrize(
@@ -154,6 +157,6 @@ def test_a_process_is_told_by_its_number_and_its_start(run: Process, lives: bool
 def test_only_the_campaigns_own_runs_are_looked_at(small: Small, tmp_path: Path) -> None:
     """A campaign that never ran has no dead runs."""
     die(small)
-    with Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
+    with Ledger.open(ledger_at(tmp_path)) as ledger:
         assert ledger.recover(small.begun.campaign + 1) == 0
         assert ledger.recover(small.begun.campaign) == 0  # one dead run, nothing under way

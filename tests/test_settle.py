@@ -40,6 +40,7 @@ from data.tables import Attempt, Candidate
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
 from tasks.asked import Asked, Wanted, intent_of
+from tests.databases import ledger_at
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS
@@ -538,7 +539,7 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
     A late yes before anything new was claimed means that the next claim is not granted.
     """
     orders = list(product(EVENTS, repeat=LONG))
-    with Ledger.open(f"sqlite:///{tmp_path}/ledger.db") as ledger:
+    with Ledger.open(ledger_at(tmp_path)) as ledger:
         crowd = Crowd(ledger, ready_to_invite(ledger, tmp_path, len(orders)))
         unsure = [
             outcome(number, row, AttemptState.UNSURE, Step.UNSURE)

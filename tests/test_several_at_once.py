@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -10,11 +9,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from crash_cases import Crashes, child_run, crashes
 from small_campaigns import KEY, Place, Scenario
+from sqlalchemy import update
 
 from config.email_key import email_key
 from data.ledger import Ledger
 from data.processes import HEARTBEAT_EXPIRES
 from data.states import Ending, Step
+from data.tables import Run
 from sandbox.record import Record
 from sandbox.server import Sandbox
 
@@ -24,8 +25,11 @@ IMPATIENT = Scenario("impatient", people=4, deadline=2.0)
 OPERATIONS = ("create_project", "attach_problem", "add_candidates", "invite")
 
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
 @pytest.fixture(scope="module")
-def tried() -> Iterator[Crashes]:
+def tried(each_database: str) -> Iterator[Crashes]:
     with crashes() as tried:
         yield tried
 
@@ -157,10 +161,10 @@ def test_a_run_elsewhere_is_dead_when_its_heartbeat_expired_and_not_before(
 
 def move_away(place: Place, *, silent_for: timedelta) -> None:
     """Make the runs in the ledger those of another machine, last heard of so long ago."""
-    with sqlite3.connect(place.ledger) as connection:
-        heard = (datetime.now(UTC) - silent_for).strftime("%Y-%m-%d %H:%M:%S.%f")
-        connection.execute("UPDATE run SET host = 'elsewhere', heartbeat_at = ?", (heard,))
-    connection.close()
+    table = Run.__table__  # type: ignore[attr-defined]
+    heard = datetime.now(UTC) - silent_for
+    with Ledger.open(place.url) as ledger, ledger._writing() as connection:
+        connection.execute(update(table).values(host="elsewhere", heartbeat_at=heard))
 
 
 @pytest.mark.parametrize("others", [1, 3])
