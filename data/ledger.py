@@ -42,6 +42,7 @@ from data.looking import Looking
 from data.opening import open_engine, rewrite
 from data.part import reading, writing, writing_beside
 from data.pauses import Paused
+from data.places import place_of
 from data.privacy import Privacy
 from data.processes import this_process
 from data.receipt import Reach
@@ -156,10 +157,7 @@ class Ledger(Looking, Judging, Privacy):
     @property
     def place(self) -> str:
         """Where this ledger is, for people: a file, or a database's address without secrets."""
-        address = self._engine.url
-        if address.get_backend_name() == "sqlite":
-            return str(address.database)
-        return address.set(query={}).render_as_string(hide_password=True)
+        return place_of(self._engine.url)
 
     @reading
     def reach(self, connection: Connection, key: str) -> Reach:

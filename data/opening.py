@@ -4,6 +4,7 @@ A ledger written by a newer version is refused and not touched.
 """
 
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,12 @@ NEWEST = "0001"
 KNOWN = ("0001",)
 
 
-def open_engine(url: str, *, create: bool) -> Engine:
+def open_engine(
+    url: str, *, create: bool, first: Callable[[Connection], None] | None = None
+) -> Engine:
     """Connect and migrate. Raises LedgerUnusable, or NoLedger when it may not be created.
+
+    Where there are no tables yet, what `first` writes is there as soon as they are.
 
     Statements never show their parameters in an error: they name people.
     """
@@ -35,12 +40,12 @@ def open_engine(url: str, *, create: bool) -> Engine:
         found = _refuse_strangers(engine)
         if in_a_file:
             make_durable(engine)
-        elif found is None and not create:
+        if found is None and not create:
             raise NoLedger(
-                f"There is no ledger in {_shown(address)} yet: no campaign was run. Start with: "
+                f"There is no ledger at {_shown(address)} yet: no campaign was run. Start with: "
                 "campaign run FILE"
             )
-        _bring_up_to_date(engine)
+        _bring_up_to_date(engine, first)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
         raise LedgerUnusable(
@@ -86,7 +91,7 @@ def _refuse_strangers(engine: Engine) -> str | None:
     return found
 
 
-def _bring_up_to_date(engine: Engine) -> None:
+def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None) -> None:
     if _found(engine) == NEWEST:
         return
     from alembic import command  # noqa: PLC0415 - only when tables change
@@ -94,12 +99,15 @@ def _bring_up_to_date(engine: Engine) -> None:
 
     with engine.begin() as connection:
         locks.alone(connection)
-        if _version(connection) == NEWEST:  # another process was quicker
+        found = _version(connection)
+        if found == NEWEST:  # another process was quicker
             return
         config = Config()
         config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
+        if found is None and first is not None:
+            first(connection)
 
 
 def _found(engine: Engine) -> str | None:

@@ -17,7 +17,7 @@ from config.errors import CampaignError
 from flows.cli.complaints import explain
 from flows.cli.speech import complain, tolerate_every_encoding
 
-# In the order of the help; each command is the function of its name in its module.
+# In the order of the help; each command, or group of them, is what has its name in its module.
 COMMANDS = (
     ("demo", "flows.cli.demo"),
     ("rehearse", "flows.cli.rehearse"),
@@ -50,6 +50,7 @@ COMMANDS = (
     ("serve", "flows.cli.serve"),
     ("deploy", "flows.cli.deploy"),
     ("credentials", "flows.cli.credentials"),
+    ("ledger", "flows.cli.ledger"),
 )
 
 BETWEEN_COLLECTIONS = 50_000  # new objects; Python's own is 700
@@ -70,7 +71,11 @@ def application(typed: str | None = None) -> typer.Typer:
     )
     app.callback()(campaign)
     for name, module in [one for one in COMMANDS if one[0] == typed] or COMMANDS:
-        app.command(name)(getattr(import_module(module), name.replace("-", "_")))
+        found = getattr(import_module(module), name.replace("-", "_"))
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=name)
+        else:
+            app.command(name)(found)
     return app
 
 

@@ -1,0 +1,45 @@
+"""`campaign ledger`: the ledger itself, as one thing that can be moved."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.cli.speech import say, say_table
+
+ledger = typer.Typer(no_args_is_help=True)
+
+
+@ledger.callback()
+def group() -> None:
+    """Move the ledger to another database."""
+
+
+@ledger.command("copy")
+def copy(
+    source: Annotated[
+        str, typer.Argument(metavar="FROM", help="The ledger: a file, or a database's address.")
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", help="A file that is not there, or an empty database.")
+    ],
+) -> None:
+    """Carry the ledger to another database, and close the old one.
+
+    Everything goes along and is compared. The old ledger can still be looked at, and sends
+    nothing any more. Broken off, the same command begins anew or goes on.
+    """
+    from data.ledger_copy import copy_ledger
+
+    copied = copy_ledger(_address(source), _address(target))
+    say_table(["table", "rows"], [[name, str(rows)] for name, rows in copied.rows.items()])
+    say(
+        "All of it is there, row by row as it was. The old ledger is closed: it can be looked at, "
+        "and sends nothing any more.",
+        f"Next: lead CAMPAIGN_DATABASE_URL to {copied.place}",
+    )
+
+
+def _address(typed: str) -> str:
+    """A database's address as it is; anything else is a file, seen from where it is typed."""
+    return typed if "://" in typed else f"sqlite:///{Path(typed).expanduser().absolute()}"
