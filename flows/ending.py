@@ -5,7 +5,9 @@ from datetime import datetime
 
 from data.approvals import Asked
 from data.held import Holds
-from data.ledger import Ledger
+from data.ledger import Ledger, now
+from data.processes import Process, is_alive
+from data.recovery import OWN_RUNS
 from data.states import Ending, Step
 from data.turns import Wait
 from tasks.standing import tally
@@ -54,9 +56,18 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
         {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
     )
     calls = [Step(campaign.project_state), Step(campaign.problem_state)]
-    ending, reason = judge(calls, open_now, stopped, early, held)
+    beside = bool(open_now["waiting"]) and _another_at_work(ledger, campaign.id)
+    ending, reason = judge(calls, open_now, stopped, early, held, beside=beside)
     again = early.again if early is not None and ending in GOES_ON else None
     return Finish(key, ending, reason, counts, held=held, again=again)
+
+
+def _another_at_work(ledger: Ledger, row: int) -> bool:
+    """Whether a run that is not of this process is at work on a campaign."""
+    run = ledger.last_run(row)
+    if run is None or run.ended_at is not None or run.id in OWN_RUNS:
+        return False
+    return is_alive(Process(run.host, run.pid, run.process_start), run.heartbeat_at, now())
 
 
 def judge(
@@ -65,16 +76,19 @@ def judge(
     stopped: str | None,
     early: Later | None = None,
     held: Holds = NOBODY,
+    *,
+    beside: bool = False,
 ) -> tuple[Ending, str | None]:
     """Say how a run ended. `calls` are the project's and the problem's; `open_now` counts the
-    candidates whom the definition lists; `held` those who wait and are left out.
+    candidates whom the definition lists; `held` those who wait and are left out. `beside`: another
+    run is at work.
 
     Who is on the do-not-contact list needs nobody's look: a person has decided already.
     """
     waiting = open_now["waiting"] - held.number
     if stopped is not None:
         return Ending.STOPPED, stopped
-    if open_now["sending"] or Step.SENDING in calls:
+    if open_now["sending"] or Step.SENDING in calls or (waiting and beside):
         return Ending.STOPPED, "Another run is still at work on this campaign."
     if Step.UNSURE in calls or open_now["unsure"] or open_now["refused"] or held.others:
         return Ending.NEEDS_ATTENTION, early.reason if early and waiting else None

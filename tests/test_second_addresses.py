@@ -117,6 +117,7 @@ def test_an_edited_address_gets_no_email_before_somebody_has_looked(
     assert edited.service.api_requests() == before
     said = edited.type("status", KEY).out
     assert f"has the name of {OLD}, who was invited and is no longer in the definition" in said
+    assert f"campaign correct {KEY} OLD NEW --why TEXT" in edited.type("plan", edited.file).out
     for word, more in (("correct", "OLD NEW"), ("allow", "EMAIL"), ("withdraw", "EMAIL")):
         assert f"campaign {word} {KEY} {more} --why TEXT" in said
 

@@ -5,6 +5,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from crash_cases import Crashes, child_run, crashes
@@ -14,10 +15,16 @@ from sqlalchemy import update
 from config.email_key import email_key
 from data.ledger import Ledger
 from data.processes import HEARTBEAT_EXPIRES
+from data.recovery import OWN_RUNS
 from data.states import Ending, Step
+<<<<<<< /tmp/tmp3mep0g58/o
+from flows.ending import finish
+=======
 from data.tables import Run
+>>>>>>> /tmp/tmp3mep0g58/t
 from sandbox.record import Record
 from sandbox.server import Sandbox
+from tests.small_ledger import Small
 
 MANY = Scenario("many", people=12, per_request=3, in_flight=4)
 # A run waits this long for another one that creates the project: not long, where that one stands.
@@ -181,3 +188,14 @@ def test_one_of_several_is_killed_and_the_others_finish(tried: Crashes, others: 
         place.check(service)
         assert tried.runs.run(child_run(place, service)).as_asked
     assert place.check_in_the_end(service) <= MANY.in_flight
+
+
+def test_a_run_with_nothing_to_do_beside_another_says_so(tmp_path: Path) -> None:
+    """Who waits has their turn in the run that is at work, until that one has ended."""
+    small = Small.at(tmp_path, "ada")
+    with small.ledger as ledger:
+        OWN_RUNS.discard(small.begun.run)  # as another process has it
+        told = finish(ledger, "a", None)
+        assert told.reason == "Another run is still at work on this campaign."
+        ledger.end(small.begun.run, Ending.STOPPED, None)
+        assert finish(ledger, "a", None).reason == "Some candidates are still waiting."

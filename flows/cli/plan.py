@@ -208,3 +208,6 @@ def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
     if any(one.cause is not held.Cause.LISTED for one in seen.held.values()):
         allow = command("allow", seen.campaign, "EMAIL", "--why", "TEXT")
         yield f"Held: a run leaves them out; after it, by name: {allow}"
+    if any(one.cause is held.Cause.SECOND for one in seen.held.values()):
+        correct = command("correct", seen.campaign, "OLD", "NEW", "--why", "TEXT")
+        yield f"Held: where the address before was wrong: {correct}"
