@@ -3,7 +3,7 @@
 import ipaddress
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -183,6 +183,7 @@ class LocalSettings(BaseSettings):
     keep: Annotated[timedelta, BeforeValidator(_kept_for)] | None = None
     notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = None
     credentials_block: Word | None = None
+    log_format: Literal["words", "json"] = "words"
 
 
 Settings = TypeVar("Settings", bound=BaseSettings)

@@ -28,6 +28,7 @@ from flows.order import Desk, conduct
 from flows.seen import CANCELLED, name_of, seen
 from flows.watching import Watcher, watcher
 from flows.wrong_places import where_wrong
+from tasks import logs
 from tasks.asked import Asked
 from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
@@ -71,6 +72,8 @@ async def run_campaign(
     watching = watcher.get()
     try:
         service, local = await service_settings(), load_local()
+        if local.log_format == "json":
+            logs.listen()
         with Ledger.open(local.database_url) as ledger:
             async with seen(ledger, local, service.base_url) as pages:
                 desk = Desk(

@@ -20,6 +20,7 @@ from data.remaining import Remaining
 from data.tables import Campaign
 from flows.ending import finish
 from flows.interrupts import stopping_on_signals
+from tasks import logs
 from tasks.asked import Wanted
 from tasks.gate import Gate
 from tasks.held import follow_on
@@ -126,7 +127,8 @@ async def working(
     heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
     try:
         await keep_receipt(work)
-        with stopping_on_signals(gate):
+        with stopping_on_signals(gate), logs.about(campaign=wanted.key, run=begun.run):
+            logs.say("the run began")
             yield work
     except BaseException as error:
         gate.stop(f"The run broke off ({type(error).__name__}).")
@@ -154,6 +156,9 @@ async def _end(work: Work) -> None:
     ledger = work.desk.ledger
     ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped, work.early)
     await asyncio.to_thread(ledger.end, work.begun.run, ended.ending, ended.reason)
+    with logs.about(campaign=work.key, run=work.begun.run):
+        # Not the reason: a person may have typed it, with a candidate's name in it.
+        logs.say("the run ended", ending=ended.ending, counts=ended.counts)
 
 
 async def heed(work: Work) -> None:

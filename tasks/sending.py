@@ -16,6 +16,7 @@ from data.journal import Journal
 from data.landing import Outcome
 from data.ledger import now
 from data.states import AttemptState, Operation, Step
+from tasks import logs
 from tasks.gate import Gate
 from tasks.service.client import Service
 from tasks.service.exchange import Exchange, Phase
@@ -249,6 +250,16 @@ class Sender:
         self, order: Order, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
     ) -> None:
         self._journal.record(outcome_of(order.operation, claimed, seen, judged, learned))
+        if logs.listening():
+            logs.say(
+                f"{order.operation}: {judged.proof}",
+                attempt=claimed.attempt,
+                people=len(claimed.rows),
+                status=seen.status,
+                reached=seen.reached.name.lower(),
+                seconds=round(seen.seconds, 3),
+                then=judged.then.name.lower(),
+            )
 
 
 def _brought(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> int:

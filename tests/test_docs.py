@@ -125,7 +125,7 @@ def test_the_settings_that_are_shown_are_enough(
         monkeypatch.delenv(f"ASSESSMENT_{name.upper()}", raising=False)
     monkeypatch.setattr("config.settings.home", lambda: tmp_path)
     monkeypatch.chdir(tmp_path)
-    [shown] = of("ini")
+    [shown] = [block for block in blocks(README) if block.language == "ini"]
     (tmp_path / ".env").write_text(shown.text, encoding="utf-8")
     (tmp_path / ".env").chmod(0o600)  # as the README says
     assert load_service().base_url == "https://api.example.com"

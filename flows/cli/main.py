@@ -91,6 +91,12 @@ def campaign(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
     ] = False,
+    log_format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="words|json", help="json: runs write a line for each request on standard error."
+        ),
+    ] = None,
 ) -> None:
     """Hiring campaigns, sent without fear.
 
@@ -100,6 +106,8 @@ def campaign(
 
     To see it work: campaign demo. To begin: campaign new hiring.yaml
     """
+    if log_format is not None:
+        os.environ["CAMPAIGN_LOG_FORMAT"] = log_format  # read with the other settings
 
 
 def main() -> None:
