@@ -10,7 +10,8 @@ from datetime import datetime
 from sqlalchemy import Connection, func, select, update
 
 from data.doubts import By, Decided, NotDecided, Word
-from data.holding import held_rows, held_seconds
+from data.edited_addresses import held_seconds
+from data.holding import held_rows
 from data.settling import write_down
 from data.tables import Attempt, Candidate, DoNotContact
 

@@ -24,9 +24,8 @@ from sqlalchemy import (
     union_all,
 )
 
-from data import intake
+from data.edited_addresses import held_seconds
 from data.held import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
-from data.second_addresses import INVITED, second_addresses
 from data.states import AttemptState, Step
 from data.tables import Attempt, Campaign, Candidate, DoNotContact
 from data.timetables import timetable
@@ -157,31 +156,6 @@ def held_in(connection: Connection, campaign_row: int, at: datetime) -> dict[int
     """Which of those whom a campaign has still to add or to invite are held, by ledger row."""
     # Of two reasons the one from outside is told.
     return held_seconds(connection, campaign_row) | _held_from_outside(connection, campaign_row, at)
-
-
-def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
-    """Which of those whom a campaign lists would be invited again, at another address.
-
-    Nothing but a definition that is taken over can bring one in: no claim has to ask.
-    """
-    if not connection.scalar(_SOMEBODY_LEFT, {"row": campaign_row}):
-        return {}
-    known = intake.known(connection, campaign_row)
-    listed = [(key, person.fields, person) for key, person in known.items() if person.listed]
-    seconds = second_addresses(listed, known.values())
-    # Who was refused and is not worded anew is not sent again anyway.
-    waiting = (key for key in seconds if known[key].add is Step.WAITING)
-    return {known[key].row: seconds[key] for key in waiting}
-
-
-# Somebody was invited and is no longer listed.
-_SOMEBODY_LEFT = select(
-    exists().where(
-        candidate.c.campaign_id == bindparam("row"),
-        candidate.c.listed.is_(False),
-        candidate.c.invite_state.in_(INVITED),
-    )
-)
 
 
 def _held_from_outside(connection: Connection, campaign_row: int, at: datetime) -> dict[int, Held]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
 
 from config.definition import Definition
 from data import forgotten
@@ -99,9 +99,12 @@ def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
 
 def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
     """The candidates with these ledger rows, ordered by row."""
-    found = connection.execute(
-        select(*COLUMNS).where(candidate.c.id.in_(rows)).order_by(candidate.c.id)
-    )
+    return some(connection, candidate.c.id.in_(rows))
+
+
+def some(connection: Connection, *which: ColumnElement[bool]) -> list[Known]:
+    """The candidates of whom all this is true, ordered by row; without who took whose place."""
+    found = connection.execute(select(*COLUMNS).where(*which).order_by(candidate.c.id))
     return [_known(row) for row in found]
 
 

@@ -1,0 +1,42 @@
+"""Whom an edited address would have invited again: the statements behind data/second_addresses.py.
+
+They run inside a transaction that their caller opened.
+"""
+
+from sqlalchemy import Connection, bindparam, exists, select
+
+from data import intake
+from data.held import Held
+from data.second_addresses import INVITED, second_addresses
+from data.states import Step
+from data.tables import Candidate
+
+candidate = Candidate.__table__  # type: ignore[attr-defined]
+
+# Somebody was invited and is no longer listed.
+_SOMEBODY_LEFT = select(
+    exists().where(
+        candidate.c.campaign_id == bindparam("row"),
+        candidate.c.listed.is_(False),
+        candidate.c.invite_state.in_(INVITED),
+    )
+)
+
+
+def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
+    """Which of those whom a campaign lists would be invited again, at another address.
+
+    Nothing but a definition that is taken over can bring one in: no claim has to ask.
+    """
+    if not connection.scalar(_SOMEBODY_LEFT, {"row": campaign_row}):
+        return {}
+    here = candidate.c.campaign_id == campaign_row
+    coming = intake.some(
+        connection, here, candidate.c.listed, candidate.c.add_state == Step.WAITING
+    )
+    left = intake.some(
+        connection, here, candidate.c.listed.is_(False), candidate.c.invite_state.in_(INVITED)
+    )
+    rows = {one.key: one.row for one in coming}
+    seconds = second_addresses([(one.key, one.fields, one) for one in coming], left)
+    return {rows[key]: why for key, why in seconds.items()}
