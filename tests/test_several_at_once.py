@@ -17,11 +17,8 @@ from data.ledger import Ledger
 from data.processes import HEARTBEAT_EXPIRES
 from data.recovery import OWN_RUNS
 from data.states import Ending, Step
-<<<<<<< /tmp/tmp3mep0g58/o
-from flows.ending import finish
-=======
 from data.tables import Run
->>>>>>> /tmp/tmp3mep0g58/t
+from flows.ending import finish
 from sandbox.record import Record
 from sandbox.server import Sandbox
 from tests.small_ledger import Small
