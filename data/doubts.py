@@ -28,6 +28,7 @@ class Word(StrEnum):
     RESEND = "resend"  # an invitation was settled, and another one is wanted
     ALLOW = "allow"  # whatever holds this person, let through by name
     CORRECT = "correct"  # the address was wrong; `value` is the row of the right one
+    REMOVED = "removed-accepted"  # many people are gone from the definition, and rightly so
     CLEANED = "cleaned"  # what was left over in the web application was removed by hand
 
 

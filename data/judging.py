@@ -7,9 +7,10 @@ from sqlalchemy import Connection, Row
 
 from data import allowing, cleaning, do_not_contact, holding, withdrawing
 from data.clean_up import LeftOver
-from data.doubts import By
+from data.doubts import By, Decided, Word
 from data.held import Held, ListFile, Terms
 from data.part import LedgerPart, reading, writing
+from data.settling import write_down
 
 
 class Judging(LedgerPart):
@@ -96,6 +97,12 @@ class Judging(LedgerPart):
     ) -> dict[int, str]:
         """Who cannot be withdrawn now and why, by position in `rows`; changes nothing."""
         return withdrawing.against_withdrawing(connection, campaign_row, rows)
+
+    @writing
+    def accept_removed(self, connection: Connection, campaign_row: int, who: str, why: str) -> None:
+        """Keep that a person had a run go on although the guard would have stopped it."""
+        decided = [Decided(None, None, Word.REMOVED)]
+        write_down(connection, campaign_row, decided, By(who, why, self._now()))
 
     @writing
     def withdraw(

@@ -6,6 +6,7 @@ Prefect runs, schedules and shows; it never guards. The ledger decides what may 
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from getpass import getuser
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ async def run_campaign(
                     begins=pages.begins,
                     warns=_warns(watching),
                     stopped=pages.stopped,
-                    accept_removed=accept_removed,
+                    accept_removed=_who() if accept_removed else None,
                 )
                 end = await conduct(asked, desk)
                 if end.ending is Ending.STOPPED and (why := await pages.stopped()):
@@ -106,6 +107,14 @@ async def run_campaign(
             return Failed(name=BAD_INPUT, message=told)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
+
+
+def _who() -> str:
+    """Name the person whose run this is, for what is recorded about it."""
+    try:
+        return getuser()
+    except (OSError, KeyError, ImportError):
+        return "somebody"
 
 
 async def forget_whose_time_is_over(desk: Desk) -> None:

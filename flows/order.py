@@ -113,11 +113,14 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
 def _gone(wanted: Wanted, ledger: Ledger, desk: Desk) -> str | None:
     """Say that the guard of a changed definition stops it before it is taken over."""
     definition, known = wanted.definition, wanted.known
-    if definition is None or known is None or desk.accept_removed:
+    if definition is None or known is None:
         return None
     people = ledger.known(known.id)
     gone = too_many_gone(definition.guard, compare(definition, people), people)
     if gone is None:
+        return None
+    if desk.accept_removed is not None:
+        ledger.accept_removed(known.id, desk.accept_removed, gone)
         return None
     return (
         f"{gone}, so nothing was sent and nothing taken over. If they are rightly gone: the same "

@@ -60,6 +60,7 @@ OTHERS: Mapping[str, str] = {
     "withdraw": "withdrew {who}",
     "allow": "let {who} through, whatever holds others back",
     "pilot-confirmed": "found the invitation of the pilot right: {who}",
+    "removed-accepted": "let a run go on",
     "cleaned": "removed by hand what was left over in the web application: {who}",
 }
 

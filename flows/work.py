@@ -57,7 +57,7 @@ class Desk:
     ledger wants no more sending (a cancel where runs are watched), and is asked before each wave.
     `receipt_of` is the file beside which the receipt lies: None means the definition; a rehearsal
     leaves nothing there. `clock` says whether it is time for invitations; it answers aware times.
-    `accept_removed`: a person said that people are rightly gone from the definition.
+    `accept_removed`: who said that people are rightly gone from the definition.
     `paced`: what the definition says about rates is kept.
     """
 
@@ -72,7 +72,7 @@ class Desk:
     stopped: Callable[[], Awaitable[str | None]] = nobody_stops
     receipt_of: Path | None = None
     clock: Callable[[], datetime] = now
-    accept_removed: bool = False
+    accept_removed: str | None = None
     paced: bool = True
 
 

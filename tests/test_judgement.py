@@ -185,7 +185,11 @@ def test_a_shrunken_sheet_stops_the_run_and_asks(judged: Judged) -> None:
         assert "8 of 10 people are gone" in str(end.reason)
         assert "--accept-removed" in str(end.reason)
         assert len(judged.invited()) == 10
-    assert judged.run(path, accept_removed=True).ending is Ending.COMPLETED
+    assert judged.run(path, accept_removed="rita").ending is Ending.COMPLETED
+    with judged.office.ledger() as ledger:
+        [said] = ledger.records(1).decisions
+    assert (said.verdict, said.who) == ("removed-accepted", "rita")
+    assert "8 of 10 people are gone" in said.why
     assert judged.invited()[10:] == ["new"]
     assert judged.run(path).ending is Ending.COMPLETED
 
