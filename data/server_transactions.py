@@ -136,7 +136,7 @@ class ServerTransactions(Transactions):
         """Find out what became of a transaction. Raises LedgerUnusable where nobody can say."""
         while True:
             try:
-                return self._ask(tried)
+                return self._ask(tried, patience)
             except DBAPIError as error:
                 if not is_lost(error):
                     raise unusable(error, "written") from None
@@ -144,7 +144,7 @@ class ServerTransactions(Transactions):
                 raise _out_of_reach() if tried.number is None else _unknown()
             patience.wait()
 
-    def _ask(self, tried: _Tried) -> bool:
+    def _ask(self, tried: _Tried, patience: _Patience) -> bool:
         with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as asking:
             lost = tried.session
             if lost is None:
@@ -152,6 +152,8 @@ class ServerTransactions(Transactions):
             if asking.info["session"].history != lost.history:
                 raise _another_history()
             while asking.scalar(_END_SESSION, {"pid": lost.pid, "began": lost.began}) is not None:
+                if patience.is_over():
+                    raise _unknown()
                 time.sleep(0.01)
             if tried.number is None:
                 return False

@@ -93,7 +93,10 @@ class Place:
         return [email_key(email) for email in self.scenario.emails]
 
     def set_up(self, template: str) -> None:
-        """Write the definition, and the ledger as an earlier campaign would have left it."""
+        """Write the definition, and the ledger as an earlier campaign would have left it.
+
+        `template` is the address of that one; "" for a ledger that lies elsewhere.
+        """
         rows = "".join(
             f"  - {{first_name: F{n}, last_name: L{n}, email1: {email}}}\n"
             for n, email in enumerate(self.scenario.emails)
@@ -101,7 +104,7 @@ class Place:
         self.definition.write_text(
             f"campaign: {KEY}\nproject: {{name: Small}}\nproblem: 42\ncandidates:\n{rows}"
         )
-        if not self.scenario.new_ledger:
+        if template and not self.scenario.new_ledger:
             copy_at(self.folder, template)
 
     def local(self) -> dict[str, Any]:
