@@ -52,6 +52,9 @@ LOST_INVITE = Fault("lost", "invite", email=ZOE, after_work=True)
 NEVER_CAME = Fault("lost", "invite", email=ZOE)
 
 
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
 @pytest.fixture
 def desk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
