@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from sqlalchemy import make_url
 
 from data.ledger import Ledger
@@ -161,6 +162,19 @@ def each_database(request: pytest.FixtureRequest) -> Iterator[str]:
     _Now.server = None
     for what in server.made.keys() - kept:
         server.forget(what)
+
+
+def on_both(cases: Sequence[ParameterSet], one_in: int) -> list[ParameterSet]:
+    """Each case with a ledger in a file, and one in so many with it on the server as well.
+
+    The database comes first among the values. For cases by the hundred, which differ in what is
+    decided before any statement: on the server each takes twice as long.
+    """
+    return [
+        pytest.param(database, *case.values, id=f"{database}-{case.id}")
+        for database, some in (("sqlite", cases), ("postgresql", cases[::one_in]))
+        for case in some
+    ]
 
 
 @pytest.fixture(autouse=True)

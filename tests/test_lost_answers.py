@@ -22,6 +22,7 @@ from sandbox.record import Record, Request
 from sandbox.server import Sandbox
 from tasks.sending import Sender
 from tasks.service import verdict
+from tests.databases import on_both
 
 CREATE, ATTACH, ADD, INVITE = "create_project", "attach_problem", "add_candidates", "invite"
 OPERATIONS = (CREATE, ATTACH, ADD, INVITE)
@@ -212,7 +213,9 @@ def after(record: Record, first: Request) -> list[Request]:
     return []
 
 
-@pytest.mark.parametrize(("operation", "fault", "story"), CASES)
+@pytest.mark.parametrize(
+    ("each_database", "operation", "fault", "story"), on_both(CASES, 5), indirect=["each_database"]
+)
 def test_an_answer_means_what_the_table_says(
     tmp_path: Path, template: str, operation: str, fault: dict[str, Any], story: Story
 ) -> None:

@@ -9,6 +9,7 @@ from promise import BrokenPromise
 from small_campaigns import Scenario
 
 from sandbox.faults import Fault
+from tests.databases import on_both
 
 WELL = Scenario("all goes well")
 
@@ -74,7 +75,9 @@ def test_a_broken_rule_breaks_the_promise(
         place.case(scenario, *deaths, mutant=name)
 
 
-@pytest.mark.parametrize(("name", "scenario", "deaths"), CASES)
+@pytest.mark.parametrize(
+    ("each_database", "name", "scenario", "deaths"), on_both(CASES, 4), indirect=["each_database"]
+)
 def test_the_unbroken_rule_keeps_the_promise(
     place: Crashes, name: str, scenario: Scenario, deaths: tuple[str, ...]
 ) -> None:
