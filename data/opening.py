@@ -14,6 +14,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError
 
 from data import locks
+from data.backup import NoBackup, back_up
 from data.in_a_file import engine_of_file, make_durable
 from data.on_a_server import engine_of_server
 from data.unusable import LedgerUnusable, NoLedger, what_failed
@@ -92,8 +93,11 @@ def _refuse_strangers(engine: Engine) -> str | None:
 
 
 def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None) -> None:
-    if _found(engine) == NEWEST:
+    older = _found(engine)
+    if older == NEWEST:
         return
+    if older is not None and engine.dialect.name == "sqlite":
+        _keep_as_it_was(Path(str(engine.url.database)), older)
     from alembic import command  # noqa: PLC0415 - only when tables change
     from alembic.config import Config  # noqa: PLC0415
 
@@ -108,6 +112,16 @@ def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None
         command.upgrade(config, "head")
         if found is None and first is not None:
             first(connection)
+
+
+def _keep_as_it_was(file: Path, version: str) -> None:
+    """Before its tables change, a ledger is copied; of a server's one its operator has a backup."""
+    kept = file.with_name(f"{file.name}.tables-{version}")
+    try:
+        back_up(file, kept)
+    except NoBackup:
+        if not kept.exists():  # else another program was quicker, with the same
+            raise
 
 
 def _found(engine: Engine) -> str | None:

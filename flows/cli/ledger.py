@@ -12,7 +12,32 @@ ledger = typer.Typer(no_args_is_help=True)
 
 @ledger.callback()
 def group() -> None:
-    """Move the ledger to another database."""
+    """Copy the ledger to keep, or move it to another database."""
+
+
+@ledger.command("backup")
+def backup(
+    target: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Where to; a file that is not there yet.")
+    ],
+) -> None:
+    """Copy the ledger into a file to be kept, also while a run is at work.
+
+    The copy is readable by you alone, as it names people. Of a ledger on a PostgreSQL server
+    its own tools make a backup.
+    """
+    from sqlalchemy.engine import make_url
+
+    from config.settings import load_local
+    from data.backup import back_up
+    from data.ledger import Ledger
+
+    url = load_local().database_url
+    if make_url(url).get_backend_name() != "sqlite":
+        raise typer.BadParameter("the ledger is on a server: back it up there, with pg_dump")
+    with Ledger.open(url, create=False) as opened:
+        back_up(Path(opened.place), target)
+    say(f"{target}: the ledger as it is now. Keep the .receipt files with it.")
 
 
 @ledger.command("copy")

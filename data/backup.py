@@ -1,0 +1,49 @@
+"""A copy of a ledger in a file, whole at one moment, while runs go on.
+
+It is to be kept, not to be run on: receipts tell a copy that was put back from the ledger itself,
+and stop a run that would invite somebody again.
+"""
+
+import os
+import sqlite3
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+from config.errors import CampaignError
+
+
+class NoBackup(CampaignError):
+    """The copy could not be written; the ledger is as it was."""
+
+    def __init__(self, target: Path, why: str) -> None:
+        super().__init__(
+            f"No copy of the ledger could be written to {target}: {why}. The ledger is as it was. "
+            "Name another place."
+        )
+
+
+def back_up(file: Path, target: Path) -> None:
+    """Copy a ledger, for its owner's eyes alone; it is there whole or not at all.
+
+    A file that is there already stays. Raises NoBackup.
+    """
+    if target.exists():
+        raise NoBackup(target, "there is a file already")
+    try:
+        number, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    except OSError as error:
+        raise NoBackup(target, error.strerror or "unknown cause") from None
+    os.close(number)
+    begun = Path(name)
+    try:
+        with (
+            closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as ledger,
+            closing(sqlite3.connect(begun)) as copy,
+        ):
+            ledger.backup(copy)
+        begun.rename(target)
+    except (OSError, sqlite3.Error) as error:
+        raise NoBackup(target, str(getattr(error, "strerror", None) or error)) from None
+    finally:
+        begun.unlink(missing_ok=True)
