@@ -37,6 +37,7 @@ entry: Table = DoNotContact.__table__  # type: ignore[attr-defined]
 runs: Table = Run.__table__  # type: ignore[attr-defined]
 
 GONE = "[forgotten]"
+_UNFINISHED = (Step.WAITING, Step.SENDING, Step.UNSURE)
 # Where people type, or a sentence may name somebody: a name in it goes as well.
 _WRITTEN: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (Approval, ("told", "why")),
@@ -99,7 +100,11 @@ def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
 
 
 def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str]]:
-    """Campaigns, by row and key, with people in them and neither a run nor a decision since."""
+    """Campaigns, by row and key, with people in them and neither a run nor a decision since.
+
+    As long as something waits for somebody, or is in doubt about them, nobody in the campaign is
+    to be forgotten: they would never be invited.
+    """
     named = exists().where(
         candidate.c.campaign_id == campaign.c.id,
         candidate.c.email_key.not_like(f"{forgotten.MARK}%"),
@@ -108,8 +113,14 @@ def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str
     decided = exists().where(
         decision.c.campaign_id == campaign.c.id, decision.c.decided_at >= moment
     )
+    unfinished = exists().where(
+        candidate.c.campaign_id == campaign.c.id,
+        candidate.c.listed,
+        candidate.c.add_state.in_(_UNFINISHED)
+        | (campaign.c.send_invites & candidate.c.invite_state.in_(_UNFINISHED)),
+    )
     still = select(campaign.c.id, campaign.c.key).where(
-        named, ~moved, ~decided, campaign.c.created_at < moment
+        named, ~moved, ~decided, ~unfinished, campaign.c.created_at < moment
     )
     return [(row.id, row.key) for row in connection.execute(still.order_by(campaign.c.id))]
 

@@ -1,6 +1,7 @@
 """Files that still name somebody, found by what is in them: plain, or packed as workbooks are."""
 
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -12,7 +13,7 @@ def naming(addresses: Iterable[str], places: Iterable[Path]) -> list[Path]:
 
     What cannot be read is left out: nobody but its owner can look there.
     """
-    wanted = [address.encode().lower() for address in addresses]
+    wanted = [one.lower().encode(code) for one in addresses for code in ("utf-8", "utf-16-le")]
     files = {file.resolve() for place in places for file in _files(place)}
     return sorted(file for file in files if any(_holds(file, one) for one in wanted))
 
@@ -27,8 +28,8 @@ def _files(place: Path) -> Iterator[Path]:
 def _holds(file: Path, wanted: bytes) -> bool:
     try:
         return any(wanted in content.lower() for content in _contents(file))
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
-        return False
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return False  # not a package after all, encrypted, or cut off: nothing can be read in it
 
 
 def _contents(file: Path) -> Iterator[bytes]:

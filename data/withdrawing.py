@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, case, exists, insert, select, update
 
+from data import forgotten
 from data.doubts import By, Decided, NotDecided, Word
 from data.intake import SENT
 from data.settling import find, reason, settle, write_down
@@ -24,6 +25,7 @@ WITHDRAWN = "is withdrawn already"
 UNLISTED = "is no longer in the definition: write the right address into it, and run that"
 KNOWN = "is a candidate of this campaign already"
 CORRECTED = "was corrected before"
+FORGOTTEN = "was forgotten on request: only  campaign forget EMAIL --lift  lets it in again"
 
 
 def against_withdrawing(
@@ -83,6 +85,8 @@ def against_correcting(
         return {0: CORRECTED}
     if Step.SENDING in (old.add_state, old.invite_state):
         return {0: UNDER_WAY}
+    if forgotten.among(connection, [key], campaign_row):
+        return {1: FORGOTTEN}
     new = _known(connection, campaign_row, key)
     if not old.listed:
         # The definition may have the right address already: whoever stands there is held.

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from config.settings import LocalSettings
 from data.doubts import NotDecided
+from data.exports import CannotWrite
 from data.ledger import Ledger
 
 WHO, WHY = "CAMPAIGN_KEEP", "kept long enough"
@@ -15,7 +16,7 @@ def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:
     """Forget everybody in the campaigns whose time is over; says what was done, a line each.
 
     The time counts from the last run and the last decision. The files that runs wrote go too.
-    Raises LedgerUnusable.
+    Raises LedgerUnusable, CannotWrite.
     """
     if local.keep is None:
         return []
@@ -33,5 +34,9 @@ def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:
 
 
 def _remove(folder: Path) -> None:
+    """Remove what runs wrote; raises CannotWrite."""
     for name in WRITTEN_BY_RUNS:
-        (folder / name).unlink(missing_ok=True)
+        try:
+            (folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise CannotWrite(folder / name, error.strerror or "unknown cause") from None

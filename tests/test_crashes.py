@@ -13,6 +13,8 @@ EVERY = {"sqlite": 61, "postgresql": 305}
 """Of the 130 to 290 boundaries of each scenario, one in so many is tried here."""
 AGAIN_AFTER = {"sqlite": range(9, 200, 60), "postgresql": range(9, 10)}
 """Where the first run dies, of those pairs that are tried here."""
+LEAST_ONCE, LEAST_AGAIN = {"sqlite": 2, "postgresql": 1}, {"sqlite": 5, "postgresql": 2}
+"""So many cases each of them comes to: a sample that shrinks unseen proves nothing."""
 
 OPERATIONS = ("create_project", "attach_problem", "add_candidates", "invite")
 MOMENTS = (
@@ -44,7 +46,8 @@ def test_a_rerun_after_a_crash_invites_everyone_once(
     place: Crashes, each_database: str, scenario: Scenario, start: int
 ) -> None:
     """Killed at any boundary and run again: the promise holds, and doubt is what was in flight."""
-    assert sum(1 for _ in once(place, scenario, start=start, every=EVERY[each_database])) >= 1
+    cases = list(once(place, scenario, start=start, every=EVERY[each_database]))
+    assert len(cases) >= LEAST_ONCE[each_database]
 
 
 @pytest.mark.parametrize("scenario", TWICE, ids=[scenario.name for scenario in TWICE])
@@ -57,7 +60,7 @@ def test_a_crash_while_a_crash_is_cleared_up_changes_nothing(
         for first in AGAIN_AFTER[each_database]
         for case in again(place, scenario, first, every=43)
     ]
-    assert len(cases) >= len(AGAIN_AFTER[each_database])
+    assert len(cases) >= LEAST_AGAIN[each_database]
 
 
 @pytest.mark.parametrize(

@@ -5,11 +5,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
 from config.errors import BadSettings
 from config.settings import load_local, load_service
 from data import ledger as ledger_module
+from data.exports import CannotWrite
 from data.states import Ending
+from data.traces import naming
 from flows.order import Asked, Desk, conduct
 from sandbox.faults import Fault
 from tasks.retention import forget_due
@@ -196,6 +199,69 @@ def test_a_campaign_that_is_over_is_forgotten(
     edit(desk, DEFINITION.replace(KEY, "another").replace("problem: 42", "problem: 7"))
     [other] = desk.type("plan", desk.file, "--json").object["campaigns"]
     assert other["invite"] == 3
+
+
+def test_nobody_is_forgotten_before_their_time_came(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Invitations may wait for months, or for a person's look: nobody drops out meanwhile."""
+    monkeypatch.setenv("CAMPAIGN_KEEP", "30 days")
+    desk.run(Fault("lost", "invite", email=ADA), Fault("status", "invite", status=503, email=ZOE))
+    assert counts(desk)["unsure"] == 2
+    desk.later(31 * 24 * 60)
+    with desk.ledger() as ledger:
+        assert forget_due(ledger, load_local(), ledger_module.now()) == []
+    assert desk.settle("--invites", "again", "--why", "nothing arrived").code == 0
+    desk.later(31 * 24 * 60)
+    with desk.ledger() as ledger:
+        assert forget_due(ledger, load_local(), ledger_module.now()) == []
+    desk.run()
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+
+
+def test_whoever_was_forgotten_does_not_come_in_by_a_correction(desk: DoubtfulCampaign) -> None:
+    """Somebody else's address is corrected to one that was to be forgotten: a person is told."""
+    desk.run()
+    forget(desk, ADA)
+    refused = desk.type("correct", KEY, ZOE, ADA, "--why", "a typo")
+    assert (refused.code, "forgotten on request" in refused.err) == (2, True)
+    assert desk.steps(ZOE) == ("done", "done")
+
+
+def test_forgetting_that_broke_off_is_finished_by_the_same_command(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The links could not be written at first: typed again, nobody is named in them."""
+    desk.run()
+    links = desk.folder / "out" / KEY
+    with monkeypatch.context() as broken:
+        broken.setattr("tasks.links.write_links", _cannot_write)
+        failed = desk.type("forget", ADA, "--why", "asked", "--yes")
+    assert (failed.code, "cannot be written" in failed.err) == (1, True)
+    assert holding(links, ADA) == {"links.csv", "links.json"}
+    forget(desk, ADA)
+    assert holding(links, ADA) == set()
+
+
+def _cannot_write(*_: object) -> None:
+    raise CannotWrite(Path("links.csv"), "the disk is full")
+
+
+@pytest.mark.parametrize("kind", ["utf-16 table", "workbook", "cut off workbook", "not a package"])
+def test_whoever_is_still_named_somewhere_is_found(tmp_path: Path, kind: str) -> None:
+    """As people's tables are: packed, in Windows' own Unicode, broken, or only called a package."""
+    file = tmp_path / "people.xlsx"
+    with xlsxwriter.Workbook(file) as book:
+        book.add_worksheet().write(0, 0, "Ada@Example.com")
+    whole = file.read_bytes()
+    contents = {
+        "utf-16 table": "Ada;Ada@Example.com".encode("utf-16"),
+        "workbook": whole,
+        "cut off workbook": whole[: len(whole) // 2],
+        "not a package": b"PK\x05\x06" + bytes(18) + b"ada@example.com",
+    }
+    file.write_bytes(contents[kind])
+    assert naming([ADA], [tmp_path]) == ([] if kind == "cut off workbook" else [file])
 
 
 def test_what_is_being_sent_is_not_forgotten(desk: DoubtfulCampaign) -> None:

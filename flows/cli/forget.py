@@ -78,17 +78,17 @@ def _forget(
     """Forget in the ledger, write the links anew, and say what is left elsewhere."""
     from data.traces import naming
     from tasks.links import write_links
+    from tasks.retention import WRITTEN_BY_RUNS
 
     held = {key: ledger.about(key)["campaigns"] for key in named}
     every = {one["email1"] for rows in held.values() for one in rows} | set(named.values())
-    campaigns = {one["campaign"] for rows in held.values() for one in rows}
     try:
         left = ledger.forget(named.keys(), who, why)
     except NotDecided as error:
         complain(*(f"{list(named.values())[n]} {said}" for n, said in error.objections.items()))
         raise
-    for campaign in ledger.campaigns():
-        if campaign.key in campaigns and (local.output_dir / campaign.key).is_dir():
+    for campaign in ledger.campaigns():  # found by what is in them: also where it broke off here
+        if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
             write_links(ledger, campaign, local.output_dir)
     for key, typed in named.items():
         within = ", ".join(dict.fromkeys(one["campaign"] for one in held[key]))
