@@ -126,6 +126,14 @@ class PrefectServer:
         found: list[dict[str, Any]] = self.call("POST", f"{what}/filter", {"limit": 200, **body})
         return found
 
+    def begun(self, **which: Any) -> list[dict[str, Any]]:
+        """The runs that began, of those asked for.
+
+        Prefect's client asks for a run once more where the answer was lost (ReadTimeout, 503), and
+        its server has no key to know it by: a second one, without a name, stays Pending for ever.
+        """
+        return [run for run in self.ask("flow_runs", **which) if run["start_time"]]
+
     def deployment(self, name: str) -> str:
         """The id of a deployment, as `flow/name`."""
         return str(self.call("GET", f"deployments/name/{name}")["id"])

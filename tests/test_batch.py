@@ -277,7 +277,7 @@ def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     assert (batch["state_type"], batch["state_name"]) == ("FAILED", "Stopped")
     message = batch["state"]["message"]
     assert message == "4 campaigns: 2 completed, bad input: bad.yaml, stopped: stopped"
-    children = prefect.ask("flow_runs", flow_runs={"parent_flow_run_id": {"any_": [batch["id"]]}})
+    children = prefect.begun(flow_runs={"parent_flow_run_id": {"any_": [batch["id"]]}})
     states = {run["name"].split()[0]: run["state_name"] for run in children}
     assert states == {
         "fine": "Completed",

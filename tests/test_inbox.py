@@ -439,8 +439,7 @@ def test_a_look_as_prefect_shows_it(desk: WarmDesk, prefect: PrefectServer) -> N
     assert look["state_name"] == "NeedsAttention"
     of_this_look = {"parent_flow_run_id": {"any_": [look["id"]]}}
     states = {
-        run["name"].split()[0]: run["state_name"]
-        for run in prefect.ask("flow_runs", flow_runs=of_this_look)
+        run["name"].split()[0]: run["state_name"] for run in prefect.begun(flow_runs=of_this_look)
     }
     assert states == {"spring": "Completed", "bad": "BadInput"}
     everything = kept(prefect)

@@ -11,12 +11,14 @@ from config.errors import BadSettings
 from config.settings import load_local, load_service
 from data import ledger as ledger_module
 from data.exports import CannotWrite
+from data.ledger import Ledger
 from data.states import Ending
 from data.traces import naming
 from flows.order import Asked, Desk, conduct
 from sandbox.faults import Fault
 from tasks.retention import forget_due
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.small_ledger import definition, intent
 
 ADA, ZOE, GRACE = EMAILS
 WORDS = ("Lovelace", "ada@example.com")
@@ -80,6 +82,25 @@ def test_nothing_is_left_but_the_number(desk: DoubtfulCampaign) -> None:
         assert holding(desk.folder, word) <= {"hiring.yaml"}, word
     assert counts(desk) == before
     assert holding(desk.folder, "grace@example.com") >= {"ledger.db", "links.csv"}
+
+
+def test_no_free_page_keeps_what_was_erased(tmp_path: Path) -> None:
+    """A database only marks its pages as free: they are written anew, and the log is cut."""
+    file = tmp_path / "ledger.db"
+    with Ledger.open(f"sqlite:///{file}") as ledger:
+        ledger.take_over(definition("ada", "bo", notes="Lovelace " * 2000), intent())
+        ledger.forget(["ada@example.com", "bo@example.com"], "rita", "asked")
+        ledger.rewrite()
+        assert holding(tmp_path, "Lovelace") == set()
+
+
+def test_whoever_is_forgotten_meanwhile_is_not_taken_in(tmp_path: Path) -> None:
+    """Between the reading of a sheet and the begin of its run somebody may be forgotten."""
+    with Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
+        ledger.forget(["bo@example.com"], "rita", "asked")
+        changes = ledger.take_over(definition("ada", "bo"), intent())
+        assert [one.email1 for one in changes.new] == ["ada@example.com"]
+        assert set(ledger.known(1)) == {"ada@example.com"}
 
 
 def test_whoever_was_forgotten_is_not_invited_again(desk: DoubtfulCampaign) -> None:
