@@ -4,8 +4,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --disable-pip-version-check install -qq
 TESTS ?= tests
+# What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
+BESIDE := bench fuzz mutants advisories
 
-.PHONY: demo test crashes simulate bench check setup setup-tests lock clean
+.PHONY: demo test crashes simulate bench fuzz check setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -21,6 +23,9 @@ simulate: setup-tests  ## SEEDS=100000 histories drawn from seeds, from FIRST=0 
 
 bench: setup-tests .bench/.ready  ## speed and size beside rivals, 35 minutes; QUICK=1 tries the bench
 	@$(BIN)/python -m tests.bench $(if $(QUICK),--quick)
+
+fuzz: .fuzz/.ready     ## SECONDS=1800 of bytes that nobody chose for each reader; TARGETS="tables words"
+	@.fuzz/bin/python -m tests.fuzz_for_hours $(or $(SECONDS),60) $(TARGETS)
 
 check: setup-tests     ## lint, types, and who may import whom
 	@$(BIN)/ruff check .
@@ -45,15 +50,16 @@ $(VENV)/.ready-tests: $(VENV)/.ready
 	@$(PIP) --require-hashes -r requirements.lock
 	@touch $@
 
-# What a rival brings along stays out of .venv.
-.bench/.ready: tests/bench/requirements.lock
-	@test -x .bench/bin/python || $(PYTHON) -m venv .bench
-	@.bench/bin/pip --disable-pip-version-check install -qq --require-hashes -r $<
+.fuzz/.ready: also := -r $(VENV)/run.lock
+.mutants/.ready: also := -r requirements.lock
+$(BESIDE:%=.%/.ready): .%/.ready: .ci/%.lock $(VENV)/.ready
+	@test -x .$*/bin/python || $(PYTHON) -m venv .$*
+	@.$*/bin/pip --disable-pip-version-check install -qq --require-hashes -r $< $(also)
 	@touch $@
 
-lock:                  ## resolve pyproject.toml anew into the two locks
+lock:                  ## resolve pyproject.toml anew into every lock
 	@test -x .lock/bin/uv || ($(PYTHON) -m venv .lock && .lock/bin/pip install --quiet uv)
-	@PATH=.lock/bin:$$PATH sh .ci/lock
+	@PATH=.lock/bin:$$PATH sh .ci/lock $(BESIDE)
 
-clean:                 ## forget the environment, keep the ledger
-	rm -rf $(VENV) .lock .bench .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+clean:                 ## forget the environments, keep the ledger
+	rm -rf $(VENV) .lock $(BESIDE:%=.%) mutants .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -11,8 +11,10 @@ import json
 import math
 import os
 import tempfile
+import zipfile
 from collections.abc import Callable
-from io import StringIO
+from functools import cache
+from io import BytesIO, StringIO
 from pathlib import Path
 
 from config.cron import cron
@@ -25,6 +27,11 @@ from config.moments import wall_time
 from config.reading import read_campaigns
 from config.spans import span
 from config.waves import share, sizes
+from config.workbooks import __main__ as workbook_reader
+from config.workbooks import frames
+from config.workbooks.compound import stream_of
+from config.workbooks.container import OLD_FORMAT
+from config.workbooks.shapes import Unfit
 from data.exports import FORMULA_STARTS, Link, as_csv, as_json
 from data.masking import masked_text
 from flows.cli.speech import printable
@@ -33,6 +40,9 @@ from tasks.service.exchange import Exchange, Operation, Phase
 from tasks.service.problem import read_problems
 from tasks.service.verdict import Proof, verdict
 from tasks.service.wire import match_answer, read_project_id
+from tests.sheets.books import PLAIN
+from tests.sheets.broken import changed
+from tests.sheets.writers import by_hand, by_xlsxwriter
 
 KINDS = ("application/json", "", "text/html; charset=utf-8", "APPLICATION/JSON;x=\x00", "\xff")
 FAILURES = (None, "ReadTimeout", "ConnectError", "ValueError", "CredentialsRefused")
@@ -117,6 +127,54 @@ def _read(data: bytes, suffix: str, definition: Path | None = None) -> None:
         assert all(person.email1 == email_address(person.email1) for person in one.candidates)
 
 
+def workbooks(data: bytes) -> None:
+    """Any bytes as a part of a workbook, or as a whole one: sheets, or what is wrong."""
+    which, content = data[:1] or b"\0", data[1:]
+    made, part = (*PARTS, (None, None))[which[0] % (len(PARTS) + 1)]
+    whole = _with(made, part, content) if made and part else content
+    if whole.startswith(OLD_FORMAT):
+        # The library that reads its cells breaks, which is why it has a process of its own.
+        with contextlib.suppress(Unfit):
+            stream_of(whole, "Workbook", "Book")
+        return
+    answer = BytesIO()
+    workbook_reader.main((), BytesIO(whole), answer)
+    answer.seek(0)
+    kinds = [frames.unpacked(packed)[0] for packed in frames.read(answer)]
+    assert kinds[-1] in (frames.END, frames.UNFIT)
+    assert kinds.count(frames.SHEET) >= kinds.count(frames.LAYOUT)
+
+
+def _with(made: Callable[..., bytes], part: str, content: bytes) -> bytes:
+    return changed(_plain(made), lambda name, before: content if name.endswith(part) else before)
+
+
+@cache
+def _plain(made: Callable[..., bytes]) -> bytes:
+    return made(PLAIN)
+
+
+PARTS = (
+    (by_xlsxwriter, "xl/worksheets/sheet2.xml"),
+    (by_xlsxwriter, "xl/sharedStrings.xml"),
+    (by_xlsxwriter, "xl/styles.xml"),
+    (by_xlsxwriter, "xl/workbook.xml"),
+    (by_xlsxwriter, "xl/_rels/workbook.xml.rels"),
+    (by_hand, "content.xml"),
+)
+
+
+def _of_a_workbook() -> list[bytes]:
+    """Each part as the programs write it, and the start of an old workbook."""
+    found = []
+    for which, (made, part) in enumerate(PARTS):
+        with zipfile.ZipFile(BytesIO(_plain(made))) as archive:
+            name = next(one for one in archive.namelist() if one.endswith(part))
+            found.append(bytes([which]) + archive.read(name))
+    old = Path(__file__).with_name("sheets") / "libreoffice" / "nobody.xls"
+    return [*found, bytes([len(PARTS)]) + old.read_bytes()]
+
+
 def lists(data: bytes) -> None:
     """Any bytes as a do-not-contact list: every address in it, or none."""
     with tempfile.NamedTemporaryFile(dir=_MEMORY, suffix=".txt") as file:
@@ -157,7 +215,7 @@ def shown(data: bytes) -> None:
 _MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
-    one.__name__: one for one in (answers, definitions, tables, lists, words, shown)
+    one.__name__: one for one in (answers, definitions, tables, workbooks, lists, words, shown)
 }
 
 # What a fuzzer begins with: one of each that is in order.
@@ -181,6 +239,7 @@ SEEDS: dict[str, list[bytes]] = {
         b"first_name,last_name,email1\nAda,Lovelace,ada@example.com\n",
         b"Vorname;E-Mail\nA;a@b.de",
     ],
+    "workbooks": _of_a_workbook(),
     "lists": [b"ada@example.com\n# nobody\nbo@example.com\n", b"name,email\nAda,ada@example.com\n"],
     "words": [
         b"Mon-Fri 09:00-18:00",

@@ -54,6 +54,7 @@ def test_any_file(content: bytes) -> None:
     """A file is read, or its problems are told with their places; nothing else comes of it."""
     fuzzed.definitions(content)
     fuzzed.tables(content)
+    fuzzed.workbooks(content)
     fuzzed.lists(content)
 
 

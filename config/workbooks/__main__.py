@@ -37,7 +37,7 @@ FOREIGN = {
 }
 
 # What the readers meet in files that are damaged, beyond what they say themselves.
-BROKEN = (ParseError, ValueError, KeyError, IndexError, TypeError, AttributeError, StopIteration)
+BROKEN = (ParseError, ValueError, LookupError, TypeError, AttributeError, StopIteration)
 
 
 def limit() -> None:

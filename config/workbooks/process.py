@@ -64,8 +64,9 @@ def received(data: bytes, wanted: Sequence[str]) -> ReceivedBook:
         watch.cancel()
         watch.join()
     if book is None:
-        # Killed at its limit, or by a library that gives up without a word.
-        raise Unfit(SHORT_OF_MEANS if child.returncode else DAMAGED)
+        # Killed at its limit, or by a library that gives up without a word; what only broke met
+        # something that no program writes.
+        raise Unfit(SHORT_OF_MEANS if child.returncode < 0 else DAMAGED)
     return book
 
 

@@ -4,6 +4,7 @@ import io
 import struct
 import zipfile
 from collections.abc import Callable
+from pathlib import Path
 
 from tests.sheets.books import PLAIN
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
@@ -78,6 +79,12 @@ def circular() -> bytes:
     return bytes(header) + struct.pack("<128I", *[0] * 128)
 
 
+def torn_texts() -> bytes:
+    """An .xls with a text that claims more letters than there are: its library breaks off."""
+    whole = Path(__file__).with_name("libreoffice").joinpath("nobody.xls").read_bytes()
+    return whole.replace(b"project.name\x01", b"project.name\x41")
+
+
 ENTITIES = b'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><sst '
 
 BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -98,11 +105,13 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "no-string.xlsx": (replaced(b"<v>1</v>", b"<v>999</v>", "sheet1"), "this workbook is damaged"),
     "row-0.xlsx": (replaced(b'<row r="2"', b'<row r="0"', "sheet2"), "this workbook is damaged"),
     "column.xlsx": (replaced(b'r="A2"', b'r="ZZZZ2"', "sheet2"), "this workbook is damaged"),
+    "encoding.xlsx": (replaced(b'"UTF-8"', b'"UTF-2"', "sheet2"), "this workbook is damaged"),
     "entities.xlsx": (replaced(b"<sst ", ENTITIES, "sharedStrings"), "declares XML entities"),
     "protected.xlsx": (lambda: compound("EncryptedPackage"), "protected by a password"),
     "protected.ods": (protected_ods, "protected by a password"),
     "header-only.xls": (lambda: OLD + bytes(600), "this workbook is damaged"),
     "circular.xls": (circular, "this workbook is damaged"),
+    "texts.xls": (torn_texts, "this workbook is damaged"),
     "letter.xls": (lambda: compound("WordDocument"), "this workbook is damaged"),
     "binary.csv": (lambda: b"PK\x03\x04\0\0\0", "this is a binary file"),
     "half.csv": (lambda: b"\xff\xfeA\0B", "this is not text"),
