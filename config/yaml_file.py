@@ -1,104 +1,24 @@
-"""Definitions in YAML 1.2, where `NO` is text, with line and column of everything in them."""
+"""Definitions in YAML: plain data, and where each piece of it is written."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, StringMark, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-from ruamel.yaml.reader import ReaderError
 
-from config.errors import BadInput
-from config.file_bytes import decoded
 from config.places import Place, Problem
 from config.written import Location, Row
+from config.yaml_nodes import place_of, read_nodes
 
 TAG = "tag:yaml.org,2002:"
 # Dates stay as they were written: `moments` reads them, and a text field may hold one.
 TEXT_TAGS = {TAG + "str", TAG + "timestamp", TAG + "merge", TAG + "value"}
-PLAIN_WORDS = (
-    ("'\\t' that cannot start", "a tab is used for indentation; use spaces"),
-    ("mapping values are not allowed", "a text with a colon in it needs quotes around it"),
-    ("'@' that cannot start", "a text that begins with @ needs quotes around it"),
-    ("'`' that cannot start", "a text that begins with ` needs quotes around it"),
-    ("'%' that cannot start", "a text that begins with % needs quotes around it"),
-    ("could not find expected ':'", "a colon is missing, or a line is indented too little"),
-    ("expected a single document", "there is a second document after ---; one file, one campaign"),
-    ("expected <block end>", "this line is indented differently from the lines it belongs to"),
-    ("expected ',' or", "a list or mapping is not closed, or a comma is missing"),
-    ("while scanning a quoted scalar", "a quote is opened and never closed"),
-    ("undefined alias", "aliases (*) are not understood; write the value out"),
-)
-OPENINGS = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
 # `Null` with a capital may be somebody's name.
 NOTHING = {"", "~", "null"}
 
 
 def read_yaml(data: bytes, file: str) -> "YamlDocument":
     """Read a definition. Raises BadInput where it is not text, not YAML or not a mapping."""
-    text = decoded(data, file, ("utf-8",))
-    try:
-        root = YAML(typ="safe", pure=True).compose(text)
-    except MarkedYAMLError as error:
-        raise _unreadable(_marked(error, file), _plainly(error)) from None
-    except ReaderError as error:
-        line = text.count("\n", 0, error.position) + 1
-        message = f"the character U+{error.character:04X} is not allowed in YAML"
-        raise _unreadable(Place(file, line), message) from None
-    except YAMLError:
-        raise _unreadable(Place(file), "this is not YAML") from None
-    except RecursionError:
-        raise _unreadable(Place(file), "lists or mappings are nested too deeply") from None
-    if root is None:
-        raise _unreadable(Place(file), "the file is empty, wanted a campaign definition")
-    if not isinstance(root, MappingNode):
-        place = _place(file, root)
-        raise _unreadable(place, "wanted a mapping, with campaign, project, problem and candidates")
-    if anchored := _anchored(root):
-        message = "anchors (&) are not understood; write the value out wherever it is meant"
-        raise BadInput(Problem(_place(file, node), message=message) for node in anchored)
-    return YamlDocument(root, file)
-
-
-def _anchored(root: Node) -> list[Node]:
-    """Find what aliases may repeat, looking at each node once: repeated, they may be billions."""
-    seen: dict[int, Node] = {}
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen[id(node)] = node
-        if isinstance(node, MappingNode):
-            waiting.extend(part for pair in node.value for part in pair)
-        elif isinstance(node, SequenceNode):
-            waiting.extend(node.value)
-    anchored = [node for node in seen.values() if node.anchor]
-    return sorted(anchored, key=lambda node: node.start_mark.index)
-
-
-def _unreadable(place: Place, message: str) -> BadInput:
-    return BadInput([Problem(place, message=message)])
-
-
-def _marked(error: MarkedYAMLError, file: str) -> Place:
-    # Noticed only later, but mended where it began.
-    opened = str(error.context).startswith(OPENINGS)
-    mark = (error.context_mark if opened else error.problem_mark) or error.context_mark
-    return Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
-
-
-def _plainly(error: MarkedYAMLError) -> str:
-    said = f"{error.context or ''} {error.problem or ''}".strip()
-    for machine, plain in PLAIN_WORDS:
-        if machine in said:
-            return plain
-    return f"this is not YAML: {said}"
-
-
-def _place(file: str, node: Node) -> Place:
-    mark: StringMark = node.start_mark
-    return Place(file, mark.line + 1, mark.column + 1)
+    return YamlDocument(read_nodes(data, file), file)
 
 
 class YamlDocument:
@@ -112,11 +32,11 @@ class YamlDocument:
 
     def value(self, location: Location) -> Place:
         """Find a value, or the nearest thing around it that is written."""
-        return _place(self._file, self._walk(location)[1])
+        return place_of(self._file, self._walk(location)[1])
 
     def name(self, location: Location) -> Place:
         """Find the name of a field."""
-        return _place(self._file, self._walk(location)[0])
+        return place_of(self._file, self._walk(location)[0])
 
     def _walk(self, location: Location) -> tuple[Node, Node]:
         name: Node = self._root
@@ -130,6 +50,8 @@ class YamlDocument:
             if found is None:
                 break
             name, node = found
+            if _unwritten(node):
+                node = name
         return name, node
 
     def _plain(self, node: Node, location: Location) -> Any:
@@ -150,7 +72,7 @@ class YamlDocument:
             key = str(name.value)
             here = (*location, key)
             if key in first:
-                earlier = _place(self._file, first[key])
+                earlier = place_of(self._file, first[key])
                 self._complain(name, here, f"{key} is written twice, first at {earlier}")
                 continue
             first[key] = name
@@ -174,7 +96,12 @@ class YamlDocument:
     def _complain(self, node: Node, location: Location, message: str) -> None:
         field = ".".join(str(step) for step in location if isinstance(step, str))
         field = field.removeprefix("candidates.")
-        self.problems.append(Problem(_place(self._file, node), field or None, message=message))
+        self.problems.append(Problem(place_of(self._file, node), field or None, message=message))
+
+
+def _unwritten(node: Node) -> bool:
+    # Each parser puts nothing elsewhere: behind the colon, or at whatever comes next.
+    return isinstance(node, ScalarNode) and node.start_mark.index == node.end_mark.index
 
 
 def _number(text: str) -> int | float | str:
