@@ -40,6 +40,7 @@ from data.judging import Judging
 from data.landing import Outcome
 from data.looking import Looking
 from data.opening import open_engine, rewrite
+from data.pace import Pacing
 from data.part import reading, writing, writing_beside
 from data.pauses import Paused
 from data.places import place_of
@@ -77,7 +78,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Ledger(Looking, Judging, Privacy):
+class Ledger(Looking, Judging, Pacing, Privacy):
     """One database of campaigns. Open it with `Ledger.open`, close it when done."""
 
     def __init__(self, engine: Engine) -> None:

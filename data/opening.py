@@ -4,6 +4,7 @@ A ledger written by a newer version is refused and not touched.
 """
 
 import sqlite3
+import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -21,8 +22,11 @@ from data.unusable import LedgerUnusable, NoLedger, what_failed
 
 __all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite", "what_failed"]
 
-NEWEST = "0001"
-KNOWN = ("0001",)
+KNOWN = ("0001", "0002")
+NEWEST = KNOWN[-1]
+
+# It keeps the connection it works on in a module: two threads would take each other's.
+_ALEMBIC = threading.Lock()
 
 
 def open_engine(
@@ -101,7 +105,7 @@ def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None
     from alembic import command  # noqa: PLC0415 - only when tables change
     from alembic.config import Config  # noqa: PLC0415
 
-    with engine.begin() as connection:
+    with _ALEMBIC, engine.begin() as connection:
         locks.alone(connection)
         found = _version(connection)
         if found == NEWEST:  # another process was quicker

@@ -259,6 +259,22 @@ class Pause(SQLModel, table=True):
     resumed_why: str | None = None
 
 
+class Pace(SQLModel, table=True):
+    """What all runs that send to one service, or of one campaign, keep together (data/pace.py).
+
+    `name` is the service's base URL, or stands for a campaign. `turn_at` is the first turn at the
+    set rate that nobody has. `paused_until`: the service asked for a pause of `paused_for` seconds.
+    """
+
+    __tablename__ = "pace"
+
+    id: int = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    turn_at: datetime | None = _time()
+    paused_until: datetime | None = _time()
+    paused_for: float = 0
+
+
 class Run(SQLModel, table=True):
     """One run of one campaign, and how to tell whether its process still lives."""
 

@@ -48,8 +48,6 @@ async def invite_people(work: Work) -> None:
             work.early = later(answer, table, work.key, campaign.timezone)
             return
         seen.update(person.row for person in chosen)
-        if so_far.last is not None and work.desk.paced:
-            await work.gate.wait((so_far.last + table.gap - at).total_seconds())
         await _Turn(work, table, slots, so_far, answer).take(chosen)
 
 

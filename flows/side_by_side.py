@@ -9,7 +9,6 @@ from prefect.runtime import flow_run
 from pydantic import Field
 
 from config.folder import Entry
-from config.settings import load_local
 from data.remaining import Remaining
 from flows.campaign import BAD_INPUT, STOPPED, run_campaign
 from flows.ending import Finish
@@ -72,11 +71,8 @@ class _Stop:
 
 
 async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
-    """Run every campaign, in the given order as far as there is room; answers one outcome each.
-
-    Where a rate of invitations is set, one after the other: the rate is meant for the service.
-    """
-    turns = asyncio.Semaphore(1 if load_local().invites_per_second else at_a_time)
+    """Run every campaign, in the given order as far as there is room; answers one outcome each."""
+    turns = asyncio.Semaphore(at_a_time)
     stop = _Stop()
     whole.set(flow_run.id)
 

@@ -1,15 +1,16 @@
 """One run under way: what it works with, how it is opened in the ledger, and how it is closed."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 from config.errors import CampaignError
 from config.settings import LocalSettings, ServiceSettings
+from config.timetable import Timetable
 from data.held import ListFile
 from data.intake import Intent
 from data.journal import Journal
@@ -24,10 +25,11 @@ from tasks import logs
 from tasks.asked import Wanted
 from tasks.gate import Gate
 from tasks.held import follow_on
+from tasks.pace import Rate, Together
 from tasks.receipts import Receipts
 from tasks.sending import Sender, Sent
 from tasks.service.client import Service
-from tasks.timing import Later, over, over_for, slowest, timetable_of
+from tasks.timing import Later, over, over_for, timetable_of
 
 T = TypeVar("T")
 
@@ -116,11 +118,9 @@ async def working(
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent, approval)
     table = timetable_of(wanted)
-    gate = Gate(
-        service.problems,
-        per_second=slowest(desk.local.invites_per_second, table.gap if desk.paced else None),
-        over=lambda: over(table, desk.clock()),
-    )
+    address = desk.service.base_url
+    together = Together(ledger, address, list(_rates(desk, wanted.key, table)))
+    gate = Gate(service.problems, together, over=lambda: over(table, desk.clock()))
     journal = Journal(ledger)
     sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
     work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
@@ -136,6 +136,14 @@ async def working(
     finally:
         heartbeat.cancel()
         await _end(work)
+
+
+def _rates(desk: Desk, key: str, table: Timetable) -> Iterator[Rate]:
+    """The rate that this machine sets for the service, and the campaign's own."""
+    if desk.local.invites_per_second:
+        yield Rate(desk.service.base_url, timedelta(seconds=1 / desk.local.invites_per_second))
+    if desk.paced and table.gap:
+        yield Rate(f"campaign {key}", table.gap)
 
 
 async def _beat(ledger: Ledger, run: int, gate: Gate) -> None:

@@ -1,38 +1,41 @@
 """May a request leave now? One gate for all senders of a run.
 
-It holds the pause a 429 asked for, the rate a person set, the breaker's doubt, and the stop.
+It holds the pause a 429 asked for, the rate a person set, the breaker's doubt, and the stop. Pause
+and rate are those of all runs together (tasks/pace.py).
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
-
-from aiolimiter import AsyncLimiter
+from typing import TypeVar
 
 from config.errors import CampaignError
 from data.states import Operation
 from tasks.breaker import Breaker
+from tasks.pace import Together
 from tasks.service.verdict import Verdict
+
+T = TypeVar("T")
 
 
 class Gate:
     """`probe` asks the service for something harmless and raises CampaignError when it cannot.
 
-    `per_second` bounds invitations (None: no limit), evenly: a bucket that fills while nothing
-    is sent would let a burst through. `over` says why the time of invitations is over, and is
-    asked before each: a pause or a machine asleep may last until the night.
+    `over` says why the time of invitations is over, and is asked before each: a pause or a machine
+    asleep may last until the night.
     """
 
     def __init__(
         self,
         probe: Callable[[], Awaitable[object]],
+        together: Together,
         *,
-        per_second: float | None = None,
         over: Callable[[], str | None] = lambda: None,
     ) -> None:
         self._probe = probe
         self._over = over
         self._breaker = Breaker()
-        self._limiter = AsyncLimiter(1, 1 / per_second) if per_second else None
+        self._together = together
+        self._turning = asyncio.Lock()
         self._paused_until = 0.0
         self._probing = asyncio.Lock()
         self._stopping = asyncio.Event()
@@ -56,15 +59,22 @@ class Gate:
             resume = asyncio.get_running_loop().time() + judged.pause
             self._paused_until = max(self._paused_until, resume)
 
+    async def pauses(self, judged: Verdict) -> None:
+        """Let all runs make the pause that an answer asked for."""
+        if judged.pause is not None:
+            await self._unless_it_fails(self._together.asked_for(judged.pause))
+
     async def opens(self, operation: Operation) -> bool:
         """Wait until a request may leave; False when none may any more."""
-        if self._limiter is not None and operation is Operation.INVITE and not self.stopped:
-            await self._turn_at(self._limiter)
+        if operation is Operation.INVITE:
+            await self._its_turn()
         while not self.stopped:
             if self._breaker.doubt:
                 await self._ask_the_service()
                 continue
             pause = self._paused_until - asyncio.get_running_loop().time()
+            if pause <= 0:
+                pause = await self._unless_it_fails(self._together.pause()) or 0.0
             if pause > 0:
                 await self.wait(pause)
             elif operation is Operation.INVITE and (over := self._over()) is not None:
@@ -80,15 +90,20 @@ class Gate:
         except TimeoutError:
             return
 
-    async def _turn_at(self, limiter: AsyncLimiter) -> None:
-        """Wait for a turn at the set rate, or for the stop: at a low rate a turn is far off."""
-        turn = asyncio.ensure_future(limiter.acquire())
-        stop = asyncio.ensure_future(self._stopping.wait())
+    async def _its_turn(self) -> None:
+        """Wait for a turn at every rate that is set, or for the stop: a turn may be far off."""
+        async with self._turning:  # no turn is taken before the one before it has come
+            for turns in self._together.turns:
+                if not self.stopped and (wait := await self._unless_it_fails(turns.wait())):
+                    await self.wait(wait)
+
+    async def _unless_it_fails(self, asked: Awaitable[T]) -> T | None:
+        """Without the ledger nobody knows what the other runs are up to: nothing more leaves."""
         try:
-            await asyncio.wait({turn, stop}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            turn.cancel()
-            stop.cancel()
+            return await asked
+        except CampaignError as error:
+            self.stop(str(error))
+            return None
 
     async def _ask_the_service(self) -> None:
         async with self._probing:

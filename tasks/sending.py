@@ -182,6 +182,7 @@ class Sender:
                     await self._renew(sent.token)
                 case Then.PAUSE if pauses < PAUSES:
                     pauses += 1
+                    await self._gate.pauses(sent.judged)
                 case Then.PAUSE:
                     self._gate.stop(f"The service asked for a pause {PAUSES} times in a row.")
                 case _:

@@ -1,7 +1,7 @@
 """Whether it is time: a timetable beside the clock, and why people wait, in words."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from config.timetable import Timetable
@@ -171,11 +171,3 @@ def warned(table: Timetable, at: datetime) -> str | None:
         "Whoever is invited now has less time left before the project ends than "
         "invites.least_time would like."
     )
-
-
-def slowest(per_second: float | None, gap: timedelta | None) -> float | None:
-    """The rate, in invitations a second, that keeps the setting as well as a definition's gap."""
-    if not gap:
-        return per_second
-    rate = 1 / gap.total_seconds()
-    return rate if per_second is None else min(rate, per_second)

@@ -216,6 +216,7 @@ def test_the_rate_is_kept_from_one_run_to_the_next(
         judged.clock.at += waited[-1]
 
     monkeypatch.setattr(Gate, "wait", wait)
+    monkeypatch.setattr("data.ledger.now", judged.clock)
     for names in (["ada"], ["ada", "bo"], ["ada", "bo", "cy"]):
         judged.run(judged.write(people(*names), "{per_hour: 5}"))
         judged.clock.at += HOUR / 60

@@ -1,0 +1,72 @@
+"""What a run keeps together with all others of its ledger: rates, and the pause of a 429."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from data.ledger import Ledger
+
+SHARE = 0.25  # seconds that the turns reach which a run takes at a time; at least one turn
+LOOKS = 0.25  # seconds between two looks for a pause that another run was asked for
+LATE = 1.0  # seconds after which a turn that was not used is given up
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Invitations of whatever bears a name, a service or a campaign, `gap` apart."""
+
+    name: str
+    gap: timedelta
+
+
+class Turns:
+    """This run's turns at one rate, taken from the ledger a few at a time."""
+
+    def __init__(self, ledger: Ledger, rate: Rate) -> None:
+        self._ledger = ledger
+        self._rate = rate
+        self._gap = rate.gap.total_seconds()
+        self._share = max(1, int(SHARE / self._gap))
+        self._left = 0
+        self._next = 0.0  # by the event loop's clock
+
+    async def wait(self) -> float:
+        """How many seconds until the next turn, which is whose who asked; one asks at a time."""
+        now = asyncio.get_running_loop().time()
+        if not self._left or now - self._next > LATE:
+            first = await asyncio.to_thread(
+                self._ledger.take_turns, self._rate.name, self._rate.gap, self._share
+            )
+            now = asyncio.get_running_loop().time()
+            self._next = now + first.total_seconds()
+            self._left = self._share
+        # Who comes late moves the others on: turns that were missed make no burst.
+        turn = max(self._next, now)
+        self._next = turn + self._gap
+        self._left -= 1
+        return turn - now
+
+
+class Together:
+    """The paces of one run. `service` is the base URL, `turns` are at each rate that is set."""
+
+    def __init__(self, ledger: Ledger, service: str, rates: Sequence[Rate]) -> None:
+        self.turns = [Turns(ledger, rate) for rate in rates]
+        self._ledger = ledger
+        self._service = service
+        self._looked = float("-inf")
+        self._until = 0.0  # of a pause, by the event loop's clock
+
+    async def asked_for(self, pause: float) -> None:
+        """Let the other runs know that the service asked for a pause, in seconds."""
+        await asyncio.to_thread(self._ledger.pause_service, self._service, timedelta(seconds=pause))
+
+    async def pause(self) -> float:
+        """For how many seconds still the service wants no requests, as any run has heard."""
+        now = asyncio.get_running_loop().time()
+        if now - self._looked >= LOOKS:
+            self._looked = now  # the other senders of this run go on meanwhile
+            left = await asyncio.to_thread(self._ledger.service_pause, self._service)
+            self._until = asyncio.get_running_loop().time() + left.total_seconds()
+        return self._until - asyncio.get_running_loop().time()
