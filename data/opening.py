@@ -17,6 +17,7 @@ from sqlalchemy.exc import DatabaseError
 from data import locks
 from data.backup import NoBackup, back_up
 from data.in_a_file import engine_of_file, make_durable
+from data.new_tables import make_tables
 from data.on_a_server import engine_of_server
 from data.unusable import LedgerUnusable, NoLedger, what_failed
 
@@ -102,20 +103,29 @@ def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None
         return
     if older is not None and engine.dialect.name == "sqlite":
         _keep_as_it_was(Path(str(engine.url.database)), older)
-    from alembic import command  # noqa: PLC0415 - only when tables change
-    from alembic.config import Config  # noqa: PLC0415
-
-    with _ALEMBIC, engine.begin() as connection:
+    with engine.begin() as connection:
         locks.alone(connection)
         found = _version(connection)
         if found == NEWEST:  # another process was quicker
             return
-        config = Config()
-        config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
-        if found is None and first is not None:
+        if found is not None:
+            migrate(connection)
+            return
+        make_tables(connection, NEWEST)
+        if first is not None:
             first(connection)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring tables up to date, step by step from the version that they are of, or from none."""
+    from alembic import command  # noqa: PLC0415 - only when tables change
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
+    config.attributes["connection"] = connection
+    with _ALEMBIC:
+        command.upgrade(config, "head")
 
 
 def _keep_as_it_was(file: Path, version: str) -> None:

@@ -215,8 +215,6 @@ def _conduct(run: ChildRun) -> dict[str, Any]:
 
 def _warm_up() -> None:
     """Import what every run needs, and make its waits short: they are not what is tried here."""
-    import alembic.command
-    import alembic.config  # noqa: F401
     import anyio._backends._asyncio  # noqa: F401
     import crash_points  # noqa: F401
     import httpcore  # noqa: F401

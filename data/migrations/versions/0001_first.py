@@ -79,7 +79,7 @@ def upgrade() -> None:
     )
     op.create_index('paused_once', 'pause', ['campaign_key'], unique=True, sqlite_where=sa.text('resumed_at IS NULL'), postgresql_where=sa.text('resumed_at IS NULL'))
     op.create_table('ledger',
-    sa.Column('id', sa.Integer(), nullable=False),
+    sa.Column('id', sa.Integer(), autoincrement=False, nullable=False),
     sa.Column('uuid', sa.String(), nullable=False),
     sa.Column('secret', sa.String(), nullable=False),
     sa.Column('created_at', sa.DateTime(timezone=True), nullable=False),
