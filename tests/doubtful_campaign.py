@@ -155,7 +155,10 @@ class DoubtfulCampaign:
 
 @contextmanager
 def doubtful_campaign(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    sandbox: Sandbox | None = None,
 ) -> Iterator[DoubtfulCampaign]:
     """Set the table: an empty ledger, a definition of three people, a service, a login name."""
     for name in os.environ:
@@ -164,7 +167,7 @@ def doubtful_campaign(
     monkeypatch.setattr("config.settings.home", lambda: folder / "home")
     monkeypatch.setattr("getpass.getuser", lambda: "rita")
     monkeypatch.chdir(folder)
-    with Sandbox() as service:
+    with sandbox or Sandbox() as service:
         here = {
             "CAMPAIGN_DATABASE_URL": empty_ledger_at(folder),
             "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
