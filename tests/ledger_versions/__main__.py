@@ -7,6 +7,7 @@ everything that happens to people in it, as SQL text of both databases, with its
 receipt, and what the service had received. Once a version is released its folder stays as it is.
 """
 
+import json
 import re
 import shutil
 import sqlite3
@@ -28,17 +29,17 @@ from sandbox.server import Sandbox
 from tests.databases import Postgres, begin_session, end_session, postgres_of_session
 from tests.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
 from tests.ledger_versions.kept import (
+    CONTENT,
     DEFINITION,
     DIGEST,
     HERE,
-    PEOPLE,
     POSTGRES,
     RECEIPT,
     SERVICE,
     SQLITE,
     URL,
+    content_of,
     migrations_digest,
-    people_in,
 )
 
 SOUGHT = """\
@@ -53,7 +54,7 @@ candidates:
   - {first_name: Tim, last_name: Berners-Lee, email1: tim@example.com}
   - {first_name: Radia, last_name: Perlman, email1: radia@exmaple.com}
   - {first_name: Edsger, last_name: Dijkstra, email1: edsger@example.com}
-invites: {approval: required}
+invites: {approval: required, per_second: 100}
 """
 LATER = "  - {first_name: Barbara, last_name: Liskov, email1: barbara@example.com}\ninvites:"
 WHY = ("--who", "rita", "--why", "asked by phone")
@@ -107,7 +108,9 @@ def kept_as_text(desk: DoubtfulCampaign, server: Postgres, folder: Path) -> None
         (folder / name).write_text(anywhere, encoding="utf-8")
 
     with desk.ledger() as ledger:
-        write(PEOPLE, people_in(ledger))
+        content = content_of(ledger, SQLModel.metadata.sorted_tables)
+    assert all(content["rows"].values()), "something is to be in every table"
+    write(CONTENT, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     with closing(sqlite3.connect(file)) as connection:
         write(SQLITE, "\n".join(connection.iterdump()) + "\n")
     write(DEFINITION, desk.file.read_text(encoding="utf-8"))

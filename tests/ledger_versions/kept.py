@@ -1,10 +1,13 @@
 """What is kept of each version of the ledger, and how one is put back on a desk."""
 
-import json
 import sqlite3
+from collections.abc import Iterable
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Table, func, select
 
 from data.ledger import Ledger
 from tests.databases import Postgres
@@ -16,10 +19,12 @@ MIGRATIONS = HERE.parent.parent / "data" / "migrations" / "versions"
 SQLITE = "sqlite.sql"
 POSTGRES = "postgresql.sql"
 DEFINITION = "hiring.yaml"
-RECEIPT = "hiring.receipt"
+RECEIPT = "receipt.json"
 SERVICE = "service.jsonl"  # what the sandbox had received and done
-PEOPLE = "people.json"  # what the ledger said of everybody when it was kept
+CONTENT = "content.json"  # what the ledger said of everybody, and how many rows each table had
 DIGEST = "migrations.sha256"
+
+Content = dict[str, dict[str, Any]]
 
 URL = "http://127.0.0.1:8700"
 """Stands for the address at which the service answers."""
@@ -34,15 +39,20 @@ def migrations_digest(version: str) -> str:
     return digest.hexdigest()
 
 
-def people_in(ledger: Ledger) -> str:
-    """Where everybody stands, as JSON: by address the two steps and the id at the service."""
+def content_of(ledger: Ledger, tables: Iterable[Table]) -> Content:
+    """By address the two steps of everybody and their id at the service; by table its rows."""
     campaign = ledger.campaign(KEY)
     assert campaign is not None
     people = {
         one.email1: [one.add_state, one.invite_state, one.candidate_id]
         for one in ledger.candidates(campaign.id)
     }
-    return json.dumps(people, indent=1, ensure_ascii=False) + "\n"
+    with ledger._reading() as connection:
+        rows = {
+            table.name: connection.scalar(select(func.count()).select_from(table))
+            for table in tables
+        }
+    return {"people": people, "rows": rows}
 
 
 def in_a_file(script: str, path: Path) -> str:

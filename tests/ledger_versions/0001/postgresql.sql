@@ -68,7 +68,7 @@ CREATE TABLE pause (
 );
 CREATE UNIQUE INDEX paused_once ON pause (campaign_key) WHERE resumed_at IS NULL;
 CREATE TABLE ledger (
-	id SERIAL NOT NULL,
+	id INTEGER NOT NULL,
 	uuid VARCHAR NOT NULL,
 	secret VARCHAR NOT NULL,
 	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
@@ -278,7 +278,6 @@ SELECT setval('decision_id_seq', 6, False);
 SELECT setval('do_not_contact_id_seq', 2, False);
 SELECT setval('forgotten_id_seq', 2, False);
 SELECT setval('inbox_id_seq', 2, False);
-SELECT setval('ledger_id_seq', 1, False);
 SELECT setval('pause_id_seq', 2, False);
 SELECT setval('receipt_doubt_id_seq', 2, False);
 SELECT setval('run_id_seq', 3, False);
