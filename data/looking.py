@@ -97,6 +97,19 @@ class Looking(LedgerPart):
         return connection.execute(asked).all()
 
     @reading
+    def in_need(self, connection: Connection, campaign_row: int) -> Sequence[Row[Any]]:
+        """The whole row of whoever was refused or is unsure, in the order they came in."""
+        need = (Step.REFUSED, Step.UNSURE)
+        return connection.execute(
+            select(candidate)
+            .where(
+                candidate.c.campaign_id == campaign_row,
+                candidate.c.add_state.in_(need) | candidate.c.invite_state.in_(need),
+            )
+            .order_by(candidate.c.id)
+        ).all()
+
+    @reading
     def counts(
         self, connection: Connection, campaign_row: int
     ) -> dict[tuple[bool, Step, Step], int]:

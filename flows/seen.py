@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from itertools import islice
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -138,7 +139,7 @@ def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
     return showing.summary(
         campaign,
         end.counts,
-        ledger.candidates(campaign.id),
+        [*ledger.in_need(campaign.id), *islice(ledger.candidates(campaign.id), showing.SHOWN)],
         ledger.doubts(campaign.id).steps,
         reason=end.reason,
         written=written if written.is_dir() else None,

@@ -72,9 +72,10 @@ def summary(
 ) -> str:
     """Tell where a campaign stands: the page a person opens in the morning.
 
-    `counts` are those of the status object, `people` the ledger's rows, `reason` is why the run
-    stopped, `written` the folder with the links, `held` counts
-    those who are left out for now.
+    `counts` are those of the status object. `people` are the ledger's rows of everybody who was
+    refused or is unsure, and of as many others as are shown; some may be in it twice. `reason` is
+    why the run stopped, `written` the folder with the links, `held` counts those who are left out
+    for now.
     """
     send = campaign.send_invites
     looked = _look(campaign, people)
@@ -86,7 +87,7 @@ def summary(
         *_doubtful(campaign, doubts),
         *_refused(campaign, looked),
         *_held(campaign, held),
-        *_people(campaign, looked),
+        *_people(campaign, looked, counts["candidates"]),
         f"## Files\n\nThe links are in `{written}`." if written else "",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -194,9 +195,8 @@ def _doubt(doubt: Doubt) -> tuple[object, ...]:
 
 @dataclass(slots=True)
 class _Looked:
-    """Everybody, counted; and those who are shown, whoever needs a person first."""
+    """How many were refused, and those who are shown, whoever needs a person first."""
 
-    number: int = 0
     refused: int = 0
     first: list[Any] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
@@ -207,10 +207,10 @@ class _Looked:
 
 
 def _look(campaign: Campaign, people: Iterable[Any]) -> _Looked:
-    """Go through everybody once; there may be a hundred thousand."""
+    """Go through everybody once, in the order of the ledger."""
     looked = _Looked()
-    for one in people:
-        looked.number += 1
+    by_row = {one.id: one for one in people}
+    for _, one in sorted(by_row.items()):
         looked.refused += Step.REFUSED in (one.add_state, one.invite_state)
         rows = looked.first if _step(campaign, one) in NEEDS_A_PERSON else looked.others
         if len(rows) < SHOWN:
@@ -238,9 +238,9 @@ def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
         )
 
 
-def _people(campaign: Campaign, looked: _Looked) -> Iterable[str]:
-    """A bounded table of masked people."""
-    if not looked.number:
+def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
+    """A bounded table of masked people, of so many."""
+    if not number:
         return
     yield "## Candidates\n\nNames are masked here; `campaign status` and the files have them."
     yield _table(
@@ -257,7 +257,7 @@ def _people(campaign: Campaign, looked: _Looked) -> Iterable[str]:
             for one in looked.shown
         ],
     )
-    yield _more(looked.number)
+    yield _more(number)
 
 
 def _step(campaign: Campaign, person: Any) -> Step:

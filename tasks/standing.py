@@ -37,7 +37,22 @@ def tally(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> dict[
 
 def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     """The status object of one campaign (`campaign status KEY --json`)."""
+    return _standing(ledger, campaign, ledger.held(campaign.id), ledger.candidates(campaign.id))
+
+
+def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
+    """The same for a person's eyes: nobody in it who is well, where nobody is held.
+
+    Of 100,000 people a handful has to be read then.
+    """
     held = ledger.held(campaign.id)
+    rows = ledger.candidates(campaign.id) if held else ledger.in_need(campaign.id)
+    return _standing(ledger, campaign, held, rows)
+
+
+def _standing(
+    ledger: Ledger, campaign: Campaign, held: Mapping[int, Held], rows: Iterable[Any]
+) -> dict[str, Any]:
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -49,7 +64,7 @@ def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
         **holds(held, ledger.candidates(campaign.id) if held else ()),
         **asked_of_a_person(ledger, campaign),
         "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],
-        "candidates": list(people(campaign, ledger.candidates(campaign.id), held)),
+        "candidates": list(people(campaign, rows, held)),
     }
 
 

@@ -243,7 +243,8 @@ def test_why_a_run_stopped_is_on_top() -> None:
 def test_a_page_stays_small() -> None:
     """Ten thousand people are a bounded table, with those who need a person in it."""
     people = [person(number) for number in range(1, 10_000)] + [person(10_000, Step.UNSURE)]
-    told = page(people=people, doubts=[doubt()] * 200)
+    number = counts(candidates=10_000, added=10_000, invited=9_999, unsure=1)
+    told = page(counts=number, people=people, doubts=[doubt()] * 200)
     assert len(told) < 40_000
     assert "| 10000 |" in told
     assert f"and {10_000 - SHOWN:,} more" in told

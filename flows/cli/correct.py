@@ -87,8 +87,8 @@ def _why_not(campaign: "Campaign", typed: tuple[str, str], error: NotDecided) ->
 def _close(ledger: "Ledger", campaign: "Campaign") -> None:
     """Say where the campaign stands, what is left to remove by hand, and what to type next."""
     from flows.cli.closing import next_steps, summary
-    from tasks.standing import standing
+    from tasks.standing import in_short
 
-    status = standing(ledger, campaign)
+    status = in_short(ledger, campaign)
     say(f"{campaign.key}: {summary(status)}")
     say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))))

@@ -157,8 +157,9 @@ def told(
     """Say how each campaign ended; answers the status object and the exit code of each."""
     from data.ledger import Ledger
     from data.opening import NoLedger
-    from tasks.standing import standing
+    from tasks.standing import in_short, standing
 
+    look = standing if as_json else in_short
     objects: list[dict[str, Any]] = []
     codes = []
     ledger: Ledger | None = None
@@ -169,7 +170,7 @@ def told(
     try:
         for one in runs:
             known = ledger.campaign(one.key) if ledger else None
-            status = standing(ledger, known) if ledger and known else _untouched(one)
+            status = look(ledger, known) if ledger and known else _untouched(one)
             objects.append(status)
             codes.append(_tell_one(one, status, as_json=as_json))
     finally:

@@ -174,13 +174,13 @@ def _tell_settled(key: str, decided: Sequence[Decided], *, as_json: bool) -> Non
 def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
     """Say what is left and what to type next; answers the exit code."""
     from flows.cli.status import find_campaign
-    from tasks.standing import standing
+    from tasks.standing import in_short
 
     campaign: Campaign = find_campaign(ledger, key)
     left = ledger.doubts(campaign.id).steps
     if as_json:
         print_json({"campaign": key, "unsure": [doubt_as_json(doubt) for doubt in left]})
-    status = standing(ledger, campaign)
+    status = in_short(ledger, campaign)
     unsure = f"{in_calls(left)} unsure" if left else "nothing is unsure"
     say("", f"{key}: {unsure}; {summary(status)}", as_json=as_json)
     say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))), as_json=as_json)

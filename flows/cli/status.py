@@ -65,13 +65,14 @@ def _nothing_yet(key: str | None, *, as_json: bool) -> None:
 
 
 def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
-    from tasks.standing import standing
+    from tasks.standing import in_short, standing
 
+    look = standing if as_json else in_short
     campaigns = ledger.campaigns()
     if not campaigns:
         _nothing_yet(None, as_json=as_json)
         return
-    stand = [standing(ledger, _with_doubts(ledger, campaign)) for campaign in campaigns]
+    stand = [look(ledger, _with_doubts(ledger, campaign)) for campaign in campaigns]
     if as_json:
         print_json({"campaigns": stand})
         return
@@ -101,13 +102,13 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
 def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     from flows.cli.look import seen_doubt
     from flows.cli.plan import last_run_lives
-    from tasks.standing import standing
+    from tasks.standing import in_short, standing
 
     campaign = _with_doubts(ledger, campaign)
-    stand = standing(ledger, campaign)
     if as_json:
-        print_json(stand)
+        print_json(standing(ledger, campaign))
         return
+    stand = in_short(ledger, campaign)
     say(f"{campaign.key} at {campaign.service}")
     say(f"  project   {_call(stand, 'project')}", f"  problem   {_call(stand, 'problem')}")
     if (doubt := seen_doubt(campaign)) is not None:
