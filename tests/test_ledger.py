@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import insert, text
 from sqlalchemy.exc import IntegrityError, StatementError
 
+from data import looking
 from data.ledger import Ledger, now
 from data.opening import LedgerUnusable
 from data.states import Ending, Operation, Step
@@ -74,6 +75,20 @@ def test_what_is_left_to_send_is_read_in_the_definitions_order(small: Small) -> 
         (True, Step.WAITING, Step.WAITING): 1,
         (False, Step.DONE, Step.WAITING): 1,
     }
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 10])
+def test_everybody_of_a_campaign_is_read_and_nobody_else(
+    small: Small, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    """However few are read at once, and although the people of campaigns lie among each other."""
+    monkeypatch.setattr(looking, "AT_ONCE", at_once)
+    other = small.ledger.begin("b", definition("xi", "yo", key="b"), intent("b")).campaign
+    small.ledger.take_over(definition("ada", "bo", "cy", "di", "ed"), intent("two"))
+    small.ledger.take_over(definition("xi", "yo", "za", key="b"), intent("b2"))
+    assert [one.first_name for one in small.people()] == ["ada", "bo", "cy", "di", "ed"]
+    assert [one.first_name for one in small.ledger.candidates(other)] == ["xi", "yo", "za"]
+    assert list(small.ledger.candidates(other + 1)) == []
 
 
 def test_a_failed_commit_leaves_nothing_of_itself(small: Small) -> None:
