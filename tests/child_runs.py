@@ -102,6 +102,10 @@ class ChildRuns:
         """Wait until a run has ended or stands still."""
         return End(**self._ask("wait", pid=pid))
 
+    def warm_up(self, run: ChildRun) -> None:
+        """Make a run in the server itself: what it does first of all is done for all the others."""
+        self._ask("warm up", **asdict(run))
+
     def run(self, run: ChildRun) -> End:
         """Make one run and wait for it."""
         return self.wait(self.start(run))
@@ -135,6 +139,9 @@ class Server:
                     answer = self._go()
                 case "wait":
                     answer = asdict(self._wait(asked["pid"]))
+                case "warm up":
+                    answer = _conduct(ChildRun(**asked))
+                    _keep_what_is_there()
             print(json.dumps(answer), flush=True)
         for pid in self._says:
             os.kill(pid, signal.SIGKILL)
@@ -219,6 +226,7 @@ def _warm_up() -> None:
     import crash_points  # noqa: F401
     import httpcore  # noqa: F401
     import mutants  # noqa: F401
+    from compiled_once import compile_once
 
     import flows.order  # noqa: F401
     from tasks.sending import Sender
@@ -229,6 +237,12 @@ def _warm_up() -> None:
     verdict.pause_of.__kwdefaults__.update(least=0.01, most=0.01, default=0.01)
     assert Sender.__init__.__kwdefaults__
     Sender.__init__.__kwdefaults__.update(first_wait=0.01)
+    compile_once()
+    _keep_what_is_there()
+
+
+def _keep_what_is_there() -> None:
+    gc.collect()
     gc.disable()  # a run is over before there is garbage worth looking for
     gc.freeze()  # what is shared with every fork stays shared
 

@@ -2,13 +2,14 @@
 
 import gc
 import os
-import shutil
-from pathlib import Path
 
 import pytest
 
-from tests.databases import begin_session, each_database, end_session, one_test_of_many, postgres
+from tests.compiled_once import compile_once
+from tests.databases import each_database, end_postgres, one_test_of_many, postgres
 from tests.prefect_home import automated, desk, plain, prefect, standing
+from tests.session import begin_session, end_session, memory
+from tests.tables_once import make_tables_once, really_migrated
 
 __all__ = [
     "automated",
@@ -18,20 +19,21 @@ __all__ = [
     "plain",
     "postgres",
     "prefect",
+    "really_migrated",
     "standing",
 ]
 
-MEMORY = Path("/dev/shm")
-ENOUGH = 2 * 2**30  # bytes; a whole run leaves a quarter of one GiB
-
 # Each ledger waits for the disk with every commit, as it must; here memory is the disk, where
 # there is enough of it. That a commit is durable is judged by tests of its own.
-if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH:
-    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+if (roomy := memory()) is not None:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(roomy))
 
 # Most of what is imported and collected stays to the end. Looking through it for garbage as often
 # as Python does by itself takes half of the time of collecting, and a share of that of each test.
 gc.set_threshold(50_000, 20, 50)
+
+compile_once()
+make_tables_once()
 
 
 def pytest_collection_finish() -> None:
@@ -46,4 +48,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
+        end_postgres()
         end_session()

