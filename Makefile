@@ -7,7 +7,7 @@ TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench fuzz mutants advisories
 
-.PHONY: demo test crashes simulate bench fuzz check setup setup-tests lock clean
+.PHONY: demo test crashes simulate bench fuzz mutants coverage check setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -26,6 +26,16 @@ bench: setup-tests .bench/.ready  ## speed and size beside rivals, 35 minutes; Q
 
 fuzz: .fuzz/.ready     ## SECONDS=1800 of bytes that nobody chose for each reader; TARGETS="tables words"
 	@.fuzz/bin/python -m tests.fuzz_for_hours $(or $(SECONDS),60) $(TARGETS)
+
+mutants: .mutants/.ready  ## change every decision in every small way: do the tests notice? 15 minutes
+	@nice .mutants/bin/mutmut run
+	@.mutants/bin/python -m tests.mutation_score
+
+coverage: setup-tests  ## which branches of what decides and remembers the whole suite takes
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest $(TESTS)
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
 
 check: setup-tests     ## lint, types, and who may import whom
 	@$(BIN)/ruff check .

@@ -75,6 +75,8 @@ class Gate:
             pause = self._paused_until - asyncio.get_running_loop().time()
             if pause <= 0:
                 pause = await self._unless_it_fails(self._together.pause()) or 0.0
+            if self.stopped:
+                break
             if pause > 0:
                 await self.wait(pause)
             elif operation is Operation.INVITE and (over := self._over()) is not None:

@@ -1,4 +1,4 @@
-"""Email addresses: whether one is usable is for a library to say, however seldom it is asked."""
+"""Email addresses: a library says which are usable, however seldom it is asked, and we say why."""
 
 import pytest
 from email_validator import EmailNotValidError, validate_email
@@ -42,3 +42,58 @@ def test_an_address_is_judged_as_the_library_judges_it(local: str, domain: str) 
         with pytest.raises(NotAnEmail) as raised:
             email_address(address)
         assert str(raised.value).lower() == f"{WANTED} ({against})"
+
+
+LONG_LOCAL, LONG_DOMAIN = "a" * 64, ".".join(("b" * 63, "c" * 63, "d" * 57, "org"))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "ada@example.com",
+        " ada@example.com\u00a0",
+        "Zoë@Bücher.example",
+        "a@b.test",
+        f"{LONG_LOCAL}@b.org",
+    ],
+)
+def test_an_address_stays_as_it_was_typed(typed: str) -> None:
+    """Only the spaces around it go: the log-in must equal it (interface 4.7)."""
+    assert email_address(typed) == typed.strip()
+
+
+def test_the_longest_address_is_one() -> None:
+    """254 characters are the most that a mail server takes."""
+    longest = f"{LONG_LOCAL}@{LONG_DOMAIN}"
+    assert len(longest) == 254
+    assert email_address(longest) == longest
+
+
+TOO_LONG = "an email address of at most 254 characters, 64 of them before the @"
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("ana@", "an email address (there must be something after the @-sign)"),
+        ("ana", "an email address (an email address must have an @-sign)"),
+        ("Ana Lee <ana@b.org>", "an email address, only what stands between < and >: ana@b.org"),
+        ("Ana <", "an email address, only what stands between < and >: "),
+        ("<ana@b.org> or <eve", "an email address, only what stands between < and >: eve"),
+        ("<ana@b.org> at home", "an email address"),
+        ("an\u3164a@b.org", "an email address without the invisible HANGUL FILLER in it"),
+        (f"{LONG_LOCAL}a@b.org", TOO_LONG),
+        (f"{LONG_LOCAL}@b{LONG_DOMAIN[1:]}s", TOO_LONG),
+        ("a" * 255, TOO_LONG),
+    ],
+)
+def test_what_is_no_address_is_told_in_words(typed: str, why: str) -> None:
+    """Nothing is repaired in silence; where the address can be seen, it is pointed to."""
+    with pytest.raises(NotAnEmail) as refused:
+        email_address(typed)
+    assert str(refused.value) == why
+
+
+def test_nobody_is_asked_about_an_address() -> None:
+    """A domain that does not exist is no mistake of form, and a check sends nothing anywhere."""
+    assert email_address("ada@nowhere.invalid-domain-xyz.org")

@@ -32,6 +32,7 @@ def paris(written: str) -> datetime:
     [
         ("Mon-Fri 09:00-18:00", WEEKDAYS, time(9), time(18)),
         ("mon-fri 9-18", WEEKDAYS, time(9), time(18)),
+        ("9 - 17:59", EVERY_DAY, time(9), time(17, 59)),
         ("9:30 - 17:45", EVERY_DAY, time(9, 30), time(17, 45)),
         ("Monday, Wed - Fri 8-12", frozenset({0, 2, 3, 4}), time(8), time(12)),
         ("Sat-Mon 10:00-24:00", frozenset({5, 6, 0}), time(10), time(0)),
@@ -46,17 +47,25 @@ def test_hours_are_read_as_people_write_them(
     assert hours(typed) == (days, begins, ends)
 
 
+SUCH_AS = "days and times of the clock, such as Mon-Fri 09:00-18:00"
+IN_ORDER = "an end after the begin, within one day, such as 09:00-18:00 or 18:00-24:00"
+TIMES = "times from 00:00 to 24:00"
+
+
 @pytest.mark.parametrize(
-    "typed",
+    ("typed", "wanted"),
     [
-        *("", "always", "Mon-Fri", "18:00-09:00", "9-9", "9-25", "9:60-10", "24-24"),
-        *("Mo-Fr 9-18", "Funday 9-18", "Mon-Tue-Wed 9-18", "9:00-18:00 Mon", "-9-18"),
+        *((typed, SUCH_AS) for typed in ("", "always", "Mon-Fri", "Mo-Fr 9-18", "Funday 9-18")),
+        *((typed, SUCH_AS) for typed in ("Mon-Tue-Wed 9-18", "9:00-18:00 Mon", "-9-18")),
+        *((typed, IN_ORDER) for typed in ("18:00-09:00", "9-9", "24-24")),
+        *((typed, TIMES) for typed in ("9-25", "9:60-10", "9-10:60", "9-24:01")),
     ],
 )
-def test_anything_else_is_refused(typed: str) -> None:
+def test_anything_else_is_refused(typed: str, wanted: str) -> None:
     """Hours that nobody can be sure about are refused, with what was wanted."""
-    with pytest.raises(NotHours, match=r"such as|00:00"):
+    with pytest.raises(NotHours) as refused:
         hours(typed)
+    assert str(refused.value) == wanted
 
 
 @pytest.mark.parametrize(
@@ -77,7 +86,21 @@ def test_open_and_closed(at: str, closes: str | None, opens: str) -> None:
     """Begin and end are inside; what comes next is the next working day, on the wall's clock."""
     table = office()
     assert table.closes(paris(at)) == (paris(closes) if closes else None)
-    assert table.opens(paris(at)) == paris(opens)
+    found = table.opens(paris(at))
+    assert found == paris(opens)
+    assert found.tzinfo is UTC
+
+
+def test_midnight_as_the_end_is_that_of_the_same_day() -> None:
+    """Until 24:00 is until the next day begins, and no day longer."""
+    assert office(ends=time(0)).closes(paris("2026-12-01 10:00")) == paris("2026-12-02 00:00")
+
+
+def test_the_day_is_the_one_on_the_clock_of_the_place() -> None:
+    """Late on a Sunday in New York it is Monday elsewhere; Sunday's hours still come."""
+    table = office(days=frozenset({6}), begins=time(21), ends=time(23), timezone="America/New_York")
+    sunday = datetime(2026, 12, 6, 20, 30, tzinfo=ZoneInfo("America/New_York"))
+    assert table.opens(sunday) == sunday + timedelta(minutes=30)
 
 
 def test_holidays_are_closed_and_the_next_day_is_looked_for() -> None:
@@ -121,6 +144,8 @@ def test_written_for_people() -> None:
     """Days are written as runs."""
     table = office(days=frozenset({0, 2, 3, 4, 6}), holidays=frozenset({date(2026, 12, 25)}))
     assert str(table) == "Mon, Wed-Fri, Sun 09:00-18:00 (Europe/Paris), not on 1 holiday"
+    holidays = frozenset({date(2026, 12, 25), date(2026, 12, 26)})
+    assert str(office(holidays=holidays)).endswith("not on 2 holidays")
     assert str(office(ends=time(0))) == "Mon-Fri 09:00-24:00 (Europe/Paris)"
 
 

@@ -110,6 +110,8 @@ def test_what_is_no_timezone_is_unknown(name: str) -> None:
 
 def test_a_date_time_cell_is_a_wall_time() -> None:
     """A spreadsheet keeps times as fractions of a day; a microsecond off is the minute meant."""
+    half = datetime.fromisoformat("2026-12-01T08:59:59.500000")
+    assert moments.whole_minute(half) == datetime.fromisoformat("2026-12-01T09:00")
     nearly = datetime.fromisoformat("2026-12-01T08:59:59.999995")
     assert moments.whole_minute(nearly) == datetime.fromisoformat("2026-12-01T09:00")
     with pytest.raises(moments.NotAMoment, match="seconds"):

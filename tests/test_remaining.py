@@ -1,8 +1,20 @@
 """What is left to do: definitions beside the ledger, decided without either."""
 
+from dataclasses import replace
+
 import pytest
 
-from data.remaining import Known, Remaining, after, compare, fields_of, remaining
+from data.remaining import (
+    Changes,
+    Known,
+    Remaining,
+    after,
+    compare,
+    fields_of,
+    meant,
+    remaining,
+    waiting,
+)
 from data.states import Step
 from tests.small_ledger import definition
 
@@ -114,3 +126,67 @@ def test_without_invites_people_are_only_added() -> None:
 def test_a_run_with_nothing_to_do_knows_it(left: Remaining, nothing: bool) -> None:
     """Nothing to do means no request at all, not even for a token."""
     assert left.nothing is nothing
+
+
+# -- a corrected address, a clock that changed, and who waits ---------------------------------
+
+
+def test_a_corrected_address_means_whoever_has_it_now() -> None:
+    """Its row in the sheet stands for the new person, also where both are listed; nobody twice."""
+    old, new = known("ada", D, X, listed=False), known("eve", D, W)
+    old = replace(old, instead=new.key)
+    there = beside(old, new)
+    for names in (("ada",), ("ada", "eve"), ("eve", "ada")):
+        changes = compare(definition(*names), there)
+        assert not any((changes.new, changes.removed, changes.returned))
+        told = [(one.key, now.key) for one, now in changes.corrected]
+        assert told == [(old.key, new.key)] * ("ada" in names)
+        people = [(one.key, one.email1, now) for one, now in meant(definition(*names), there)]
+        assert people == [(new.key, "eve@example.com", new)]
+    assert [one.key for one in compare(definition("bo"), there).removed] == [new.key]
+
+
+def test_a_corrected_address_keeps_the_words_of_its_row() -> None:
+    """Name and notes come from the sheet, the address from the person who corrected it."""
+    old, new = known("ada", D, X, listed=False), known("eve", D, W)
+    there = beside(replace(old, instead=new.key), new)
+    [(candidate, now)] = meant(definition("ada", notes="tall"), there)
+    assert (candidate.first_name, candidate.notes, candidate.email1) == (
+        "ada",
+        "tall",
+        now.fields[2],
+    )
+
+
+def test_a_clock_that_changed_is_noted() -> None:
+    """It is sent nowhere, so it may change at any time."""
+    there = beside(replace(known("ada", D, W), timezone="Asia/Tokyo"), known("bo", D, W))
+    [(before, now)] = compare(definition("ada", "bo"), there).moved
+    assert (before.key, before.timezone, now.timezone) == ("ada@example.com", "Asia/Tokyo", None)
+
+
+def test_who_waits_for_an_invitation() -> None:
+    """In the ledger's order, who is new behind; each with the clock that the definition names."""
+    people = [
+        replace(known("ada", D, W), timezone="Asia/Tokyo"),
+        known("bo", W, W),
+        known("cy", D, D),
+        known("di", U, W),
+        known("eli", R, W, notes="old"),
+        known("fay", D, W),  # gone from the sheet
+        known("gus", D, W, listed=False),  # back in it
+        known("hal", D, W, listed=False),
+        known("ina", D, W),  # held
+        known("jo", R, W),
+    ]
+    there = beside(*people)
+    named = ("kim", "gus", "eli", "ada", "bo", "cy", "di", "ina", "jo", "lea")
+    sought = definition(*named)
+    found = waiting(sought, compare(sought, there), there, {"ina@example.com", "lea@example.com"})
+    assert [key.partition("@")[0] for key, _ in found] == ["ada", "bo", "eli", "gus", "kim"]
+    assert {zone for _, zone in found} == {None}
+    assert waiting(sought, compare(sought, there), there)[-1][0] == "lea@example.com"
+    clocks = replace(sought, candidates=(replace(sought.candidates[0], timezone="Asia/Tokyo"),))
+    assert waiting(clocks, compare(clocks, {}), {}) == [("kim@example.com", "Asia/Tokyo")]
+    gone = definition("bo")
+    assert waiting(gone, Changes(), beside(people[0])) == [("ada@example.com", "Asia/Tokyo")]

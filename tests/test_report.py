@@ -155,12 +155,15 @@ def test_nobody_is_named_unasked(campaign: DoubtfulCampaign) -> None:
         ("nobody", "nobody"),
         ("Zoe\u0308 and ZOË, not zoë", "Z*** and Z***, not zoë"),
         ("李明已确认", "******已确认"),
+        ("明月 agreed, so did Jo and J", "****** agreed, so did J*** and J"),
         ("", ""),
     ],
 )
 def test_what_people_typed_is_masked_by_word(said: str, masked: str) -> None:
     """Addresses always; names only where a word begins like one."""
-    names = words_of_names([("Mark", "O'Neil"), ("Mary-Ann", "X"), ("Zoë", "Y"), ("明", "李")])
+    names = words_of_names(
+        [("Mark", "O'Neil"), ("Mary-Ann", "X"), ("Zoë", "Y"), ("明", "李"), ("明月", "Jo")]
+    )
     assert masked_text(said, names) == masked
 
 

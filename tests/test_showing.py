@@ -97,6 +97,7 @@ def page(**more: Any) -> str:
         ("ada@localhost", "a***@l***"),
         ("@", "@"),
         ("ada", "a***"),
+        ("ada@home@example.com", "a***@e***.com"),
         ("", ""),
     ],
 )

@@ -220,3 +220,122 @@ def test_reasons_are_sentences_without_numbers_of_people() -> None:
                 UNSURE: "may have been",
             }
             assert promised[judged.proof] in judged.reason
+
+
+REASONS: list[tuple[Operation, Exchange, str]] = [
+    (CREATE, Exchange(Phase.NOTHING), "The service could not be reached, so nothing was sent."),
+    (
+        INVITE,
+        Exchange(Phase.NOTHING, failure="CredentialsRefused"),
+        "The service refused the credentials, so nothing was sent.",
+    ),
+    (
+        ADD,
+        Exchange(Phase.NOTHING, failure="InvalidURL"),
+        "This program could not form the request (InvalidURL), so nothing was sent. This is a "
+        "mistake in the program or in the address of the service.",
+    ),
+    (
+        INVITE,
+        Exchange(Phase.SENDING),
+        "The request began to leave, but no answer came back: the invitation may have been sent.",
+    ),
+    (
+        ATTACH,
+        Exchange(Phase.SENT),
+        "The request left, but no answer came back: the problem may have been added.",
+    ),
+    (CREATE, answered(401), "The access token was not accepted; nothing happened."),
+    (
+        CREATE,
+        answered(403),
+        "The service does not allow creating the project with these credentials (status 403); "
+        "nothing happened.",
+    ),
+    (INVITE, answered(404), "The service refused the invitation (status 404); nothing happened."),
+    (
+        ADD,
+        answered(422),
+        "The service refused adding the candidates (status 422); nothing happened.",
+    ),
+    (
+        ADD,
+        answered(413),
+        "The service refused adding the candidates (status 413); nothing happened.",
+    ),
+    (
+        ATTACH,
+        answered(402),
+        "The service refused adding the problem to the project (status 402); nothing happened.",
+    ),
+    (INVITE, answered(501), "The service refused the invitation (status 501); nothing happened."),
+    (
+        INVITE,
+        answered(302),
+        "The service pointed to another address (status 302), which is never followed: the "
+        "invitation may have been sent.",
+    ),
+    (
+        INVITE,
+        answered(408),
+        "The service gave up waiting (status 408): the invitation may have been sent.",
+    ),
+    (
+        CREATE,
+        answered(409),
+        "The service reported a conflict (status 409): the project may have been created.",
+    ),
+    (
+        ADD,
+        answered(425),
+        "The service did not take the request (status 425); nothing happened.",
+    ),
+    (ADD, answered(429), "The service asked for a pause; nothing happened."),
+    (
+        ADD,
+        answered(504),
+        "The service failed while answering (status 504): the candidates may have been added.",
+    ),
+    (
+        INVITE,
+        answered(200, content_type="text/html"),
+        "A web page answered instead of the service: the invitation may have been sent.",
+    ),
+    (
+        INVITE,
+        answered(200, body_failed=True),
+        "The service said yes although the request broke off midway: the invitation may have been "
+        "sent.",
+    ),
+    (
+        CREATE,
+        answered(200),
+        "The service said yes but gave no usable project id: the project was probably created.",
+    ),
+    (
+        ADD,
+        answered(200),
+        "The service said yes but gave no usable ids: probably added, id unknown.",
+    ),
+    (INVITE, answered(200), "The service confirmed it."),
+]
+
+
+@pytest.mark.parametrize(("operation", "seen", "reason"), REASONS)
+def test_what_a_person_is_told(operation: Operation, seen: Exchange, reason: str) -> None:
+    """Whoever settles a doubt has this sentence and nothing else to judge by."""
+    assert verdict(operation, seen).reason == reason
+
+
+def test_a_second_401_speaks_of_the_credentials() -> None:
+    """The token was fresh: what is wrong is what it was made from."""
+    assert verdict(INVITE, answered(401), renewed=True).reason == (
+        "The service does not allow the invitation with these credentials (status 401); "
+        "nothing happened."
+    )
+
+
+@pytest.mark.parametrize(("rows", "then"), [(1, STOP), (2, HALVE)])
+def test_two_rows_can_be_halved(rows: int, then: Then) -> None:
+    """What is too large for one request is halved until one row stands alone."""
+    assert verdict(ADD, answered(413), rows=rows).then is then
