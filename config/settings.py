@@ -156,6 +156,7 @@ class LocalSettings(BaseSettings):
     """What this machine decides: where the ledger is, and how hard to press the service.
 
     `request_deadline` is in seconds, for one whole call; `invites_per_second` None means no limit.
+    `wave_runs` is how many runs of a work pool may share the invitations of a large campaign.
     """
 
     model_config = SettingsConfigDict(
@@ -175,6 +176,7 @@ class LocalSettings(BaseSettings):
     candidates_per_request: int = Field(default=100, ge=1, le=10_000)
     invites_in_flight: int = Field(default=8, ge=1)
     invites_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    wave_runs: int = Field(default=1, ge=1, le=100)
     request_deadline: float = Field(default=45.0, gt=GATEWAY_LIMIT, allow_inf_nan=False)
     do_not_contact: Annotated[Path, AfterValidator(_under_home)] | None = None
     ca_file: Annotated[Path, AfterValidator(_under_home), AfterValidator(_certificates)] | None = (

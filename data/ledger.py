@@ -283,6 +283,11 @@ class Ledger(Looking, Judging, Pacing, Privacy):
         return recovery.last_lives(connection, campaign_row, now())
 
     @reading
+    def at_work_before(self, connection: Connection, campaign_row: int, run: int) -> int:
+        """How many runs that began before this one are at work on a campaign, on any machine."""
+        return recovery.at_work_before(connection, campaign_row, run, now())
+
+    @reading
     def _dead_runs(self, connection: Connection, campaign_row: int) -> list[int]:
         return recovery.dead_runs(connection, campaign_row, now())
 

@@ -10,7 +10,7 @@ from data import holding, intake, records, so_far
 from data.forgotten import MARK
 from data.part import LedgerPart, reading
 from data.remaining import Known
-from data.states import Step
+from data.states import AttemptState, Step
 from data.tables import Attempt, Campaign, Candidate, Run
 from data.turns import SoFar
 
@@ -39,6 +39,20 @@ _COUNTS = (
     select(*_KINDS, func.count())
     .where(candidate.c.campaign_id == bindparam("of"))
     .group_by(*_KINDS)
+)
+
+
+_STILL_WAITING = select(candidate.c.id).where(
+    candidate.c.id.in_(bindparam("rows", expanding=True)), candidate.c.invite_state == Step.WAITING
+)
+_SENT_BESIDE = (
+    select(attempt.c.id)
+    .where(
+        attempt.c.campaign_id == bindparam("of"),
+        attempt.c.run_id != bindparam("run"),
+        attempt.c.state == AttemptState.SENDING,
+    )
+    .limit(1)
 )
 
 
@@ -170,6 +184,17 @@ class Looking(LedgerPart):
             .order_by(candidate.c.id)
         )
         return [ToInvite(*row) for row in rows if row.id not in held]
+
+    @reading
+    def still_waiting(self, connection: Connection, rows: Sequence[int]) -> set[int]:
+        """Of these candidates (ledger rows), those whose invitation nobody has claimed by now."""
+        return set(connection.scalars(_STILL_WAITING, {"rows": rows}))
+
+    @reading
+    def sent_beside(self, connection: Connection, campaign_row: int, run: int) -> bool:
+        """Whether another run has a request of this campaign on its way."""
+        asked = {"of": campaign_row, "run": run}
+        return connection.execute(_SENT_BESIDE, asked).first() is not None
 
     @reading
     def timezones(self, connection: Connection, campaign_row: int) -> list[str | None]:

@@ -59,6 +59,17 @@ def last_lives(connection: Connection, campaign_row: int, at: datetime) -> bool:
     return lives(last, this_process(), shared_now(connection, at))
 
 
+def at_work_before(connection: Connection, campaign_row: int, run: int, at: datetime) -> int:
+    """How many runs of a campaign that began before `run` have not ended, and live."""
+    others = connection.execute(
+        select(runs).where(
+            runs.c.campaign_id == campaign_row, runs.c.ended_at.is_(None), runs.c.id < run
+        )
+    ).all()
+    here, at = this_process(), shared_now(connection, at)
+    return sum(lives(other, here, at) for other in others)
+
+
 def bury(connection: Connection, run: int, at: datetime) -> int:
     """Close a dead run. Returns how many of its calls are now UNSURE."""
     left = give_up(connection, run, at, LEFT_BY_DEAD_RUN)

@@ -6,6 +6,7 @@ Prefect runs, schedules and shows; it never guards. The ledger decides what may 
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from getpass import getuser
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from prefect.states import Cancelled, Completed, Failed
 from config.errors import BadInput, CampaignError
 from config.settings import load_local
 from data.ledger import Ledger, now
+from data.processes import HEARTBEAT_EXPIRES
 from data.states import Ending
 from flows.credentials import service_settings
 from flows.ending import Finish
@@ -27,6 +29,7 @@ from flows.interrupts import listen_again
 from flows.next_run import schedule_next
 from flows.order import Desk, conduct
 from flows.seen import CANCELLED, name_of, seen
+from flows.sharing import ask_for_wave_runs
 from flows.watching import Watcher, watcher
 from flows.wrong_places import where_wrong
 from tasks import logs
@@ -42,6 +45,10 @@ WAITING_FOR_APPROVAL = "WaitingForApproval"
 STOPPED = "Stopped"
 BAD_INPUT = "BadInput"
 NOT_YET = "NotYet"  # nothing is wrong and nobody is needed: invitations wait for their time
+
+# Seconds that a run which shares a campaign stays for the others: longer than one of them that
+# died on another machine is thought to live.
+PATIENCE = HEARTBEAT_EXPIRES.total_seconds() + 30
 
 
 def _name() -> str:
@@ -68,8 +75,18 @@ async def run_campaign(
     `campaign` picks one of several in a file. Safe to run again at any time. `accept_removed` lets
     it go on although more people are gone from the definition than its guard allows.
     """
-    listen_again()  # for the runs beside this one
     asked = Asked(Path(file), campaign, Path(definition) if definition else None)
+    return await see_through(asked, accept_removed)
+
+
+async def see_through(
+    asked: Asked, accept_removed: bool = False, most: int | None = None
+) -> State[Any]:
+    """Do all that is left of a campaign in this run; answers the run's final state.
+
+    `most`: how many runs may share it, this one included; None: as the settings say.
+    """
+    listen_again()  # for the runs beside this one
     watching = watcher.get()
     try:
         service, local = await service_settings(), load_local()
@@ -88,6 +105,8 @@ async def run_campaign(
                     warns=_warns(watching),
                     stopped=pages.stopped,
                     accept_removed=_who() if accept_removed else None,
+                    shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),
+                    patience=PATIENCE if local.wave_runs > 1 else 0,
                 )
                 end = await conduct(asked, desk)
                 if end.ending is Ending.STOPPED and (why := await pages.stopped()):
@@ -102,8 +121,8 @@ async def run_campaign(
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         watching.failed(error)
         if isinstance(error, BadInput):
-            with_definition = ("--campaign", definition) if definition else ()
-            told = where_wrong(error.problems, file, *with_definition)
+            with_definition = ("--campaign", asked.definition) if asked.definition else ()
+            told = where_wrong(error.problems, asked.file, *with_definition)
             return Failed(name=BAD_INPUT, message=told)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))

@@ -24,6 +24,7 @@ from flows.campaign import run_campaign
 from flows.forms import approve_campaign, confirm_pilot, settle_campaign
 from flows.inbox import watch_inbox
 from flows.prefect_settings import RUNS
+from flows.wave_run import share_campaign
 
 # The flows of this product, by the names that Prefect knows them by.
 FLOWS = tuple(
@@ -35,6 +36,7 @@ FLOWS = tuple(
         approve_campaign,
         confirm_pilot,
         settle_campaign,
+        share_campaign,
     )
 )
 
@@ -89,6 +91,16 @@ def of_folder(folder: Path) -> Planned:
         name,
         {"folder": str(folder.resolve())},
         description=f"Every campaign in the folder {name}.",
+    )
+
+
+def of_wave_runs(pool: str) -> Planned:
+    """The deployment from which large campaigns of a work pool ask for wave runs."""
+    return Planned(
+        share_campaign,
+        pool,
+        description="Shares the invitations of a large campaign; begun by the campaign's own run.",
+        one_at_a_time=False,
     )
 
 

@@ -10,8 +10,9 @@ from config.timetable import Timetable
 from data.looking import ToInvite
 from data.pauses import Paused
 from data.turns import SoFar, Turn, Wait
-from flows.parts import may_go_on, name_of
-from flows.work import Work, paused_by
+from flows.others import others_ended
+from flows.parts import around, may_go_on, name_of
+from flows.work import Work, heed, paused_by
 from tasks.invitations import Slots, invite
 from tasks.sending import Sent
 from tasks.service.verdict import Proof
@@ -34,6 +35,9 @@ async def invite_people(work: Work) -> None:
             if person.row not in seen
         ]
         if not people:
+            run = work.begun.run
+            if await others_ended(work.desk, row, partial(_stays, work), run):
+                continue
             return
         so_far = await asyncio.to_thread(_so_far, work, table)
         at = work.desk.clock()
@@ -47,8 +51,16 @@ async def invite_people(work: Work) -> None:
         if not chosen:
             work.early = later(answer, table, work.key, campaign.timezone)
             return
-        seen.update(person.row for person in chosen)
-        await _Turn(work, table, slots, so_far, answer).take(chosen)
+        if not seen:
+            await work.desk.shares(work.key, len(chosen))
+        seen |= await _Turn(work, table, slots, so_far, answer).take(chosen)
+
+
+async def _stays(work: Work, seconds: float) -> bool:
+    """Wait a moment for others; False where somebody wants nothing more of this run."""
+    await work.gate.wait(seconds)
+    await heed(work)
+    return work.gate.stopped is None
 
 
 def _so_far(work: Work, table: Timetable) -> SoFar:
@@ -77,27 +89,47 @@ class _Turn:
         self._name = _name(table, answer.wave)
         self._held: str | None = None
 
-    async def take(self, people: Sequence[ToInvite]) -> None:
+    async def take(self, people: Sequence[ToInvite]) -> set[int]:
         """Make each part ready while the one before is being sent: the service never waits.
 
         Whoever says no then stops both of them, so that no more than a part is sent after it.
+        Answers whom this run came to (ledger rows), but for those whom others had invited by then.
         """
         work = self._work
+        came_to: set[int] = set()
         try:
             async with asyncio.TaskGroup() as parts:
-                for start in range(0, len(people), WAVE):
+                for start in await self._order(len(people)):
+                    part = await self._left(people[start : start + WAVE])
+                    if not part:
+                        continue
                     if not await may_go_on(work):
                         break
-                    part = people[start : start + WAVE]
+                    came_to.update(person.row for person in part)
                     half_out = asyncio.Event()
                     step = partial(self._invite, part, half_out)
-                    name = name_of(self._name, start, len(part), len(people))
+                    name = name_of(self._name, start, WAVE, len(people))
                     parts.create_task(work.desk.perform(name, step))
                     await half_out.wait()
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None  # the others were only cancelled because of it
         if self._held is not None:
             await _hold(work, self._held)
+        return came_to
+
+    async def _order(self, people: int) -> list[int]:
+        """At which positions the parts begin, in the order in which this run takes them."""
+        begun = self._work.begun
+        before = await asyncio.to_thread(
+            self._work.desk.ledger.at_work_before, begun.campaign, begun.run
+        )
+        return [WAVE * part for part in around(-(-people // WAVE), before)]
+
+    async def _left(self, part: Sequence[ToInvite]) -> Sequence[ToInvite]:
+        """Those of a part whom no other run has invited meanwhile."""
+        rows = [person.row for person in part]
+        waiting = await asyncio.to_thread(self._work.desk.ledger.still_waiting, rows)
+        return [person for person in part if person.row in waiting]
 
     async def _invite(self, part: Sequence[ToInvite], half_out: asyncio.Event) -> None:
         work, project = self._work, self._work.campaign().project_id

@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from data.tables import Campaign
 from data.turns import Wait
 from flows.ending import Finish, finish
 from flows.inviting import HOLD_ON, invite_people
+from flows.others import others_ended
 from flows.parts import in_parts
 from flows.work import Desk, Work, heed, heed_others, heed_the_ledger, paused_by, working
 from tasks.approval import held_back, plan_of
@@ -61,6 +62,8 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         desk.warns(left_out(wanted.forgotten))
     await asyncio.to_thread(follow_the_list, ledger, desk.local)
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
+    if whole.nothing and wanted.known and await others_ended(desk, wanted.known.id, _stays(desk)):
+        whole = await asyncio.to_thread(what_is_left, wanted, ledger)
     if (gone := await asyncio.to_thread(_gone, wanted, ledger, desk)) is not None:
         return await asyncio.to_thread(finish, ledger, wanted.key, gone)
     at = desk.clock()
@@ -108,6 +111,14 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             await _send_what_is_left(work)
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
     return replace(end, receipt=receipts.elsewhere)
+
+
+def _stays(desk: Desk) -> Callable[[float], Awaitable[bool]]:
+    async def wait(seconds: float) -> bool:
+        await asyncio.sleep(seconds)
+        return await desk.stopped() is None
+
+    return wait
 
 
 def _gone(wanted: Wanted, ledger: Ledger, desk: Desk) -> str | None:

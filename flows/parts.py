@@ -35,7 +35,17 @@ async def may_go_on(work: Work) -> bool:
     return work.gate.stopped is None
 
 
+def around(number: int, before: int) -> list[int]:
+    """In which order a run takes `number` parts, when so many runs began before it.
+
+    It begins where none of the others did, and comes round to what they have not done by then.
+    """
+    golden = 0.618033988749895  # its multiples, less their whole part, keep far from each other
+    first = int(number * (before * golden % 1))
+    return [*range(first, number), *range(first)]
+
+
 def name_of(what: str, start: int, number: int, whole: int) -> str:
     """Name a part for people: `invitations 101-200 of 1,000`."""
     # A hyphen: Prefect's graph has no dash and would show "1–7" as "17".
-    return f"{what} {start + 1:,}-{start + number:,} of {whole:,}"
+    return f"{what} {start + 1:,}-{min(start + number, whole):,} of {whole:,}"

@@ -34,6 +34,10 @@ from tasks.timing import Later, over, over_for, timetable_of
 T = TypeVar("T")
 
 
+async def nobody_shares(key: str, people: int) -> None:
+    """Let other runs share the invitations of a campaign: there are none."""
+
+
 async def nobody_stops() -> str | None:
     """Why nothing may be sent any more, as somebody outside the ledger says: nobody does."""
     return None
@@ -60,7 +64,9 @@ class Desk:
     `receipt_of` is the file beside which the receipt lies: None means the definition; a rehearsal
     leaves nothing there. `clock` says whether it is time for invitations; it answers aware times.
     `accept_removed`: who said that people are rightly gone from the definition.
-    `paced`: what the definition says about rates is kept.
+    `paced`: what the definition says about rates is kept. `shares` hears of which campaign how many
+    people can be invited now, before the first of them is, and may have other runs share them. For
+    `patience` seconds a run stays for the last answers of others, once nobody is left to invite.
     """
 
     ledger: Ledger
@@ -76,6 +82,8 @@ class Desk:
     clock: Callable[[], datetime] = now
     accept_removed: str | None = None
     paced: bool = True
+    shares: Callable[[str, int], Awaitable[None]] = nobody_shares
+    patience: float = 0
 
 
 @dataclass(slots=True)

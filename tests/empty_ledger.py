@@ -1,8 +1,9 @@
 """Ledgers that are there at once: to make a new one takes ten times as long as to open it."""
 
+import os
 import sqlite3
 import tempfile
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
 
@@ -16,9 +17,17 @@ def open_ledger(url: str) -> Ledger:
     address = make_url(url)
     path = Path(address.database or "")
     if address.get_backend_name() == "sqlite" and not path.exists():
-        path.touch(mode=0o600)
-        path.write_bytes(_empty())
+        _copy_to(path)
     return Ledger.open(url)
+
+
+def _copy_to(path: Path) -> None:
+    """All at once, and never over one that somebody else has opened meanwhile."""
+    with tempfile.NamedTemporaryFile(dir=path.parent) as copy:
+        copy.write(_empty())
+        copy.flush()
+        with suppress(FileExistsError):
+            os.link(copy.name, path)
 
 
 @cache

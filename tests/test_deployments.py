@@ -8,7 +8,7 @@ import pytest
 from prefect.schedules import Schedule
 
 from flows.cli.schedules import BadSchedule, schedule_of
-from flows.deployments import FLOWS, Planned, forms, of_inbox, to_serve, to_work
+from flows.deployments import FLOWS, Planned, forms, of_inbox, of_wave_runs, to_serve, to_work
 from flows.places import planned_of
 
 WRITTEN = """\
@@ -113,7 +113,8 @@ def test_workers_are_told_to_give_signs_of_life(tmp_path: Path) -> None:
 def test_every_flow_is_known_to_the_automations(tmp_path: Path) -> None:
     """A flow that they do not know would crash unseen."""
     write(tmp_path, "known")
-    planned = [*planned_of([tmp_path], None)[0], *forms(), of_inbox(tmp_path)]
+    found = planned_of([tmp_path], None)[0]
+    planned = [*found, *forms(), of_inbox(tmp_path), of_wave_runs("campaigns")]
     assert {one.flow.name for one in planned} == set(FLOWS)
 
 

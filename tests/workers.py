@@ -29,14 +29,20 @@ GRACE = 10  # seconds
 
 
 @contextmanager
-def worker(desk: Desk, pool: str = "campaigns") -> Iterator["subprocess.Popen[bytes]"]:
-    """A worker in a process group of its own; it and its runs are killed at the end.
+def worker(
+    desk: Desk, pool: str = "campaigns", limit: int = 10
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A worker in a process group of its own, with so many runs at a time at most; it and its runs
+    are killed at the end.
 
     What it says is added to `worker.log` in the desk's folder.
     """
     with (desk.folder / "worker.log").open("ab") as words:
         process = subprocess.Popen(
-            [PREFECT, "worker", "start", "--pool", pool, "--type", "process"],
+            [
+                *(PREFECT, "worker", "start", "--type", "process"),
+                *("--pool", pool, "--limit", str(limit)),
+            ],
             env=desk.environment | QUICK,
             cwd=desk.folder,
             stdin=subprocess.DEVNULL,

@@ -32,15 +32,18 @@ def deploy(
     from config.settings import load_local
     from flows.prefect_settings import prepare
 
-    notify_url = load_local().notify_url
+    local = load_local()
     prepare(quiet=False)
     from flows.cli.schedules import schedule_of
     from flows.cli.serve import planned, server_named
+    from flows.deployments import of_wave_runs
     from flows.registering import deploy_all
 
     found, problems = planned(places or [], schedule_of(cron, every, timezone))
+    if local.wave_runs > 1:
+        found.append(of_wave_runs(pool))
     address = server_named()
-    asyncio.run(deploy_all(found, pool, notify_url))
+    asyncio.run(deploy_all(found, pool, local.notify_url))
     say(f"{counted(len(found), 'deployment')} at {address}, for the work pool {pool}:")
     say(*(f"  {one.flow.name}/{one.name}: {one.when}" for one in found))
     say(f"Where they are to run, start a worker: prefect worker start --pool {pool}")

@@ -1,0 +1,36 @@
+"""The flow that shares the invitations of a large campaign with the run that asked for it."""
+
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
+
+from flows.campaign import see_through
+from flows.event_order import say_scheduled
+from flows.seen import name_of
+from flows.sharing import WAVE_RUN
+from flows.watching import whole
+from tasks.asked import Asked
+
+
+def _name() -> str:
+    return f"{name_of(flow_run.parameters['campaign'])} wave run"
+
+
+@flow(
+    name=WAVE_RUN,
+    flow_run_name=_name,
+    persist_result=False,
+    retries=0,
+    on_running=[say_scheduled],
+)
+async def share_campaign(file: str, campaign: str, definition: str | None = None) -> State[Any]:
+    """Do what is left of a campaign, beside other runs. Safe to run at any time.
+
+    Whoever cancels the run that asked for it means it as well.
+    """
+    whole.set(flow_run.parent_flow_run_id)
+    asked = Asked(Path(file), campaign, Path(definition) if definition else None)
+    return await see_through(asked, most=1)
