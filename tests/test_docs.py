@@ -11,7 +11,7 @@ from config.fields import ColumnsFields, DefinitionFields, ProjectFields
 from config.invite_fields import InvitesFields
 from config.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings, load_service
-from flows.cli.main import COMMANDS, application
+from flows.cli.commands import COMMANDS, application
 from sandbox.faults import faults_from_json
 from tests.documents import (
     ROOT,

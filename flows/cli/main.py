@@ -1,144 +1,25 @@
-"""The command `campaign`: its table of commands, and how every ending becomes an exit code.
+"""The command `campaign`: it prepares its own process first, before anything heavy is imported."""
 
-0 all done; 1 stopped, or not yet time for invitations; 2 bad input or usage, before any request;
-3 finished, but a person must look, or nothing sent before a person approves; 130 interrupted.
-"""
-
-import atexit
-import gc
 import os
 import sys
-from importlib import import_module
-from typing import Annotated
 
-import typer
-
-from config.errors import CampaignError
-from flows.cli.complaints import explain
-from flows.cli.speech import complain, tolerate_every_encoding
-
-# In the order of the help; each command, or group of them, is what has its name in its module.
-COMMANDS = (
-    ("demo", "flows.cli.demo"),
-    ("rehearse", "flows.cli.rehearse"),
-    ("sandbox", "flows.cli.sandbox"),
-    ("new", "flows.cli.new"),
-    ("check", "flows.cli.check"),
-    ("plan", "flows.cli.plan"),
-    ("run", "flows.cli.running"),
-    ("status", "flows.cli.status"),
-    ("links", "flows.cli.links"),
-    ("history", "flows.cli.history"),
-    ("report", "flows.cli.report"),
-    ("approve", "flows.cli.approve"),
-    ("confirm", "flows.cli.confirm"),
-    ("pause", "flows.cli.pause"),
-    ("resume", "flows.cli.pause"),
-    ("settle", "flows.cli.settle"),
-    ("resend", "flows.cli.resend"),
-    ("block", "flows.cli.block"),
-    ("allow", "flows.cli.allow"),
-    ("correct", "flows.cli.correct"),
-    ("withdraw", "flows.cli.correct"),
-    ("clean-up", "flows.cli.clean_up"),
-    ("forget", "flows.cli.forget"),
-    ("export", "flows.cli.export"),
-    ("problems", "flows.cli.problems"),
-    ("doctor", "flows.cli.doctor"),
-    ("metrics", "flows.cli.metrics"),
-    ("up", "flows.cli.up"),
-    ("serve", "flows.cli.serve"),
-    ("deploy", "flows.cli.deploy"),
-    ("credentials", "flows.cli.credentials"),
-    ("ledger", "flows.cli.ledger"),
-)
-
-BETWEEN_COLLECTIONS = 50_000  # new objects; Python's own is 700
-
-
-def application(typed: str | None = None) -> typer.Typer:
-    """Build the command line: with the command that was typed alone, else with all of them.
-
-    A command's module, and what that imports, costs time to whoever typed another one.
-    """
-    app = typer.Typer(
-        no_args_is_help=True,
-        add_completion=False,
-        # A stack trace with local variables would show candidates' names and addresses.
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-        rich_markup_mode=None,
-    )
-    app.callback()(campaign)
-    for name, module in [one for one in COMMANDS if one[0] == typed] or COMMANDS:
-        found = getattr(import_module(module), name.replace("-", "_"))
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
-        else:
-            app.command(name)(found)
-    return app
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from importlib.metadata import version
-
-        print(f"campaign {version('hiring-campaigns')}")
-        raise typer.Exit
-
-
-def campaign(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
-    ] = False,
-    log_format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="words|json", help="json: runs write a line for each request on standard error."
-        ),
-    ] = None,
-) -> None:
-    """Hiring campaigns, sent without fear.
-
-    Write down whom to invite to which assessment; campaign adds everyone to the project and
-    invites them. Nobody is invited twice, nobody is forgotten, and what may have gone wrong is
-    shown with its evidence. Every command is safe to type again.
-
-    To see it work: campaign demo. To begin: campaign new hiring.yaml
-    """
-    if log_format is not None:
-        os.environ["CAMPAIGN_LOG_FORMAT"] = log_format  # read with the other settings
+from flows.cli import garbage
 
 
 def main() -> None:
     """Run the command that was typed and end with its exit code."""
-    # What is imported stays: looking through all of it for garbage, again and again and at the
-    # end, took a fifth of a short command's time.
-    gc.set_threshold(BETWEEN_COLLECTIONS)
-    atexit.register(gc.freeze)
+    garbage.put_off()
     # Nobody plugs into pydantic here, and looking for who might reads about every package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    from flows.cli.commands import carry_out
+    from flows.cli.speech import tolerate_every_encoding
+
     tolerate_every_encoding()
     try:
-        code = _exit_code()
+        code = carry_out()
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has gone (`| head`): the rest has nowhere to go, at exit neither.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
     sys.exit(code)
-
-
-def _exit_code() -> int:
-    try:
-        application(*sys.argv[1:2])(prog_name="campaign")
-    except CampaignError as error:
-        explain(error)
-        return error.exit_code
-    except KeyboardInterrupt:
-        code = 130
-    except SystemExit as ended:
-        code = ended.code if isinstance(ended.code, int) else 0
-    if code == 130:
-        complain("Interrupted. What was recorded stands; the same command goes on from there.")
-    return code

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.errors import CampaignError
+from flows.cli import garbage
 from flows.cli.arguments import DefinitionFile, File, OnlyKeys, as_typed
 from flows.cli.closing import summary
 from flows.cli.one_run import OneRun
@@ -45,6 +46,7 @@ def rehearse(
 
     runs = _read(file, campaign, only or ())
     local = load_local()
+    garbage.look_from_now_on()
     say(
         "A rehearsal: nothing real is touched, no credentials are needed, "
         "and no email leaves this machine.",

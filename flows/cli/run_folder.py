@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flows.cli import garbage
 from flows.cli.complaints import lines_of
 from flows.cli.one_run import OneRun
 from flows.cli.speech import answering, command, complain, print_json
@@ -84,6 +85,7 @@ def _through_prefect(
         from flows.batch import run_batch
         from flows.watching import watcher
 
+        garbage.look_from_now_on()
         prefect.awaited()
         watcher.set(_Folder(runs, shown))
         await run_batch(place, return_state=True)

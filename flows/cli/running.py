@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from flows.cli import garbage
 from flows.cli.arguments import AsJson, DefinitionFile, OnlyKeys, as_typed
 from flows.cli.closing import next_steps, summary
 from flows.cli.complaints import doubtful, explain
@@ -131,6 +132,7 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
         from flows.campaign import run_campaign
         from flows.watching import watcher
 
+        garbage.look_from_now_on()
         prefect.awaited()
         for one in runs:
             watcher.set(shown.of(one))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.errors import CampaignError
+from flows.cli import garbage
 from flows.cli.speech import command, say
 from flows.cli.stopping import until_stopped
 
@@ -44,6 +45,7 @@ def sandbox(
     from sandbox.journal import FolderInUse
     from sandbox.server import Sandbox
 
+    garbage.look_from_now_on()
     place = folder or load_local().output_dir / "sandbox"
     wrong = _read(faults) if faults else []
     try:
