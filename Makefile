@@ -7,7 +7,7 @@ TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench fuzz mutants advisories
 
-.PHONY: demo test crashes simulate bench fuzz mutants coverage check setup setup-tests lock clean
+.PHONY: demo test crashes simulate bench fuzz mutants coverage check audit advisories setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -42,6 +42,14 @@ check: setup-tests     ## lint, types, and who may import whom
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
+
+audit: setup-tests     ## licences of what is installed, and dist/sbom.cdx.json; needs no network
+	@$(BIN)/python .ci/audit.py
+
+advisories: .advisories/.ready  ## known weaknesses of the locked packages, as pypi.org tells them
+	@.advisories/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock \
+		--progress-spinner off || { echo "See above: something was found, or pypi.org could not be \
+	asked. Nothing is known to be safe." >&2; exit 1; }
 
 setup: $(VENV)/.ready              ## .venv with the locked packages and the project
 setup-tests: $(VENV)/.ready-tests  ## the same, with what tests and checks need

@@ -1,0 +1,84 @@
+"""What the project is made of: every locked package is told, with a licence that was agreed to."""
+
+import json
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture
+def audit(tmp_path: Path) -> ModuleType:
+    """The audit, of a project elsewhere."""
+    spec = spec_from_file_location("audit", ROOT / ".ci" / "audit.py")
+    assert spec is not None and spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'a'\nversion = '1'\n")
+    module.ROOT = tmp_path  # type: ignore[attr-defined]
+    module.BILL = tmp_path / "dist" / "sbom.cdx.json"  # type: ignore[attr-defined]
+    return module
+
+
+def judged(audit: ModuleType, lock: str) -> int:
+    (audit.ROOT / "requirements.lock").write_text(lock)
+    return int(audit.main())
+
+
+def test_what_is_installed_is_agreed_to(audit: ModuleType) -> None:
+    """Today's packages, and a bill of materials that says the same each time."""
+    lock = (ROOT / "requirements.lock").read_text()
+    written = []
+    for _ in range(2):
+        assert judged(audit, lock) == 0
+        written.append(audit.BILL.read_bytes())
+    assert written[0] == written[1]
+    components = {one["name"]: one for one in json.loads(written[0])["components"]}
+    assert components["httpx"]["licenses"] == [{"expression": "BSD-3-Clause"}]
+    assert (components["httpx"]["scope"], components["pytest"]["scope"]) == ("required", "excluded")
+
+
+@pytest.mark.parametrize(
+    ("expression", "agreed"),
+    [
+        ("MIT", True),
+        ("MPL-2.0 AND (Apache-2.0 OR MIT)", True),
+        ("GPL-3.0-only", False),
+        ("MIT AND GPL-3.0-only", False),
+        ("LicenseRef-Proprietary", False),
+        ("", False),
+    ],
+)
+def test_a_licence_is_agreed_to_by_name(audit: ModuleType, expression: str, agreed: bool) -> None:
+    """Whatever nobody has agreed to is a person's decision, an unknown one as well."""
+    assert audit.agreed("a", expression) is agreed
+
+
+def test_an_exception_is_for_one_package(audit: ModuleType) -> None:
+    """What was agreed to for one is not agreed to for the next."""
+    assert audit.agreed("text-unidecode", "Artistic-1.0-Perl")
+    assert not audit.agreed("another", "Artistic-1.0-Perl")
+
+
+@pytest.mark.parametrize(
+    ("lock", "said"),
+    [
+        ("nowhere-to-be-found==1.0 \\\n    --hash=sha256:00\n", "is locked and not installed"),
+        ("httpx==0.1 \\\n    --hash=sha256:00\n", "is installed, 0.1 locked"),
+    ],
+)
+def test_what_differs_from_the_lock_is_told(
+    audit: ModuleType, capsys: pytest.CaptureFixture[str], lock: str, said: str
+) -> None:
+    """An audit of other packages than the locked ones would say nothing."""
+    assert judged(audit, lock) == 1
+    assert said in capsys.readouterr().out
+
+
+def test_what_another_system_needs_is_left_out(audit: ModuleType) -> None:
+    """The lock is for every system; what this one has not is not missed."""
+    assert judged(audit, "pywin32==1 ; sys_platform == 'win32' \\\n    --hash=sha256:00\n") == 0
+    assert json.loads(audit.BILL.read_text())["components"] == []
