@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from itertools import islice
+from time import thread_time
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -26,6 +27,7 @@ from flows.watching import whole
 from tasks.standing import tally
 
 EVERY = 3.0  # seconds between two looks at how far it is
+SHARE = 200  # and so many times as long as a look takes: of 100,000 people it takes a while
 PATIENCE = 10.0  # seconds that Prefect may take; a wave does not wait longer for its answer
 CANCELLED = "It was cancelled in Prefect."
 SUSPENDED = "It was suspended in Prefect."
@@ -46,6 +48,7 @@ class Seen:
         self._introduced = False
         self._progress: UUID | None = None
         self._said = ""
+        self._pause = EVERY
 
     def begins(self, key: str) -> None:
         """Learn which campaign it is."""
@@ -80,7 +83,7 @@ class Seen:
         await tolerantly(self._introduce(key))
         while True:
             await tolerantly(self._advance(key))
-            await asyncio.sleep(EVERY)
+            await asyncio.sleep(self._pause)
 
     async def _introduce(self, key: str) -> None:
         tags = {*flow_run.tags, f"campaign:{key}", self._host}
@@ -90,15 +93,9 @@ class Seen:
         self._introduced = True
 
     async def _advance(self, key: str) -> None:
-        campaign = await asyncio.to_thread(self._ledger.campaign, key)
-        if campaign is None:
-            return
-        people = await asyncio.to_thread(self._ledger.counts, campaign.id)
-        counts = tally(people, send=campaign.send_invites)
-        said = showing.how_far(counts, send=campaign.send_invites)
+        said, percent = await asyncio.to_thread(self._how_far, key)
         if said == self._said:
             return
-        percent = showing.percent(counts, send=campaign.send_invites)
         if self._progress is None:
             shown = ProgressArtifact(
                 key=showing.artifact_key("progress", key), description=said, progress=percent
@@ -108,6 +105,18 @@ class Seen:
             update = ArtifactUpdate(data=percent, description=said)
             await self._client.update_artifact(self._progress, update)
         self._said = said
+
+    def _how_far(self, key: str) -> tuple[str, float]:
+        """Say how far the campaign is, in words and in percent; nothing while it is unknown."""
+        begun = thread_time()
+        campaign = self._ledger.campaign(key)
+        if campaign is None:
+            return "", 0.0
+        people = self._ledger.counts(campaign.id)
+        self._pause = max(EVERY, SHARE * (thread_time() - begun))
+        send = campaign.send_invites
+        counts = tally(people, send=send)
+        return showing.how_far(counts, send=send), showing.percent(counts, send=send)
 
     async def _end(self, end: Finish) -> None:
         if not self._introduced:  # it was over at once
