@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from config.file_bytes import MARKS, decoded
+from config.formulas import unguarded
 from config.headers import Wishes, matches
 from config.places import Place, Problem, shown
 from config.table import ABOVE_AT_MOST, PeopleTable, TableRow, header_among, people_table
@@ -20,9 +21,6 @@ MOST_COLUMNS = 1_000
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 WORD = re.compile(r"\w+")
 LONGEST_WORD = 40
-# An apostrophe in front tells a spreadsheet that this is text and nothing to calculate; programs
-# that write text files put it there (data/exports.py is one), and it is no part of the text.
-GUARDED = ("'=", "'+", "'-", "'@", "'\t", "'\r")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +104,6 @@ def delimiter_of(text: str, chosen: Mapping[str, str], split_name: bool = False)
         return matches(header[1], chosen, split_name), len(header[1])
 
     return max(DELIMITERS, key=fit), 0
-
-
-def unguarded(row: list[str]) -> list[str]:
-    """Take the apostrophe away that keeps a cell from being calculated."""
-    if any(cell.startswith(GUARDED) for cell in row):
-        return [cell[1:] if cell.startswith(GUARDED) else cell for cell in row]
-    return row
 
 
 def _rows(

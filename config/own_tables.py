@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from config.cells import as_text, is_blank
-from config.csv_file import ENCODINGS, delimiter_of, unguarded
+from config.csv_file import ENCODINGS, delimiter_of
 from config.errors import BadInput
 from config.file_bytes import decoded, file_bytes
+from config.formulas import unguarded
 from config.headers import Wishes, find_columns, wishes_of
 from config.places import Place, Problem, shown
 from config.sources import TEXT_TABLES, WORKBOOKS, sources_of, suffix_of

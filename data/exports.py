@@ -17,11 +17,10 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from config.errors import CampaignError
+from config.formulas import guarded
 
 # Beyond 15 digits a spreadsheet rounds a number, and an id would be another id.
 LARGEST_EXACT_IN_A_CELL = 10**15
-# With one of these in front, a spreadsheet takes a text for something to run.
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 PIECE = 1 << 16  # characters of a CSV that are written at a time
 
 
@@ -89,18 +88,12 @@ def csv_pieces(links: Iterable[Link]) -> Iterator[bytes]:
     csv.writer(text, lineterminator="\n").writerow(COLUMNS)
     rows = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
     for link in links:
-        rows.writerow(["" if cell is None else _harmless(cell) for cell in link])
+        rows.writerow(["" if cell is None else guarded(cell) for cell in link])
         if text.tell() > PIECE:
             yield text.getvalue().encode()
             text.seek(0)
             text.truncate()
     yield text.getvalue().encode()
-
-
-def _harmless(cell: object) -> object:
-    if isinstance(cell, str) and cell.startswith(FORMULA_STARTS):
-        return "'" + cell
-    return cell
 
 
 def as_json(links: Iterable[Link]) -> bytes:

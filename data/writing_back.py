@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from io import StringIO
 from typing import Any
 
+from config import formulas
 from config.cells import as_text, is_blank
 from config.email_address import NotAnEmail, email_address
 from config.email_key import email_key
@@ -13,7 +14,7 @@ from config.errors import BadInput
 from config.headers import spelling
 from config.own_tables import OwnTable, PeopleAt
 from config.places import Place, Problem
-from data.exports import FORMULA_STARTS, RESULT_COLUMNS, Result
+from data.exports import RESULT_COLUMNS, Result
 from data.plain_workbook import plain_workbook
 from data.workbook_copy.cells import LAST_COLUMN, Cell, Spot, styles_of, with_cells
 from data.workbook_copy.package import Package
@@ -146,13 +147,9 @@ def as_text_file(table: OwnTable) -> tuple[bytes, int]:
 
 
 def _harmless(cell: Any) -> Any:
-    if (
-        isinstance(cell, str)
-        and cell.startswith(FORMULA_STARTS)
-        and not NO_FORMULA.fullmatch(cell.strip())
-    ):
-        return "'" + cell
-    return cell
+    if isinstance(cell, str) and NO_FORMULA.fullmatch(cell.strip()):
+        return cell
+    return formulas.guarded(cell)
 
 
 def _first_column(people: PeopleAt) -> int:

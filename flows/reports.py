@@ -4,6 +4,8 @@ Whoever may read the file may read these: what was found in it is quoted. What a
 is never touched, and a marked copy is never written over: somebody may be mending it.
 """
 
+import os
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -55,6 +57,8 @@ def withdraw(file: Path) -> None:
 
 
 def _text_of(report: Path) -> str | None:
+    if not report.is_file():
+        return None
     try:
         return report.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
@@ -80,12 +84,16 @@ def _marked(file: Path, content: str, problems: Sequence[Problem]) -> Path | Non
 
 def _write(path: Path, content: bytes, like: Path) -> None:
     """Write a file as a whole, to be read by those who can read `like`. Raises CannotWrite."""
-    fresh = path.with_name(f".{path.name}.tmp")
+    fresh: Path | None = None
     try:
-        fresh.touch(mode=0o600)
-        fresh.write_bytes(content)
+        # Others lay files here: no link of theirs stands where nobody can guess the name.
+        number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+        fresh = Path(name)
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
         fresh.chmod(like.stat().st_mode & 0o666)
         fresh.replace(path)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
+        if fresh is not None:
+            fresh.unlink(missing_ok=True)
         raise CannotWrite(path, error.strerror or "no reason given") from None

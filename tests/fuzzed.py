@@ -17,6 +17,7 @@ from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
 
+from config import formulas
 from config.cron import cron
 from config.do_not_contact import read_do_not_contact
 from config.email_address import NotAnEmail, email_address
@@ -32,7 +33,7 @@ from config.workbooks import frames
 from config.workbooks.compound import stream_of
 from config.workbooks.container import OLD_FORMAT
 from config.workbooks.shapes import Unfit
-from data.exports import FORMULA_STARTS, Link, as_csv, as_json
+from data.exports import Link, as_csv, as_json
 from data.masking import masked_text
 from flows.cli.speech import printable
 from tasks.service.auth import read_token
@@ -208,7 +209,7 @@ def shown(data: bytes) -> None:
     masked_text(text, {"ada", "lovelace", "李"})
     link = Link(text, text, text, 1, None, text)
     [_, row] = csv.reader(StringIO(as_csv([link]).decode(), newline=""))
-    assert not any(cell.startswith(FORMULA_STARTS) for cell in row)
+    assert not any(cell.startswith(formulas.STARTS) for cell in row)
     assert json.loads(as_json([link]))[0]["first_name"] == text
 
 

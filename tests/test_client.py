@@ -124,14 +124,45 @@ def test_a_cookie_of_one_answer_is_not_sent_with_the_next_request() -> None:
     assert [one.headers.get("cookie") for one in api.received] == [None, None]
 
 
-def test_a_redirect_is_not_followed() -> None:
-    """One request and no other, wherever the answer points."""
+@pytest.mark.parametrize("status", [300, 301, 302, 303, 307, 308])
+def test_a_redirect_is_not_followed(status: int) -> None:
+    """One request and no other, wherever the answer points: the token is for the service alone."""
 
-    async def reply(line: Line, _: Received) -> None:
-        await line.answer(307, Location="/api/elsewhere")
+    async def run() -> tuple[Exchange, WireServer, WireServer]:
+        async def point_there(line: Line, _: Received) -> None:
+            await line.answer(status, Location=f"{there.url}/api/elsewhere")
 
-    seen, _, api = using(always(reply), lambda service: service.call(invite(1, 2)))
-    assert (seen.status, len(api.received)) == (307, 1)
+        async with (
+            listening(always(give_token)) as there,
+            listening(always(give_token)) as auth,
+            listening(always(point_there)) as api,
+            Service(settings_for(auth.url, api.url), patience=QUICK) as service,
+        ):
+            return await service.call(invite(1, 2)), api, there
+
+    seen, api, there = asyncio.run(run())
+    assert (seen.status, len(api.received), there.connections) == (status, 1, 0)
+
+
+@pytest.mark.parametrize("status", [302, 307, 308])
+def test_no_redirect_gets_the_credentials(status: int) -> None:
+    """A provider of tokens that points elsewhere is refused; nobody there hears the secret."""
+
+    async def run() -> tuple[WireServer, WireServer]:
+        async def point_there(line: Line, _: Received) -> None:
+            await line.answer(status, Location=f"{there.url}/oauth/token")
+
+        async with (
+            listening(always(give_token)) as there,
+            listening(always(point_there)) as auth,
+            Service(settings_for(auth.url, there.url), patience=QUICK) as service,
+        ):
+            with pytest.raises(CredentialsRefused):
+                await service.ready()
+            return auth, there
+
+    auth, there = asyncio.run(run())
+    assert (len(auth.received), there.connections) == (1, 0)
 
 
 @pytest.mark.parametrize("status", [401, 408, 421, 425, 429, 500, 503])

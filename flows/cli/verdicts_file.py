@@ -7,6 +7,7 @@ from pathlib import Path
 
 from config.email_key import email_key
 from config.errors import BadInput
+from config.formulas import guarded
 from config.places import Place, Problem, shown
 from data.doubts import WORDS, Decided, Doubt, Word
 from flows.cli.doubts import STEPS, Standing, meaning, reached, sent_at, words
@@ -29,16 +30,8 @@ def write(doubts: Sequence[Doubt]) -> bytes:
         about = (doubt.attempt, STEPS[doubt.operation], doubt.email1)
         names = (doubt.first_name, doubt.last_name)
         seen = (sent_at(doubt), reached(doubt), meaning(doubt), words(doubt))
-        rows.writerow([_harmless(cell) for cell in (*about, *names, *seen, "", "")])
+        rows.writerow([guarded(cell) for cell in (*about, *names, *seen, "", "")])
     return text.getvalue().encode()
-
-
-def _harmless(cell: object) -> object:
-    from data.exports import FORMULA_STARTS
-
-    if isinstance(cell, str) and cell.startswith(FORMULA_STARTS):
-        return "'" + cell
-    return cell
 
 
 def read(path: Path, standing: Standing) -> tuple[list[tuple[int, Decided]], list[Problem]]:
