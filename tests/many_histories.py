@@ -25,12 +25,12 @@ def replay(seed: int) -> str:
     return f"make simulate SEEDS=1 FIRST={seed}"
 
 
-def broken(seeds: Iterable[int]) -> dict[int, str]:
-    """Let these histories happen; what broke, by seed."""
+def broken(seeds: Iterable[int], url: str | None = None) -> dict[int, str]:
+    """Let these histories happen; what broke, by seed. `url` is that of a server's ledger."""
     found: dict[int, str] = {}
     gc.disable()  # a third of the time would go into looking for garbage
     try:
-        with workshop() as place:
+        with workshop(url) as place:
             for number, seed in enumerate(seeds):
                 if number % 20 == 0:
                     gc.collect()

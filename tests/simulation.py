@@ -67,7 +67,7 @@ class World:
         )
         # A short deadline: while one run waits for another, time is work even here.
         self.local = LocalSettings.model_construct(
-            database_url=f"sqlite:///{workshop.folder / 'ledger.db'}",
+            database_url=workshop.url,
             output_dir=workshop.folder,
             candidates_per_request=dice.randint(1, 4),
             invites_in_flight=dice.randint(1, 4),
@@ -258,11 +258,11 @@ class World:
 
     def bury(self, program: Program) -> None:
         """Count what a death leaves in doubt: at most what was in flight."""
-        sending = self.workshop.witness.execute(
+        [(sending,)] = self.workshop.ask(
             "SELECT count(*) FROM attempt JOIN run ON run.id = attempt.run_id"
             " WHERE run.pid = ? AND attempt.state = 'sending'",
-            (program.pid,),
-        ).fetchone()[0]
+            program.pid,
+        )
         if sending > self.local.invites_in_flight:
             raise BrokenPromise(f"{sending} requests were claimed by one program at its death")
         self.doubt_allowed += sending
@@ -287,16 +287,16 @@ class World:
     def leaving(self, program: Program, request: Request) -> int:
         """A changing request leaves: its claim is on the disk. Returns the attempt's number."""
         number = int(path[-2]) if (path := request.path.split("/"))[-1] == "invite" else None
-        found = self.workshop.witness.execute(
+        found = self.workshop.ask(
             "SELECT a.id, a.state, a.rows FROM attempt a JOIN run r ON r.id = a.run_id"
             " LEFT JOIN candidate c ON c.id = a.candidate_row"
-            " WHERE r.pid = ? AND a.operation = ? AND c.candidate_id IS ?"
+            " WHERE r.pid = ? AND a.operation = ? AND coalesce(c.candidate_id, 0) = ?"
             " ORDER BY a.id DESC LIMIT 1",
-            (program.pid, request.operation, number),
-        ).fetchone()
-        if found is None:
+            *(program.pid, str(request.operation), number or 0),
+        )
+        if not found:
             raise BrokenPromise(f"a request left without a claim: {request.path}")
-        attempt, state, rows = found
+        [(attempt, state, rows)] = found
         if request.operation is Operation.ADD and rows != request.rows:
             raise BrokenPromise(f"{request.rows} people left, {rows} were claimed")
         # Who stood still after the claim may have been taken for dead meanwhile.
@@ -309,7 +309,7 @@ class World:
 
     def check(self) -> None:
         """Hold the ledger against the service's record."""
-        [known] = self.workshop.witness.execute("SELECT max(digest) FROM campaign").fetchone()
+        [(known,)] = self.workshop.ask("SELECT max(digest) FROM campaign")
         keys = [person.key for person in self.definitions[known].candidates] if known else []
         record = self.assessment.record
         if (books := check_promise(self.ledger, KEY, record, keys)) is None:
@@ -449,7 +449,7 @@ class World:
         for request in self.assessment.record.requests:
             told.update(repr(request.as_json()).encode())
         for name in self.workshop.tables:
-            for row in self.workshop.witness.execute(f"SELECT * FROM {name} ORDER BY id"):
+            for row in self.workshop.ask(f"SELECT * FROM {name} ORDER BY id"):
                 told.update(repr(row).replace(str(self.workshop.folder), "").encode())
         return told.hexdigest()
 

@@ -10,6 +10,7 @@ import pytest
 
 from data.ledger import Ledger
 from data.states import Step
+from tests.databases import Postgres
 from tests.many_histories import broken
 from tests.promise import BrokenPromise
 from tests.simulation import play
@@ -23,6 +24,12 @@ PIECES = 16
 def test_no_history_breaks_the_promise(piece: int) -> None:
     """Whatever dies, fails, fills up, jumps or is decided: the promise holds at every check."""
     found = broken(range(piece, SEEDS, PIECES))
+    assert not found, "\n".join(found.values())
+
+
+def test_on_a_server_none_breaks_it_either(postgres: Postgres) -> None:
+    """A sample of the same histories; for each statement there takes twice as long."""
+    found = broken(range(SEEDS // 50), postgres.ledger_of("histories"))
     assert not found, "\n".join(found.values())
 
 

@@ -15,6 +15,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.databases import Postgres
 from tests.simulation import NAMES, World
 from tests.virtual_time import VirtualLoop
 from tests.workshop import Workshop, workshop
@@ -116,3 +117,10 @@ def test_in_any_order_the_promise_holds() -> None:
     """After each step, and at the end, when the same command has finished what it can."""
     with workshop() as place:
         run_state_machine_as_test(lambda: Campaigning(place), settings=STEADY)
+
+
+def test_on_a_server_it_holds_as_well(postgres: Postgres) -> None:
+    """A sample of the same orders."""
+    some = settings(STEADY, max_examples=8)
+    with workshop(postgres.ledger_of("state machine")) as place:
+        run_state_machine_as_test(lambda: Campaigning(place), settings=some)

@@ -1,4 +1,4 @@
-"""Where histories happen: a real ledger file, and a world put in place of the real one.
+"""Where histories happen: a real ledger, and a world put in place of the real one.
 
 Time, processes, hosts, the service, signals and files of definitions are simulated; every
 statement of the ledger and every decision is the product's own.
@@ -13,8 +13,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, make_url
 from sqlalchemy.exc import OperationalError
+from sqlmodel import SQLModel
 
 from data import recovery
 from data.ledger import Ledger
@@ -23,44 +24,66 @@ from tests.virtual_time import HERE, WallClock
 
 
 class Workshop:
-    """One ledger file, emptied for each history, and the patches that put the world in place."""
+    """One ledger, emptied for each history, and the patches that put the world in place.
 
-    def __init__(self, folder: Path) -> None:
+    It lies in a file, or in the database on a server at `url`; what becomes of a commit that fails
+    there is tried in tests/test_lost_connections.py.
+    """
+
+    def __init__(self, folder: Path, url: str | None = None) -> None:
         self.folder = folder
-        url = f"sqlite:///{folder / 'ledger.db'}"
-        Ledger.open(url).close()
-        self.engine = open_engine(url, create=False)
+        self.url = url or f"sqlite:///{folder / 'ledger.db'}"
+        Ledger.open(self.url).close()
+        self.engine = open_engine(self.url, create=False)
         self.ledger = Ledger(self.engine)
-        event.listen(self.engine, "commit", _disk)
-        self.witness = sqlite3.connect(folder / "ledger.db", isolation_level=None)
-        # Power cuts have tests of their own; here every commit counts as durable.
-        event.listen(self.engine, "connect", _hasty, insert=False)
+        self._in_a_file = url is None
+        self._witness: Any = self._in_file() if self._in_a_file else self._on_server()
         self.tables = [
-            name
-            for (name,) in self.witness.execute("SELECT name FROM sqlite_master WHERE type='table'")
-            if name not in ("alembic_version", "ledger", "sqlite_sequence")
+            table.name for table in SQLModel.metadata.sorted_tables if table.name != "ledger"
         ]
 
+    def _in_file(self) -> sqlite3.Connection:
+        event.listen(self.engine, "commit", _disk)
+        # Power cuts have tests of their own; here every commit counts as durable.
+        event.listen(self.engine, "connect", _hasty, insert=False)
+        return sqlite3.connect(self.folder / "ledger.db", isolation_level=None)
+
+    def _on_server(self) -> Any:
+        import psycopg  # not where everything lies in files
+
+        address = make_url(self.url).set(drivername="postgresql")
+        return psycopg.connect(address.render_as_string(False), autocommit=True)
+
     def close(self) -> None:
-        self.witness.close()
+        self._witness.close()
         self.ledger.close()
+
+    def ask(self, statement: str, *values: object) -> list[Any]:
+        """Look into the ledger beside the product: its rows, as tuples."""
+        if not self._in_a_file:
+            statement = statement.replace("?", "%s")
+        found: list[Any] = self._witness.execute(statement, values).fetchall()
+        return found
 
     def empty(self) -> None:
         """Forget the last history."""
-        self.witness.execute("PRAGMA foreign_keys=OFF")
-        self.witness.execute("BEGIN")
-        for name in self.tables:
-            self.witness.execute(f"DELETE FROM {name}")
-        self.witness.execute("DELETE FROM sqlite_sequence")
-        self.witness.execute("COMMIT")
+        if self._in_a_file:
+            self._witness.execute("PRAGMA foreign_keys=OFF")
+            self._witness.execute("BEGIN")
+            for name in self.tables:
+                self._witness.execute(f"DELETE FROM {name}")
+            self._witness.execute("DELETE FROM sqlite_sequence")
+            self._witness.execute("COMMIT")
+        else:
+            self._witness.execute(f"TRUNCATE {', '.join(self.tables)} RESTART IDENTITY")
         for left in self.folder.glob("*.receipt"):
             left.unlink()
         recovery.OWN_RUNS.clear()
 
 
 @contextmanager
-def workshop() -> Iterator[Workshop]:
-    """Open a workshop in memory where there is such a place, else on the disk."""
+def workshop(url: str | None = None) -> Iterator[Workshop]:
+    """Open a workshop in memory where there is such a place, else on the disk; or on a server."""
     memory = Path("/dev/shm")
     with ExitStack() as opened:
         place = memory if memory.is_dir() else None
@@ -68,6 +91,8 @@ def workshop() -> Iterator[Workshop]:
         patch = opened.enter_context(pytest.MonkeyPatch.context())
         patch.setattr("data.recovery.OWN_RUNS", set())
         patch.setattr("data.ledger.datetime", WallClock)
+        for module in ("ledger", "pace", "recovery"):  # a server's clock is the world's as well
+            patch.setattr(f"data.{module}.shared_now", lambda _, own: own)
         patch.setattr("sandbox.record.datetime", WallClock)
         patch.setattr("data.processes.socket", SimpleNamespace(gethostname=lambda: HERE.get().host))
         patch.setattr("data.processes.os", SimpleNamespace(getpid=lambda: HERE.get().pid))
@@ -78,7 +103,7 @@ def workshop() -> Iterator[Workshop]:
         patch.setattr("flows.order.Service", _client)
         patch.setattr("flows.work.stopping_on_signals", _signals)
         patch.setattr("flows.order.write_links", lambda *_: None)
-        yield opened.enter_context(closing(Workshop(folder)))
+        yield opened.enter_context(closing(Workshop(folder, url)))
 
 
 def _start_of(pid: int) -> str:
