@@ -144,6 +144,8 @@ def test_a_corrected_address_means_whoever_has_it_now() -> None:
         people = [(one.key, one.email1, now) for one, now in meant(definition(*names), there)]
         assert people == [(new.key, "eve@example.com", new)]
     assert [one.key for one in compare(definition("bo"), there).removed] == [new.key]
+    twice = there | beside(replace(known("zoe", D, X, listed=False), instead=new.key))
+    assert [now for _, now in meant(definition("ada", "zoe"), twice)] == [new]
 
 
 def test_a_corrected_address_keeps_the_words_of_its_row() -> None:

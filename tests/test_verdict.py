@@ -338,4 +338,6 @@ def test_a_second_401_speaks_of_the_credentials() -> None:
 @pytest.mark.parametrize(("rows", "then"), [(1, STOP), (2, HALVE)])
 def test_two_rows_can_be_halved(rows: int, then: Then) -> None:
     """What is too large for one request is halved until one row stands alone."""
-    assert verdict(ADD, answered(413), rows=rows).then is then
+    judged = verdict(ADD, answered(413), rows=rows)
+    assert judged.then is then
+    assert "(status 413)" in judged.reason

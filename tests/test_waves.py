@@ -26,6 +26,10 @@ def test_sizes_are_whole_people(typed: list[object]) -> None:
 def test_shares_are_percents() -> None:
     """A share without its sign would leave 2 and 0.02 to be guessed."""
     assert share("2%") == 0.02
+    assert share("100%") == 1.0
+    assert HoldOn(refused=0.02).reached(100, 2, 0) == (
+        "2 of 100 invitations refused (hold_on refused: 2%)"
+    )
     assert share(" 12.5 % ") == 0.125
     assert in_percent(share("0.5%")) == "0.5%"
     for typed in ("2", "0.02", "0%", "101%", "%", "two%", ""):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -84,6 +84,8 @@ def test_a_window_across_the_hour_that_comes_twice_is_an_hour_longer() -> None:
     assert window and window.not_before and window.not_after
     assert window.not_after - window.not_before == timedelta(hours=4)
     assert str(window) == "from 2026-10-25 01:00 until 2026-10-25 04:00 (Europe/Paris)"
+    assert str(replace(window, not_before=None)) == "until 2026-10-25 04:00 (Europe/Paris)"
+    assert str(replace(window, not_after=None)) == "from 2026-10-25 01:00 (Europe/Paris)"
 
 
 def test_without_times_there_is_no_window() -> None:

@@ -35,6 +35,7 @@ ADA: CandidateBody = {
 def test_create_project_sends_the_five_strings() -> None:
     """Interface 4.3."""
     request = create_project("Backend", "Take-home", "open", "Dec 1, 2026 9:00 am", "")
+    assert (request.rows, attach_problem(101, 42).rows) == (0, 0)
     assert (request.operation, request.path) == (Operation.CREATE, "/api/projects")
     assert json.loads(request.body or b"") == {
         "name": "Backend",
