@@ -9,7 +9,6 @@ from tests.compiled_once import compile_once
 from tests.databases import each_database, end_postgres, one_test_of_many, postgres
 from tests.prefect_home import automated, desk, plain, prefect, standing
 from tests.session import begin_session, end_session, memory
-from tests.tables_once import make_tables_once, really_migrated
 
 __all__ = [
     "automated",
@@ -19,7 +18,6 @@ __all__ = [
     "plain",
     "postgres",
     "prefect",
-    "really_migrated",
     "standing",
 ]
 
@@ -33,7 +31,6 @@ if (roomy := memory()) is not None:
 gc.set_threshold(50_000, 20, 50)
 
 compile_once()
-make_tables_once()
 
 
 def pytest_collection_finish() -> None:

@@ -127,7 +127,7 @@ class Shell:
 
     def __init__(self, folder: Path, warm: WarmStart | None = None, **more: str) -> None:
         self.folder, self._warm = folder, warm
-        (folder / "home").mkdir()
+        (folder / "home").mkdir(exist_ok=True)
         (folder / "work").mkdir()
         kept = {name: os.environ[name] for name in ("LANG", "TZ", "TMPDIR") if name in os.environ}
         self.environment = kept | {

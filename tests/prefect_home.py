@@ -20,12 +20,23 @@ import httpx
 import pytest
 
 from sandbox.server import Sandbox
+from tests.prefect_tables import furnish
 from tests.warm_start import CAMPAIGN as TYPED
 from tests.warm_start import Warm, WarmStart
 
 CAMPAIGN = str(Path(sys.executable).parent / "campaign")
 PATIENCE = 90.0  # seconds that a server may take: its database lets others wait for a minute
+PREFECT_TYPED = "from prefect.cli import app; sys.exit(app())"  # as the command `prefect` does it
 LONGEST = 200.0  # seconds of a command; where all is well it takes one or two
+
+
+# Seconds between looks, so that a test waits for what it is about. A run that is taken long
+# before it is due stands in the way of the next one.
+QUICK = {
+    "PREFECT_WORKER_QUERY_SECONDS": "1",
+    "PREFECT_WORKER_PREFETCH_SECONDS": "1",
+    "PREFECT_RUNNER_POLL_FREQUENCY": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -145,35 +156,6 @@ class PrefectServer:
         return str(made["id"])
 
 
-@contextmanager
-def prefect_server(home: Path) -> Iterator[PrefectServer]:
-    """Start a server in an empty home and end it again."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    api = f"http://127.0.0.1:{port}/api"
-    environment = os.environ | {
-        "HOME": str(home),
-        "PREFECT_HOME": str(home / ".prefect"),
-        "PREFECT_API_URL": api,
-        "PREFECT_SERVER_API_PORT": str(port),
-        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-        # A server at work may miss that a deployment is new: the next look is a minute away.
-        "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "5",
-        "DO_NOT_TRACK": "1",
-    }
-    with (home / "server.log").open("wb") as log:
-        prefect = str(Path(sys.executable).parent / "prefect")
-        command = [prefect, "server", "start", "--port", str(port)]
-        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-        try:
-            _wait_for(f"{api}/health", server)
-            yield PrefectServer(api, home)
-        finally:
-            server.terminate()
-            server.wait(timeout=100)
-
-
 def kept(prefect: PrefectServer) -> dict[Path, bytes]:
     """Every file that the server and its runs have written into their home."""
     found = {path: path.read_bytes() for path in prefect.home.rglob("*") if path.is_file()}
@@ -226,7 +208,7 @@ def of_its_own(folder: Path, service: Sandbox) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Standing:
-    """A server, and what the commands at every desk beside it are forked from."""
+    """A server, and what it and the commands at every desk beside it are forked from."""
 
     server: PrefectServer
     warm: WarmStart
@@ -237,12 +219,38 @@ def standing_in(folder: Path) -> Iterator[Standing]:
     """Let a server stand; when it ends, nobody's name is in anything that it kept."""
     for name in ("prefect", "typed"):
         (folder / name).mkdir()
-    with (
-        prefect_server(folder / "prefect") as server,
-        WarmStart(led_to(server), folder / "typed") as warm,
-    ):
-        yield Standing(server, warm)
+    port = free_port()
+    server = PrefectServer(f"http://127.0.0.1:{port}/api", folder / "prefect")
+    furnish(server.home / ".prefect")
+    environment = of_the_server(server, port) | QUICK
+    with WarmStart(environment, folder / "typed") as warm:
+        words = ["server", "start", "--port", str(port), "--log-level", "WARNING"]
+        log = server.home / "server.log"
+        process = warm.begin(words, server.home, environment, PREFECT_TYPED, both=log)
+        try:
+            wait_for_server(f"{server.api}/health", process)
+            yield Standing(server, warm)
+        finally:
+            process.terminate()
+            process.communicate(100)
         knows_nobody(server)
+
+
+def of_the_server(server: PrefectServer, port: int) -> dict[str, str]:
+    """The environment of a server itself."""
+    return led_to(server) | {
+        "PREFECT_SERVER_API_PORT": str(port),
+        "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+        # A server at work may miss that a deployment is new: the next look is a minute away.
+        "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "5",
+        "DO_NOT_TRACK": "1",
+    }
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
 @pytest.fixture(scope="session")
@@ -279,7 +287,7 @@ def desk(tmp_path: Path, standing: Standing) -> Iterator[WarmDesk]:
         kept_no_secret(tmp_path, service)
 
 
-def _wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
+def wait_for_server(address: str, server: "subprocess.Popen[bytes] | Warm") -> None:
     ends = time.monotonic() + LONGEST
     while time.monotonic() < ends:
         if server.poll() is not None:

@@ -25,6 +25,7 @@ from tests.documents import (
     mistakes,
 )
 from tests.prefect_home import Standing
+from tests.prefect_tables import furnish
 
 README = ROOT / "README.md"
 DOCUMENTS = [pytest.param(one, id=one.name) for one in documents()]
@@ -58,6 +59,7 @@ def of(language: str) -> list[Block]:
 @pytest.mark.timeout(600)  # some dozens of commands, three of which start Prefect
 def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
     """Its commands, typed in their order by a newcomer, print what it shows and end as it says."""
+    furnish(tmp_path / "home" / ".prefect")
     wrong = list(mistakes(README, tmp_path))
     assert not wrong, "\n\n".join(wrong)
 

@@ -10,6 +10,7 @@ import pytest
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN, Desk
+from tests.prefect_tables import furnish
 
 
 @pytest.mark.timeout(600)
@@ -23,6 +24,7 @@ def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
             "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
             **service.environment(),
         }
+        furnish(tmp_path / ".prefect")
         service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
         file = Desk(tmp_path, service, environment).campaign("terminal", 300)
         process = subprocess.Popen(

@@ -15,8 +15,6 @@ from data.ledger import Ledger
 from data.opening import KNOWN, NEWEST, LedgerUnusable, NoLedger, migrate
 from tests.small_ledger import Small, definition, intent
 
-pytestmark = pytest.mark.usefixtures("really_migrated")
-
 ROOT = Path(__file__).parent.parent
 VERSIONS = ROOT / "data" / "migrations" / "versions"
 

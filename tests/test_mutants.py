@@ -33,7 +33,7 @@ SHOWN_BY: dict[str, list[tuple[Scenario, tuple[str, ...]]]] = {
     "gateway_timeout_not_sent": [
         (
             Scenario(
-                "a gateway gives up",
+                f"a gateway gives up at {operation}",
                 faults=lambda operation=operation: (
                     Fault("status", operation, status=504, after_work=True),
                 ),
@@ -50,6 +50,9 @@ CASES = [
     for name, shown in SHOWN_BY.items()
     for n, (scenario, deaths) in enumerate(shown, 1)
 ]
+
+# Without the mutant some of them are the same case, which is tried once.
+UNBROKEN = list({(case.values[1].name, case.values[2]): case for case in CASES}.values())
 
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -76,7 +79,9 @@ def test_a_broken_rule_breaks_the_promise(
 
 
 @pytest.mark.parametrize(
-    ("each_database", "name", "scenario", "deaths"), on_both(CASES, 4), indirect=["each_database"]
+    ("each_database", "name", "scenario", "deaths"),
+    on_both(UNBROKEN, 3),
+    indirect=["each_database"],
 )
 def test_the_unbroken_rule_keeps_the_promise(
     place: Crashes, name: str, scenario: Scenario, deaths: tuple[str, ...]

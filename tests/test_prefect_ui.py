@@ -15,14 +15,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.browser import browser  # noqa: F401 - a fixture
-from tests.prefect_home import (
-    Desk,
-    PrefectServer,
-    knows_nobody,
-    led_to,
-    of_its_own,
-    prefect_server,
-)
+from tests.prefect_home import Desk, PrefectServer, Standing, WarmDesk, led_to, of_its_own
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
 
@@ -30,18 +23,12 @@ PATIENCE = 90_000  # milliseconds; the first page of a fresh server takes its ti
 
 
 @pytest.fixture(scope="module")
-def prefect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrefectServer]:
-    with prefect_server(tmp_path_factory.mktemp("prefect")) as server:
-        yield server
-        knows_nobody(server)
-
-
-@pytest.fixture(scope="module")
-def ran(tmp_path_factory: pytest.TempPathFactory, prefect: PrefectServer) -> Desk:
+def ran(tmp_path_factory: pytest.TempPathFactory, automated: Standing) -> Desk:
     """Two campaigns that ran: one is complete, in the other one answer was lost."""
     folder = tmp_path_factory.mktemp("desk")
     with Sandbox() as service:
-        desk = Desk(folder, service, led_to(prefect) | of_its_own(folder, service))
+        environment = led_to(automated.server) | of_its_own(folder, service)
+        desk = WarmDesk(folder, service, environment, automated.warm)
         assert desk.type("run", desk.campaign("calm", 120)).code == 0
         service.faults.add(
             Fault("lost", "invite", after_work=True, email="person1@example.com"),
@@ -50,6 +37,11 @@ def ran(tmp_path_factory: pytest.TempPathFactory, prefect: PrefectServer) -> Des
         assert desk.type("run", desk.campaign("stormy", 120, problem=43)).code == 3
         assert desk.type("deploy", folder / "calm.yaml").code == 0
     return desk
+
+
+@pytest.fixture
+def standing(automated: Standing) -> Standing:
+    return automated
 
 
 @pytest.fixture

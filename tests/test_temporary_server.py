@@ -10,6 +10,7 @@ import pytest
 from sandbox.server import Sandbox
 from tests.bench.recorded import lost
 from tests.prefect_home import Desk
+from tests.prefect_tables import furnish
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -31,6 +32,7 @@ def test_it_keeps_every_step_and_the_end_of_a_run(tmp_path: Path) -> None:
     """Once the command is back, Prefect's database has all of it, ended as it did."""
     with Sandbox() as service:
         desk = desk_at(tmp_path, service)
+        furnish(tmp_path / ".prefect")
         ran = desk.type("run", desk.campaign("crowd", 450))
         assert ran.code == 0, ran.err
         assert ran.err == ""

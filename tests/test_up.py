@@ -17,10 +17,11 @@ import pytest
 
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
-from tests.prefect_home import CAMPAIGN, Desk, PrefectServer, knows_nobody
-from tests.workers import QUICK, runs_of, wait_until
+from tests.prefect_home import CAMPAIGN, QUICK, Desk, PrefectServer, free_port, knows_nobody
+from tests.prefect_tables import furnish
+from tests.workers import runs_of, wait_until
 
-pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.xdist_group("up"), pytest.mark.timeout(600)]
 
 PEOPLE = 300  # as many as take 18 seconds, where an invitation takes half a second
 
@@ -28,6 +29,7 @@ PEOPLE = 300  # as many as take 18 seconds, where an invitation takes half a sec
 @pytest.fixture
 def desk(tmp_path: Path) -> Iterator[Desk]:
     (tmp_path / "hiring").mkdir()
+    furnish(tmp_path / ".prefect")
     with Sandbox() as service:
         environment = {
             "PATH": os.environ["PATH"],
@@ -39,12 +41,6 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
             **QUICK,
         }
         yield Desk(tmp_path / "hiring", service, environment)
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @contextmanager
@@ -142,7 +138,7 @@ def test_a_taken_port_is_told(desk: Desk) -> None:
     assert end.code == 1
     assert f"The port {port} is taken" in end.err
     assert f"campaign up --port {port + 1}" in end.err
-    assert not (desk.folder.parent / ".prefect").exists()
+    assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 
 def test_serving_needs_a_server(desk: Desk) -> None:

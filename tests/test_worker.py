@@ -49,7 +49,9 @@ def went_on(prefect: PrefectServer, key: str) -> list[dict[str, Any]]:
     return [first, ended[0]] if ended else []
 
 
-def test_a_machine_that_goes_down_leaves_nobody_twice(desk: Desk, prefect: PrefectServer) -> None:
+def test_a_machine_that_goes_down_leaves_nobody_twice(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
     """Worker and run end by SIGTERM or SIGKILL amid the waves: the run is marked as crashed, its
     deployment is run again by itself, and each person has one email."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=1))
@@ -113,7 +115,7 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     assert set(invitations(desk).values()) == {1}
 
 
-def test_a_cancel_ends_the_run_of_a_worker_gently(desk: Desk, prefect: PrefectServer) -> None:
+def test_a_cancel_ends_the_run_of_a_worker_gently(desk: WarmDesk, prefect: PrefectServer) -> None:
     """The worker ends the run's process: what was in flight still gets its answer, nothing is
     unsure, the run is cancelled, and the next one goes on."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
@@ -161,7 +163,9 @@ def unsaid(prefect: PrefectServer, run: dict[str, Any]) -> set[str]:
     return {one["follows"] for one in events if one["follows"]} - {one["id"] for one in events}
 
 
-def test_runs_take_the_credentials_that_prefect_keeps(desk: Desk, prefect: PrefectServer) -> None:
+def test_runs_take_the_credentials_that_prefect_keeps(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
     """With nothing of the service in the environment, a run uses the named block; with a part of
     it, it refuses to mix the two; with a wrong name, it says what to type."""
     kept_there = desk.type("credentials", "production")

@@ -13,7 +13,6 @@ import argparse
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -28,8 +27,8 @@ from typing import Any
 
 from data.ledger import Ledger
 from sandbox.server import Sandbox
-from tests.prefect_home import CAMPAIGN, Desk, PrefectServer, _wait_for
-from tests.workers import go_down, wait_until, worker
+from tests.prefect_home import CAMPAIGN, QUICK, Desk, PrefectServer, free_port, wait_for_server
+from tests.workers import PREFECT, go_down, wait_until
 
 LATENCY = 0.05  # seconds: the service is the limit
 POOL = "campaigns"
@@ -41,12 +40,6 @@ REDIS = {
     "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect_redis.lease_storage",
     "PREFECT_REDIS_MESSAGING_HOST": "127.0.0.1",
 }
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @contextmanager
@@ -214,7 +207,7 @@ def ground(people: int, server: str | None) -> Iterator[Ground]:
         command = [program, "server", "start", "--port", str(port)]
         standing = stack.enter_context(started(command, home / "server.log", **environment))
         api = f"http://127.0.0.1:{port}/api"
-        _wait_for(f"{api}/health", standing)
+        wait_for_server(f"{api}/health", standing)
         service = stack.enter_context(Sandbox(latency=LATENCY))
         yield Ground(folder, postgres, PrefectServer(api, home), service, people)
 
@@ -251,8 +244,23 @@ def play(
 
 @contextmanager
 def one_run_each(machine: Desk) -> Iterator[subprocess.Popen[bytes]]:
-    with worker(machine, POOL, limit=1) as process:
-        yield process
+    """A worker in a process group of its own, which with its run is killed at the end."""
+    words = ("worker", "start", "--type", "process", "--pool", POOL, "--limit", "1")
+    with (machine.folder / "worker.log").open("ab") as said:
+        process = subprocess.Popen(
+            [PREFECT, *words],
+            env=machine.environment | QUICK,
+            cwd=machine.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                go_down(process, signal.SIGKILL)
 
 
 def at_rest(ground: Ground, key: str) -> bool:

@@ -32,10 +32,14 @@ class Warm:
     returncode: int | None = None
 
     def send_signal(self, number: int) -> None:
-        os.kill(self.pid, number)
+        if self.returncode is None:
+            os.kill(self.pid, number)
 
     def terminate(self) -> None:
         self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
     def poll(self) -> int | None:
         """Its exit code, once it has come to its end."""
@@ -43,10 +47,16 @@ class Warm:
             self.returncode = self.start.look(self.pid)
         return self.returncode
 
+    def wait(self, timeout: float) -> int | None:
+        """Wait for its end; answers its exit code. Raises TimeoutExpired, and it is killed."""
+        if self.returncode is None:
+            self.returncode = -signal.SIGKILL  # what it is where the wait takes too long
+            self.returncode = self.start.wait(self.pid, timeout)
+        return self.returncode
+
     def communicate(self, timeout: float) -> tuple[str, str]:
         """Wait for its end; answers what it said. Raises TimeoutExpired, and it is killed."""
-        if self.returncode is None:
-            self.returncode = self.start.wait(self.pid, timeout)
+        self.wait(timeout)
         return self.out.read_text(), self.err.read_text()
 
 
@@ -178,14 +188,22 @@ def _be(asked: dict[str, Any]) -> None:
 
 
 def _warm_up() -> None:
-    """Import what a run, a form, a look and a deployment need."""
+    """Import what a run, a form, a look, a deployment and Prefect's server need."""
     import gc
 
     from flows.prefect_settings import prepare
 
     prepare(quiet=True)
+    import anyio._backends._asyncio  # noqa: F401
+    import prefect.cli.server
+    import prefect.server.api.server
+    import prefect.task_engine
+    import prefect.utilities.visualization  # noqa: F401
+
     import flows.batch
     import flows.cli.main
+    import flows.cli.one_run
+    import flows.cli.run_folder
     import flows.forms
     import flows.inbox
     import flows.registering

@@ -12,52 +12,32 @@ from typing import Any
 
 import psutil
 
-from tests.prefect_home import Desk, PrefectServer
+from tests.prefect_home import PREFECT_TYPED, PrefectServer, WarmDesk
+from tests.warm_start import Warm
 
 PREFECT = str(Path(sys.executable).parent / "prefect")
 
-# Seconds between looks, so that a test waits for what it is about. A run that is taken long
-# before it is due stands in the way of the next one.
-QUICK = {
-    "PREFECT_WORKER_QUERY_SECONDS": "1",
-    "PREFECT_WORKER_PREFETCH_SECONDS": "1",
-    "PREFECT_RUNNER_POLL_FREQUENCY": "1",
-}
-
-
+WORKER = f"import os; os.setsid(); {PREFECT_TYPED}"
 GRACE = 10  # seconds
 
 
 @contextmanager
-def worker(
-    desk: Desk, pool: str = "campaigns", limit: int = 10
-) -> Iterator["subprocess.Popen[bytes]"]:
-    """A worker in a process group of its own, with so many runs at a time at most; it and its runs
-    are killed at the end.
+def worker(desk: WarmDesk, pool: str = "campaigns") -> Iterator[Warm]:
+    """A worker in a process group of its own; it and its runs are killed at the end.
 
     What it says is added to `worker.log` in the desk's folder.
     """
-    with (desk.folder / "worker.log").open("ab") as words:
-        process = subprocess.Popen(
-            [
-                *(PREFECT, "worker", "start", "--type", "process"),
-                *("--pool", pool, "--limit", str(limit)),
-            ],
-            env=desk.environment | QUICK,
-            cwd=desk.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=words,
-            stderr=words,
-            start_new_session=True,
-        )
-        try:
-            yield process
-        finally:
-            if process.poll() is None:
-                go_down(process, signal.SIGKILL)
+    words = ["worker", "start", "--pool", pool, "--type", "process"]
+    log = desk.folder / "worker.log"
+    process = desk.warm.begin(words, desk.folder, desk.environment, WORKER, both=log)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            go_down(process, signal.SIGKILL)
 
 
-def go_down(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+def go_down(process: "subprocess.Popen[bytes] | Warm", number: signal.Signals) -> None:
     """End a worker and its runs as a machine does that goes down: who is told to end and does not
     is killed. Its runs have sessions of their own, which no signal to its group would reach."""
     everything = psutil.Process(process.pid).children(recursive=True)

@@ -26,7 +26,7 @@ from data.receipt_file import beside
 from data.states import Ending
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
-from tests.databases import Postgres, begin_session, end_session, postgres_of_session
+from tests.databases import Postgres, end_postgres, postgres_of_session
 from tests.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
 from tests.ledger_versions.kept import (
     CONTENT,
@@ -41,6 +41,7 @@ from tests.ledger_versions.kept import (
     content_of,
     migrations_digest,
 )
+from tests.session import begin_session, end_session
 
 SOUGHT = """\
 campaign: backend-2026
@@ -171,6 +172,7 @@ def main() -> None:
                 live_through(desk)
                 kept_as_text(desk, server, folder)
     finally:
+        end_postgres()
         end_session()
     print(f"{folder.relative_to(Path.cwd())}: {len(list(folder.iterdir()))} files")
 
