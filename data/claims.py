@@ -35,7 +35,22 @@ _FREE_TO_INVITE = (
     )
     .with_for_update(of=candidate, key_share=True, skip_locked=True)
 )
+_FREE_TO_ADD = (
+    select(candidate.c.id)
+    .where(
+        candidate.c.id.in_(bindparam("rows", expanding=True)),
+        candidate.c.add_state == Step.WAITING,
+        candidate.c.listed,
+    )
+    .order_by(candidate.c.id)
+    .with_for_update(key_share=True, skip_locked=True)
+)
 _WRITE_ENTRIES = insert(attempt).returning(attempt.c.id, sort_by_parameter_order=True)
+_TAKE_ADD = (
+    update(candidate)
+    .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
+    .values(add_state=Step.SENDING, add_attempt=bindparam("number"), why=None)
+)
 _TAKE_INVITE = (
     update(candidate)
     .where(candidate.c.id == bindparam("row"))
@@ -114,28 +129,13 @@ def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Clai
 
 
 def _grant_add(connection: Connection, claim: Claim) -> Claimed | None:
-    rows = tuple(
-        connection.scalars(
-            select(candidate.c.id)
-            .where(
-                candidate.c.id.in_(claim.rows),
-                candidate.c.add_state == Step.WAITING,
-                candidate.c.listed,
-            )
-            .order_by(candidate.c.id)
-            .with_for_update(key_share=True, skip_locked=True)
-        )
-    )
+    rows = tuple(connection.scalars(_FREE_TO_ADD, {"rows": claim.rows}))
     held = held_rows(connection, rows, claim.at)
     rows = tuple(row for row in rows if row not in held)
     if not rows:
         return None
     [number] = _write_entries(connection, [_entry(claim, rows=len(rows), carried=written(rows))])
-    connection.execute(
-        update(candidate)
-        .where(candidate.c.id.in_(rows))
-        .values(add_state=Step.SENDING, add_attempt=number, why=None)
-    )
+    connection.execute(_TAKE_ADD, {"rows": rows, "number": number})
     return Claimed(number, rows)
 
 

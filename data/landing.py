@@ -30,6 +30,27 @@ _INVITES_STANDING = (
     .order_by(candidate.c.id)
     .with_for_update(of=candidate, key_share=True)
 )
+_ADDS_STANDING = (
+    select(candidate.c.id, candidate.c.add_state, candidate.c.add_attempt)
+    .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
+    .order_by(candidate.c.id)
+    .with_for_update(key_share=True)
+)
+_IDS_TAKEN = select(candidate.c.id, candidate.c.candidate_id).where(
+    candidate.c.campaign_id
+    == select(attempt.c.campaign_id).where(attempt.c.id == bindparam("own")).scalar_subquery(),
+    candidate.c.candidate_id.in_(bindparam("numbers", expanding=True)),
+)
+_ADDED = (
+    update(candidate)
+    .where(candidate.c.id == bindparam("row"))
+    .values(
+        add_state=Step.DONE,
+        add_attempt=bindparam("own"),
+        candidate_id=bindparam("number"),
+        why=None,
+    )
+)
 _MOVE_INVITE = (
     update(candidate)
     .where(candidate.c.id == bindparam("row"))
@@ -191,31 +212,16 @@ def _move_single(connection: Connection, outcome: Outcome) -> bool:
 
 def _move_added(connection: Connection, outcome: Outcome) -> bool:
     """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
-    standing = connection.execute(
-        select(candidate.c.id, candidate.c.add_state, candidate.c.add_attempt)
-        .where(candidate.c.id.in_(outcome.rows))
-        .order_by(candidate.c.id)
-        .with_for_update(key_share=True)
-    )
+    standing = connection.execute(_ADDS_STANDING, {"rows": outcome.rows})
     stands = {row.id: (Step(row.add_state), row.add_attempt == outcome.attempt) for row in standing}
     ids = _ids_of_nobody_else(connection, outcome)
     done = [
-        {"row": row, "number": number}
+        {"row": row, "number": number, "own": outcome.attempt}
         for row, number in ids.items()
         if row in stands and _lands(Step.DONE, stands[row][0], own=stands[row][1])
     ]
     if done:
-        connection.execute(
-            update(candidate)
-            .where(candidate.c.id == bindparam("row"))
-            .values(
-                add_state=Step.DONE,
-                add_attempt=outcome.attempt,
-                candidate_id=bindparam("number"),
-                why=None,
-            ),
-            done,
-        )
+        connection.execute(_ADDED, done)
     others = [
         row
         for row, (state, own) in stands.items()
@@ -237,12 +243,7 @@ def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, i
     """
     if not outcome.ids:
         return {}
-    same_campaign = select(attempt.c.campaign_id).where(attempt.c.id == outcome.attempt)
-    taken = connection.execute(
-        select(candidate.c.id, candidate.c.candidate_id).where(
-            candidate.c.campaign_id == same_campaign.scalar_subquery(),
-            candidate.c.candidate_id.in_(outcome.ids.values()),
-        )
-    )
+    asked = {"own": outcome.attempt, "numbers": list(outcome.ids.values())}
+    taken = connection.execute(_IDS_TAKEN, asked)
     others = {number for row, number in taken if outcome.ids.get(row) != number}
     return {row: number for row, number in outcome.ids.items() if number not in others}

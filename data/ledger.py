@@ -13,7 +13,7 @@ from secrets import token_hex
 from typing import TypeVar
 from uuid import uuid4
 
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Connection, Engine, bindparam, insert, select, update
 from sqlalchemy.exc import DBAPIError
 
 from config.definition import Definition
@@ -60,6 +60,12 @@ attempt = Attempt.__table__  # type: ignore[attr-defined]
 runs = Run.__table__  # type: ignore[attr-defined]
 identity = Identity.__table__  # type: ignore[attr-defined]
 
+# Composed once: these go with every run, or every wave.
+_ROW = select(campaign.c.id).where(campaign.c.key == bindparam("wanted"))
+_CAMPAIGN_OF_RUN = select(runs.c.campaign_id).where(runs.c.id == bindparam("run"))
+_ONE_PART_MORE = (
+    update(campaign).where(campaign.c.id == bindparam("of")).values(parts=campaign.c.parts + 1)
+)
 
 T = TypeVar("T")
 
@@ -246,9 +252,7 @@ class Ledger(Looking, Judging, Pacing, Privacy):
     def begin_part(self, connection: Connection, campaign_row: int) -> None:
         """Count one more part of a run, before anything of it may be sent."""
         # One statement on one row: nobody comes in between.
-        connection.execute(
-            update(campaign).where(campaign.c.id == campaign_row).values(parts=campaign.c.parts + 1)
-        )
+        connection.execute(_ONE_PART_MORE, {"of": campaign_row})
 
     @writing_beside
     def heartbeat(self, connection: Connection, run: int) -> None:
@@ -409,13 +413,13 @@ class Ledger(Looking, Judging, Pacing, Privacy):
 def _alone_with(connection: Connection, key: str) -> None:
     """Nobody else writes about this campaign, which the ledger may not know yet."""
     locks.one_at_a_time(connection)
-    row = connection.scalar(select(campaign.c.id).where(campaign.c.key == key))
+    row = connection.scalar(_ROW, {"wanted": key})
     if row is not None:
         locks.alone_with_campaign(connection, row)
 
 
 def _alone_with_campaign_of(connection: Connection, run: int) -> None:
-    row = connection.scalar(select(runs.c.campaign_id).where(runs.c.id == run))
+    row = connection.scalar(_CAMPAIGN_OF_RUN, {"run": run})
     if row is not None:
         locks.alone_with_campaign(connection, row)
 

@@ -6,7 +6,7 @@ Each function works inside a transaction that its caller commits.
 from datetime import datetime
 from uuid import uuid4
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from data.receipt import Reach
 from data.tables import Attempt, Campaign, Decision, Identity, ReceiptDoubt
@@ -26,13 +26,16 @@ _RENAMED = (
     .where(doubt.c.campaign_key == bindparam("wanted"), doubt.c.line.is_not(None))
     .order_by(doubt.c.id)
 )
-_PARTS = select(campaign.c.id, campaign.c.parts).where(campaign.c.key == bindparam("wanted"))
 # From the end of the journal, which may be long.
 _LAST = (
     select(attempt.c.id)
-    .where(attempt.c.campaign_id == bindparam("of"))
+    .where(attempt.c.campaign_id == campaign.c.id)
     .order_by(attempt.c.id.desc())
     .limit(1)
+    .scalar_subquery()
+)
+_ENTRIES = select(campaign.c.parts + func.coalesce(_LAST, 0)).where(
+    campaign.c.key == bindparam("wanted")
 )
 
 
@@ -119,8 +122,4 @@ def _entries(connection: Connection, key: str) -> int:
     Without the parts, a copy from just before a wave would be as far on as the receipt that the
     wave began with.
     """
-    known = connection.execute(_PARTS, {"wanted": key}).first()
-    if known is None:
-        return 0
-    last = connection.scalar(_LAST, {"of": known.id})
-    return int(last or 0) + int(known.parts)
+    return int(connection.scalar(_ENTRIES, {"wanted": key}) or 0)

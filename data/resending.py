@@ -96,7 +96,8 @@ def _settled(
         attempt.c.id.in_([number for number in numbers if number is not None]),
         exists().where(decision.c.attempt_id == attempt.c.id),
     )
-    return {one.attempt: one for one in doubts_in(connection, Operation.INVITE, found, at)}
+    rows = connection.execute(found).all()
+    return {one.attempt: one for one in doubts_in(connection, Operation.INVITE, rows, at)}
 
 
 def _invited(person: Row[Any], settled: Mapping[int, Doubt]) -> Invited:

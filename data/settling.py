@@ -52,30 +52,37 @@ _WHO: tuple[Any, ...] = (
 )
 
 
-def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
-    """Read everything unsure: project, problem, adds, invitations, each in the order sent."""
-    calls = (
+# What is unsure, in the order sent. Composed once: each person's command and each look asks.
+_UNSURE: dict[Operation, Select[Any]] = {
+    operation: select(*SEEN)
+    .join(campaign, attempt.c.id == number)
+    .where(campaign.c.id == bindparam("of"), state == Step.UNSURE)
+    for operation, state, number in (
         (Operation.CREATE, campaign.c.project_state, campaign.c.project_attempt),
         (Operation.ATTACH, campaign.c.problem_state, campaign.c.problem_attempt),
     )
-    persons = (
+} | {
+    operation: select(*_WHO)
+    .join(candidate, attempt.c.id == number)
+    .where(candidate.c.campaign_id == bindparam("of"), state == Step.UNSURE)
+    .order_by(attempt.c.id, candidate.c.id)
+    for operation, state, number in (
         (Operation.ADD, candidate.c.add_state, candidate.c.add_attempt),
         (Operation.INVITE, candidate.c.invite_state, candidate.c.invite_attempt),
     )
+}
+_IDS_HERE = select(candidate.c.candidate_id).where(
+    candidate.c.campaign_id == bindparam("of"), candidate.c.candidate_id.is_not(None)
+)
+
+
+def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
+    """Read everything unsure: project, problem, adds, invitations, each in the order sent."""
     steps: list[Doubt] = []
-    for operation, state, number in calls:
-        of_it = select(*SEEN).join(campaign, attempt.c.id == number)
-        here = of_it.where(campaign.c.id == campaign_row, state == Step.UNSURE)
-        steps += doubts_in(connection, operation, here, at)
-    for operation, state, number in persons:
-        of_them = select(*_WHO).join(candidate, attempt.c.id == number)
-        here = of_them.where(candidate.c.campaign_id == campaign_row, state == Step.UNSURE)
-        steps += doubts_in(connection, operation, here.order_by(attempt.c.id, candidate.c.id), at)
-    people = connection.scalars(
-        select(candidate.c.candidate_id).where(
-            candidate.c.campaign_id == campaign_row, candidate.c.candidate_id.is_not(None)
-        )
-    )
+    for operation, unsure in _UNSURE.items():
+        found = connection.execute(unsure, {"of": campaign_row}).all()
+        steps += doubts_in(connection, operation, found, at)
+    people = connection.scalars(_IDS_HERE, {"of": campaign_row})
     return Doubts(
         tuple(steps),
         frozenset(people),
@@ -85,12 +92,11 @@ def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
 
 
 def doubts_in(
-    connection: Connection, operation: Operation, found: Select[Any], at: datetime
+    connection: Connection, operation: Operation, found: Sequence[Row[Any]], at: datetime
 ) -> list[Doubt]:
-    """Read the doubts that a query of SEEN columns finds."""
-    rows = connection.execute(found).all()
-    alive = _alive(connection, {row.run_id for row in rows}, at)
-    return [_doubt(operation, row, alive) for row in rows]
+    """The doubts in rows of SEEN columns."""
+    alive = _alive(connection, {row.run_id for row in found}, at)
+    return [_doubt(operation, row, alive) for row in found]
 
 
 def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt:
