@@ -100,17 +100,17 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     assert deployed.code == 2, deployed.err
     assert "batch/three: 0 9 * * 1-5 (Europe/Paris)" in deployed.out
     assert f"campaign check {folder / 'third.yaml'}" in deployed.err
-    schedule_often(prefect, "batch/three", 5)
+    # More often, on a busy machine, and the server is at work with runs that come too early.
+    schedule_often(prefect, "batch/three", 12)
     with worker(desk):
         runs = wait_until(partial(batches, prefect, 2), 400, desk.folder / "worker.log")
     for run in runs:
         assert unsaid(prefect, run) == set()
         assert run["state_type"] == "FAILED"
         assert "third.yaml" in run["state"]["message"]
-    states = {
-        key: runs_of(prefect, f"campaign:{key}")[0]["state_name"] for key in ("first", "second")
-    }
-    assert states == {"first": "Completed", "second": "Completed"}
+    for key in ("first", "second"):
+        begun = prefect.begun(flow_runs={"tags": {"any_": [f"campaign:{key}"]}})
+        assert min(begun, key=lambda run: run["start_time"])["state_name"] == "Completed"
     assert len(invitations(desk)) == 6
     assert set(invitations(desk).values()) == {1}
 
