@@ -4,6 +4,7 @@ import gc
 import os
 
 import pytest
+from hypothesis import settings
 
 from tests.compiled_once import compile_once
 from tests.databases import each_database, end_postgres, one_test_of_many, postgres
@@ -25,6 +26,10 @@ __all__ = [
 # there is enough of it. That a commit is durable is judged by tests of its own.
 if (roomy := memory()) is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(roomy))
+
+# How long an example takes says something about the machine, and nothing about a rule.
+settings.register_profile("here", deadline=None)
+settings.load_profile("here")
 
 # Most of what is imported and collected stays to the end. Looking through it for garbage as often
 # as Python does by itself takes half of the time of collecting, and a share of that of each test.

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -323,16 +324,16 @@ def test_a_report_that_cannot_be_written_is_said_where_runs_are_seen(
 ) -> None:
     """A folder that may only be read still has its good files run."""
 
-    touch = Path.touch
+    make = tempfile.mkstemp
 
-    def refuse(path: Path, *more: Any, **by_name: Any) -> None:
-        if ".problems." in path.name:
+    def refuse(**by_name: Any) -> tuple[int, str]:
+        if ".problems." in by_name.get("prefix", ""):
             raise PermissionError(13, "Permission denied")
-        touch(path, *more, **by_name)
+        return make(**by_name)
 
     box.put("bad", "ada", more="invites: {sned: true}\n")
     box.put("good", "grace")
-    monkeypatch.setattr(Path, "touch", refuse)
+    monkeypatch.setattr("tempfile.mkstemp", refuse)
     name, message = box.look()
     assert name == "NeedsAttention"
     assert message == "2 campaigns: 1 completed, bad input: bad.yaml"
