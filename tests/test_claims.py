@@ -9,7 +9,7 @@ from sqlalchemy.exc import IntegrityError
 from data import claims
 from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate
-from tests.small_ledger import FIRST_ID, NOON, Small, outcome
+from tests.small_ledger import FIRST_ID, NOON, Small, definition, intent, outcome
 
 PEOPLE = Candidate.__table__
 CAMPAIGNS = Campaign.__table__
@@ -213,6 +213,42 @@ def test_an_add_is_done_for_whom_it_brought_an_id_and_unsure_for_the_others(smal
         bo: (Step.UNSURE, None, "no id"),
         cy: (Step.DONE, 9, None),
     }
+    assert {one.add_attempt for one in small.people()} == {claimed.attempt}
+
+
+def test_an_add_that_is_done_late_leaves_no_reason_behind(small: Small) -> None:
+    """Who was unsure is done by the attempt that proved it, and nothing is said against them."""
+    ada = small.rows()["ada"]
+    claimed = small.claim(Operation.ADD, ada)
+    small.land(Operation.ADD, claimed, Step.UNSURE, why="nobody answered")
+    small.land(Operation.ADD, claimed, Step.DONE, ids={ada: 7})
+    [one] = [one for one in small.people() if one.id == ada]
+    assert (one.add_state, one.candidate_id, one.why) == (Step.DONE, 7, None)
+    assert one.add_attempt == claimed.attempt
+
+
+@pytest.mark.parametrize("operation", [Operation.CREATE, Operation.ATTACH])
+def test_what_waits_in_another_campaign_grants_nothing(small: Small, operation: Operation) -> None:
+    """Each campaign has its own project and problem, however many wait in the ledger."""
+    done = {"project_state": Step.DONE, "project_id": 101, "problem_state": Step.DONE}
+    put(small, CAMPAIGNS, small.begun.campaign, **done)
+    other = Small(small.ledger, small.ledger.begin("b", definition("di", key="b"), intent("two")))
+    assert small.claim(operation) is None
+    claimed = other.claim(operation)
+    assert claimed is not None
+    other.land(operation, claimed, Step.DONE, project_id=102)
+    assert (small.campaign().project_id, small.campaign().project_state) == (101, Step.DONE)
+
+
+def test_another_campaign_may_have_the_same_ids(small: Small) -> None:
+    """An id belongs to a project (interface 4.5): what one campaign has says nothing of another."""
+    small.add_everybody()
+    other = Small(small.ledger, small.ledger.begin("b", definition("di", key="b"), intent("two")))
+    [row] = other.rows().values()
+    claimed = other.claim(Operation.ADD, row)
+    assert claimed is not None
+    other.land(Operation.ADD, claimed, Step.DONE, ids={row: FIRST_ID})
+    assert other.end_of("di")[0] is Step.DONE
 
 
 def test_an_id_that_is_somebody_elses_is_nobodys(small: Small) -> None:

@@ -1,6 +1,7 @@
 """What the documents show is what happens: their commands are typed, their tables compared."""
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -100,6 +101,16 @@ def test_what_make_is_asked_for_exists(block: Block) -> None:
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     asked = [line.split()[1] for line in block.text.splitlines() if line.startswith("make ")]
     assert set(asked) <= set(targets)
+
+
+def test_what_may_be_relied_on_is_there() -> None:
+    """Each name that other programs are told to import."""
+    text = (ROOT / "docs" / "health.md").read_text("utf-8")
+    names = re.findall(r"`((?:sandbox|tasks)(?:\.\w+)+)`", text)
+    assert len(names) == 4
+    for name in names:
+        module, _, what = name.rpartition(".")
+        assert callable(getattr(import_module(module), what)), name
 
 
 @pytest.mark.parametrize("block", of("yaml"), ids=str)
