@@ -91,12 +91,18 @@ class Postgres:
     def stop(self) -> None:
         self._run("pg_ctl", "-D", self.folder / "data", "-m", "fast", "-w", "stop")
 
-    def ask(self, statement: str) -> None:
+    def ask(self, statement: str) -> list[tuple[Any, ...]]:
         import psycopg
 
         address = f"postgresql://postgres@/postgres?host={self.folder}"
         with psycopg.connect(address, autocommit=True) as desk:
-            desk.execute(statement)  # type: ignore[call-overload]
+            found = desk.execute(statement)  # type: ignore[call-overload]
+            return found.fetchall() if found.description else []
+
+    def size(self, database: str) -> int:
+        """In bytes."""
+        [(size,)] = self.ask(f"SELECT pg_database_size('{database}')")
+        return int(size)
 
 
 @dataclass
@@ -347,6 +353,9 @@ def main() -> None:
             key = play(stage, "away", 2, away)
             judge(stage, key)
             stage.say(f"longest silence: {longest_silence(stage, key):.1f} s")
+        people = stage.people * stage.scenes
+        for database in ("ledger", "prefect"):
+            stage.say(f"{database}: {stage.postgres.size(database) / people:,.0f} bytes a person")
 
 
 if __name__ == "__main__":
