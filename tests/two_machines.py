@@ -100,8 +100,9 @@ class Postgres:
             return found.fetchall() if found.description else []
 
     def size(self, database: str) -> int:
-        """In bytes."""
-        [(size,)] = self.ask(f"SELECT pg_database_size('{database}')")
+        """In bytes, beyond what an empty one takes."""
+        grown = f"pg_database_size('{database}') - pg_database_size('template1')"
+        [(size,)] = self.ask(f"SELECT {grown}")
         return int(size)
 
 
