@@ -137,7 +137,7 @@ class Ground:
         }
         return Desk(home, self.service, environment)
 
-    def campaign(self, key: str, problem: int) -> Path:
+    def campaign(self, key: str) -> Path:
         """A definition in the folder that all machines see."""
         shared = Desk(self.folder / "campaigns", self.service, {})
         shared.folder.mkdir(exist_ok=True)
@@ -146,7 +146,7 @@ class Ground:
         table.write_text("\n".join(["first_name,last_name,email1", *rows]) + "\n")
         path = shared.folder / f"{key}.yaml"
         path.write_text(
-            f"campaign: {key}\nproject: {{name: Engineers}}\nproblem: {problem}\n"
+            f"campaign: {key}\nproject: {{name: Engineers}}\nproblem: 42\n"
             f"candidates: {{file: {table.name}}}\n"
         )
         return path
@@ -229,7 +229,7 @@ def play(
     """Have one campaign sent by so many workers; `breaks` is called amid the invitations."""
     ground.scenes += 1
     key = f"{scene}{ground.scenes}x"
-    file = ground.campaign(key, 41 + ground.scenes)
+    file = ground.campaign(key)
     settings = {"CAMPAIGN_WAVE_RUNS": str(workers), **settings}
     office = ground.machine("office", **settings)
     deployed = office.type("deploy", file, "--pool", POOL)
