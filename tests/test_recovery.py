@@ -4,13 +4,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import update
 
 from data import processes, recovery
 from data.ledger import Ledger, now
 from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.states import AttemptState, Ending, Operation, Step
+from data.tables import Run
 from tests.databases import ledger_at
-from tests.small_ledger import Small
+from tests.small_ledger import Small, definition, intent
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -160,3 +162,45 @@ def test_only_the_campaigns_own_runs_are_looked_at(small: Small, tmp_path: Path)
     with Ledger.open(ledger_at(tmp_path)) as ledger:
         assert ledger.recover(small.begun.campaign + 1) == 0
         assert ledger.recover(small.begun.campaign) == 0  # one dead run, nothing under way
+
+
+def test_who_is_at_work_on_a_campaign(small: Small) -> None:
+    """The last run, while it lives and has not ended; no run of another campaign."""
+    ledger, campaign = small.ledger, small.begun.campaign
+    other = ledger.begin("b", definition("di", key="b"), intent("two"))
+    assert (ledger.at_work(campaign), ledger.at_work(other.campaign)) == (True, True)
+    ledger.end(other.run, Ending.COMPLETED, None)
+    assert (ledger.at_work(campaign), ledger.at_work(other.campaign)) == (True, False)
+    second = ledger.begin("a", None, None)
+    ledger.end(second.run, Ending.COMPLETED, None)
+    assert not ledger.at_work(campaign)  # the last one has ended
+    third = ledger.begin("a", None, None)
+    assert ledger.at_work(campaign)
+    recovery.OWN_RUNS.discard(third.run)
+    assert not ledger.at_work(campaign)  # the last one is gone
+    assert not ledger.at_work(4711)
+
+
+def test_who_began_before_is_at_work_beside(small: Small) -> None:
+    """Runs of this campaign that live and have not ended, and none that began later."""
+    ledger, campaign = small.ledger, small.begun.campaign
+    ledger.begin("b", definition("di", key="b"), intent("two"))
+    runs = [small.begun.run, *(ledger.begin("a", None, None).run for _ in range(3))]
+    before = [ledger.at_work_before(campaign, run) for run in runs]
+    assert before == [0, 1, 2, 3]
+    ledger.end(runs[0], Ending.COMPLETED, None)
+    recovery.OWN_RUNS.discard(runs[1])
+    assert ledger.at_work_before(campaign, runs[3]) == 1
+
+
+def test_a_run_on_another_machine_is_at_work_while_its_heart_beats(small: Small) -> None:
+    """What is not of this machine is known by its last sign of life alone."""
+    ledger, campaign = small.ledger, small.begun.campaign
+
+    def seen(**values: object) -> tuple[bool, int]:
+        with ledger._writing() as connection:
+            connection.execute(update(Run.__table__).values(host="elsewhere", **values))
+        return ledger.at_work(campaign), ledger.at_work_before(campaign, small.begun.run + 1)
+
+    assert seen() == (True, 1)
+    assert seen(heartbeat_at=now() - 2 * HEARTBEAT_EXPIRES) == (False, 0)
