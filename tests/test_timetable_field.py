@@ -12,6 +12,7 @@ from config.hours import Hours
 from config.reading import read_campaigns
 from config.timetable import Timetable
 from config.waves import HoldOn, Waves
+from config.window import Window
 
 HEAD = """\
 campaign: timed
@@ -179,3 +180,30 @@ def test_a_workbook_says_it_in_cells(tmp_path: Path) -> None:
         hold_on=HoldOn(0.02, 1),
     )
     assert definition.guard.removed == 0.2
+
+
+def test_the_rules_are_told_in_words() -> None:
+    """Whoever approves a plan reads each rule; the pilot's address is nobody's business there."""
+    place = "Europe/Paris"
+    begins = datetime(2026, 12, 1, 8, tzinfo=UTC)
+    table = Timetable(
+        window=Window(begins, None, place),
+        hours=OFFICE,
+        gap=timedelta(seconds=0.5),
+        pilot="me@example.com",
+        waves=Waves((5, 50), timedelta(hours=1)),
+        hold_on=HoldOn(refused=0.02, unsure=3),
+    )
+    assert dict(table.in_words()) == {
+        "when": "from 2026-12-01 09:00 (Europe/Paris)",
+        "hours": "Mon-Fri 09:00-18:00 (Europe/Paris)",
+        "rate": "at most 7,200 an hour",
+        "pilot": "first an invitation to oneself, to be confirmed",
+        "waves": "5, 50, rest, 1 hour between them",
+        "hold on": "2% refused, 3 unsure",
+    }
+    assert dict(Timetable().in_words()) == {}
+    assert dict(Timetable(waves=Waves((5,)), hold_on=HoldOn(unsure=1)).in_words()) == {
+        "waves": "5, rest",
+        "hold on": "1 unsure",
+    }
