@@ -7,6 +7,7 @@ from sqlalchemy import insert, text, update
 from sqlalchemy.exc import IntegrityError
 
 from data import claims
+from data.row_ranges import written
 from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate
 from tests.small_ledger import FIRST_ID, NOON, Small, definition, intent, outcome
@@ -303,3 +304,27 @@ def test_attempt_numbers_are_never_used_again(small: Small) -> None:
         granted = claims.grant(connection, [small.wish(Operation.ATTACH)])
     assert granted[0] is not None
     assert granted[0].attempt == 2
+
+
+def test_a_claim_says_what_it_carries(small: Small) -> None:
+    """How many people and which, and which invitation of somebody it is."""
+    ada, bo, cy = small.rows().values()
+    small.claim(Operation.ADD, cy, ada, bo)
+    [added] = small.attempts()
+    assert (added.rows, added.carried, added.generation) == (3, written((ada, bo, cy)), 1)
+    put(small, PEOPLE, bo, add_state=Step.DONE, candidate_id=FIRST_ID, generation=2, why="late")
+    small.claim(Operation.INVITE, bo)
+    invited = small.attempts()[-1]
+    assert (invited.rows, invited.carried, invited.generation) == (1, None, 2)
+    assert {one.why for one in small.people()} == {None}
+
+
+def test_whoever_is_held_at_this_moment_is_not_claimed(small: Small) -> None:
+    """Whatever a plan said before: the list counts when the request would leave."""
+    ada, bo, cy = small.rows().values()
+    small.ledger.block({"bo@example.com": "bo@example.com"}, "rita", "asked for it")
+    claimed = small.claim(Operation.ADD, ada, bo, cy)
+    assert claimed is not None
+    assert claimed.rows == (ada, cy)
+    put(small, PEOPLE, bo, add_state=Step.DONE, candidate_id=FIRST_ID + 9)
+    assert small.claim(Operation.INVITE, bo) is None

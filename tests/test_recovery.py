@@ -4,7 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from data import processes, recovery
 from data.ledger import Ledger, now
@@ -204,3 +204,25 @@ def test_a_run_on_another_machine_is_at_work_while_its_heart_beats(small: Small)
 
     assert seen() == (True, 1)
     assert seen(heartbeat_at=now() - 2 * HEARTBEAT_EXPIRES) == (False, 0)
+
+
+def test_of_two_runs_only_the_dead_one_leaves_doubt(small: Small) -> None:
+    """What the living one is sending is its own affair, and it has not ended."""
+    ledger, campaign = small.ledger, small.begun.campaign
+    ada, bo, _ = small.rows().values()
+    living = ledger.begin("a", None, None).run
+    small.claim(Operation.ADD, ada)
+    small.claim(Operation.ADD, bo, run=living)
+    recovery.OWN_RUNS.discard(small.begun.run)
+    assert recover(small) == 1
+    ends = {name: small.end_of(name)[0] for name in ("ada", "bo", "cy")}
+    assert ends == {"ada": Step.UNSURE, "bo": Step.SENDING, "cy": Step.WAITING}
+    whys = {one.first_name: one.why for one in small.people()}
+    assert whys == {"ada": recovery.LEFT_BY_DEAD_RUN, "bo": None, "cy": None}
+    with ledger._reading() as connection:
+        dead, other = connection.execute(select(Run.__table__).order_by(Run.__table__.c.id)).all()
+    assert (dead.ending, dead.reason) == (Ending.DIED, "its process went away")
+    assert dead.ended_at is not None
+    assert (other.id, other.ending, other.ended_at) == (living, None, None)
+    assert small.attempts()[0].ended_at is not None
+    assert ledger.at_work(campaign)
