@@ -27,7 +27,7 @@ bench: setup-tests .bench/.ready  ## speed and size beside rivals, 35 minutes; Q
 fuzz: .fuzz/.ready     ## SECONDS=1800 of bytes that nobody chose for each reader; TARGETS="tables words"
 	@.fuzz/bin/python -m tests.fuzz_for_hours $(or $(SECONDS),60) $(TARGETS)
 
-mutants: .mutants/.ready  ## change every decision in every small way: do the tests notice? 15 minutes
+mutants: .mutants/.ready  ## change every decision in every small way: do the tests notice? 40 minutes
 	@nice .mutants/bin/mutmut run
 	@.mutants/bin/python -m tests.mutation_score
 
