@@ -243,6 +243,10 @@ def play(
         wait_until(lambda: len(ground.sent(key)) >= share, 300, machines[0].folder / "worker.log")
         if workers > 1:
             wait_until(lambda: len(ground.shares(key)) > 1, 120, machines[0].folder / "worker.log")
+        [(number,)] = ground.postgres.ask(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = 'ledger'"
+        )
+        ground.say(f"{key}: {number} connections to the ledger")
         breaks(ground, key, processes)
         wait_until(lambda: at_rest(ground, key), 600, machines[0].folder / "worker.log")
         wait_until(lambda: not_running(ground, run), 300)
