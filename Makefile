@@ -46,9 +46,9 @@ check: setup-tests     ## lint, types, and who may import whom
 audit: setup-tests     ## licences of what is installed, and dist/sbom.cdx.json; needs no network
 	@$(BIN)/python .ci/audit.py
 
-advisories: .advisories/.ready  ## known weaknesses of the locked packages, as pypi.org tells them
+advisories: .advisories/.ready  ## known weaknesses of the locked packages, as the package index tells them
 	@.advisories/bin/pip-audit --strict --disable-pip --require-hashes -r requirements.lock \
-		--progress-spinner off || { echo "See above: something was found, or pypi.org could not be \
+		--progress-spinner off || { echo "See above: something was found, or the package index could not be \
 	asked. Nothing is known to be safe." >&2; exit 1; }
 
 setup: $(VENV)/.ready              ## .venv with the locked packages and the project
