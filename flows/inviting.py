@@ -28,6 +28,7 @@ async def invite_people(work: Work) -> None:
     row, table = work.begun.campaign, kept_timetable(campaign)
     slots = Slots.of(work.desk.local.invites_in_flight)
     seen: set[int] = set()  # by this run: nobody is looked at twice
+    begun = False
     while work.gate.stopped is None:
         people = [
             person
@@ -51,7 +52,8 @@ async def invite_people(work: Work) -> None:
         if not chosen:
             work.early = later(answer, table, work.key, campaign.timezone)
             return
-        if not seen:
+        if not begun:
+            begun = True
             await work.desk.shares(work.key, len(chosen))
         seen |= await _Turn(work, table, slots, so_far, answer).take(chosen)
 
