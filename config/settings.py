@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from config import core_files
-from config.env_files import refuse_open_files
+from config.env_files import refuse_open_files, refuse_unreadable_lines
 from config.errors import BadSettings
 from config.spans import NotASpan, span
 
@@ -75,11 +75,25 @@ def _database_url(typed: str) -> str:
     if not separator or kind not in {"sqlite", "postgresql"}:
         raise ValueError("must begin with sqlite:/// or postgresql://")
     if kind == "postgresql":
+        _refuse_odd_server(rest)
         return typed.strip()
     path, question, query = rest.removeprefix("/").partition("?")
     if not rest.startswith("/") or not path or path == ":memory:" or path.startswith("file:"):
         raise ValueError("must name a file, as in sqlite:///data/campaigns.db")
     return f"{dialect}:///{home() / Path(path).expanduser()}{question}{query}"
+
+
+def _refuse_odd_server(rest: str) -> None:
+    """Refuse what would be read as another address: a part of a password would be shown as one."""
+    server, _, path = rest.partition("/")
+    if server.count("@") > 1 or "@" in path.partition("?")[0]:
+        raise ValueError("has an @ or a / in its password: write %40 for @, %2F for /, %3A for :")
+    host = server.rpartition("@")[2]
+    port = host.rpartition("]")[2].partition(":")[2]
+    if port and not port.isdecimal():
+        raise ValueError("has a port that is no number; in a password write %3A for :")
+    if "password" in path.partition("?")[2].casefold():
+        raise ValueError("must not hold a password after the ?; it belongs before the @")
 
 
 def _notify_url(typed: SecretStr) -> SecretStr:
@@ -244,6 +258,7 @@ def _load(settings: type[Settings]) -> Settings:
     core_files.forbid()  # from the first secret on
     try:
         refuse_open_files(files)
+        refuse_unreadable_lines(files)
         return settings(_env_file=files, _env_file_encoding="utf-8-sig")
     except ValidationError as error:
         raise _bad_settings(settings, error, files) from None

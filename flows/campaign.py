@@ -49,6 +49,7 @@ NOT_YET = "NotYet"  # nothing is wrong and nobody is needed: invitations wait fo
 # Seconds that a run which shares a campaign stays for the others: longer than one of them that
 # died on another machine is thought to live.
 PATIENCE = HEARTBEAT_EXPIRES.total_seconds() + 30
+A_MOMENT = 10.0  # seconds; of two that somebody typed, each ends as the campaign does
 
 
 def _name() -> str:
@@ -106,7 +107,7 @@ async def see_through(
                     stopped=pages.stopped,
                     accept_removed=_who() if accept_removed else None,
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),
-                    patience=PATIENCE if local.wave_runs > 1 else 0,
+                    patience=PATIENCE if local.wave_runs > 1 else A_MOMENT,
                 )
                 end = await conduct(asked, desk)
                 if end.ending is Ending.STOPPED and (why := await pages.stopped()):

@@ -28,7 +28,7 @@ from tasks.approval import held_back, plan_of
 from tasks.asked import Asked, Wanted, intent_of, left_out, look_up, what_is_left
 from tasks.candidates import add
 from tasks.held import follow_the_list
-from tasks.links import write_links
+from tasks.links import see_where_links_go, write_links
 from tasks.preflight import preflight
 from tasks.project import AttachProblem, CreateProject
 from tasks.receipts import Receipts
@@ -86,6 +86,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     if (paused := await asyncio.to_thread(ledger.paused, wanted.key)) is not None:
         held = (Ending.STOPPED, paused_by(wanted.key, paused))
         return await _not_begun(wanted, asked, desk, held)
+    await asyncio.to_thread(see_where_links_go, desk.local.output_dir)
     async with Service(
         desk.service,
         in_flight=desk.local.invites_in_flight,

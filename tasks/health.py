@@ -3,6 +3,7 @@
 The decisions are plain functions of what was found; what asks the service is `ask`.
 """
 
+import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -102,6 +103,14 @@ def room(places: dict[str, Path]) -> Iterator[Finding]:
     """Look how much the disks can take, by what lies on each."""
     for what, place in places.items():
         there = next(one for one in (place, *place.parents) if one.exists())
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            yield Finding(
+                "disk",
+                How.MEND,
+                f"{there} is no folder that you may write to, for the {what}",
+                "Mend it, or name another place (CAMPAIGN_OUTPUT_DIR, CAMPAIGN_DATABASE_URL).",
+            )
+            continue
         free = shutil.disk_usage(there).free
         said = f"{free / 1e9:,.1f} GB free for the {what} in {there}"
         if free >= ROOM_WANTED:

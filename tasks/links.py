@@ -1,5 +1,6 @@
 """The links of a campaign: where each candidate takes the assessment, for people and programs."""
 
+import tempfile
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -9,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from config.errors import BadSettings
 from data.exports import Link, Result, as_html, csv_pieces, json_pieces, write_pieces
 from data.held import Held
 from data.ledger import Ledger
@@ -23,6 +25,20 @@ WHY = {
     Step.SENDING: "Being sent by a run.",
     Step.UNSURE: "To settle it: campaign settle {key}",
 }
+
+
+def see_where_links_go(folder: Path) -> None:
+    """See that results can be written there, before anything is sent. Raises BadSettings."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return
+    except OSError as error:
+        raise BadSettings(
+            f"{folder} cannot be written ({error.strerror}), so the results would have no place. "
+            "Nothing was sent. Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR, then type "
+            "the same command again."
+        ) from None
 
 
 def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:

@@ -118,10 +118,10 @@ class Place:
             "request_deadline": self.scenario.deadline,
         }
 
-    def conduct(self, service: Sandbox, ledger: Ledger) -> Finish:
-        """Make one run, in this process."""
+    def conduct(self, service: Sandbox, ledger: Ledger, **more: Any) -> Finish:
+        """Make one run, in this process; `more` is about its Desk."""
         local = LocalSettings.model_construct(**self.local())
-        desk = Desk(ledger, ServiceSettings(**credentials(service)), local)
+        desk = Desk(ledger, ServiceSettings(**credentials(service)), local, **more)
         return asyncio.run(conduct(Asked(self.definition, KEY), desk))
 
     def check(self, service: Sandbox) -> int:

@@ -112,6 +112,14 @@ def test_a_disk_that_is_nearly_full(
     assert [one.how for one in room({"ledger": tmp_path / "new" / "ledger.db"})] == [how]
 
 
+def test_a_place_for_results_that_is_none(tmp_path: Path) -> None:
+    """A file, or what lies below one: nothing could be written there."""
+    (tmp_path / "file").write_text("")
+    for place in (tmp_path / "file", tmp_path / "file" / "out"):
+        [found] = room({"results": place})
+        assert found.how is How.MEND
+
+
 def test_a_ledger_that_others_may_read(desk: DoubtfulCampaign) -> None:
     """It names people."""
     desk.run()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from config.errors import BadInput
+from config.errors import BadInput, BadSettings
 from data.states import Ending
 from sandbox.faults import Fault
 from sandbox.problems import problem
@@ -277,3 +277,11 @@ def test_runs_share_nothing_but_the_ledger(office: Office) -> None:
     assert set(office.emails().values()) == {1}
     assert office.changing().count("create_project") == 1
     assert office.changing().count("attach_problem") == 1
+
+
+def test_results_that_have_no_place_are_told_before_anything_is_sent(office: Office) -> None:
+    """Else everybody would be invited first, and then the run would fail."""
+    (office.folder / "out").write_text("a file")
+    with pytest.raises(BadSettings, match="CAMPAIGN_OUTPUT_DIR"):
+        office.run(office.write("nowhere", people("ada")))
+    assert office.changing() == []

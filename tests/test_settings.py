@@ -159,6 +159,41 @@ def test_an_env_file_that_others_may_read_is_refused(home: Path, mode: int) -> N
     assert load_service().client_id == "client"
 
 
+@pytest.mark.parametrize("line", ["ASSESSMENT_CLIENT_SECRET='hush", "FOO bar hush"])
+def test_an_env_file_with_a_line_that_says_nothing_is_refused(home: Path, line: str) -> None:
+    """A setting would be missing, and nobody would know why; the line is told, not its content."""
+    file = home / ".env"
+    file.write_text(f"CAMPAIGN_LOG_FORMAT=json\n{line}\n")
+    file.chmod(0o600)
+    with pytest.raises(BadSettings, match=re.escape(f"{file}, line 2")) as raised:
+        load_local()
+    assert "hush" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "me:hu:sh@hush@db/x",
+        "me:hush@hush@db:5432/x",
+        "me:hush/hush@db/x",
+        "me@hush:hush/x",
+        "me@db/x?password=hush",
+    ],
+)
+def test_a_password_is_never_taken_for_another_part_of_an_address(
+    monkeypatch: pytest.MonkeyPatch, rest: str
+) -> None:
+    """What would be read as a host or a port would be shown as one."""
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"postgresql://{rest}")
+    with pytest.raises(BadSettings) as raised:
+        load_local()
+    assert "hush" not in str(raised.value)
+    monkeypatch.setenv(
+        "CAMPAIGN_DATABASE_URL", "postgresql://me:h%40ush@[::1]:5432/x?sslmode=require"
+    )
+    assert load_local().database_url.endswith("require")
+
+
 def test_an_env_file_of_something_else_is_nobodys_business() -> None:
     """The folder in which a command is typed may belong to another program."""
     Path(".env").write_text("DJANGO_DEBUG=1\n")

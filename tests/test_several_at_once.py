@@ -92,6 +92,23 @@ def test_a_run_beside_another_one_says_so(tried: Crashes) -> None:
         assert tried.runs.wait(first).finish["ending"] == Ending.COMPLETED
 
 
+def test_what_a_run_that_dies_beside_leaves_is_told_as_doubt(tried: Crashes) -> None:
+    """Killed while another one is at work: that one sends the rest, and says what is unsure."""
+    place = tried.place(MANY)
+    with MANY.sandbox() as service, Ledger.open(place.url) as ledger:
+        first = stop_at(tried, place, service, "invite called")
+
+        async def begins(key: str, number: int) -> None:
+            os.kill(first, signal.SIGKILL)
+            assert tried.runs.wait(first).signal == signal.SIGKILL
+
+        end = place.conduct(service, ledger, shares=begins)
+        assert end.ending is Ending.NEEDS_ATTENTION, end.reason
+        assert end.counts["invited"] + end.counts["unsure"] == MANY.people
+        assert 1 <= end.counts["unsure"] <= MANY.in_flight
+    place.check_in_the_end(service)
+
+
 @pytest.mark.parametrize("operation", OPERATIONS)
 @pytest.mark.parametrize("moment", ["called", "http11.receive_response_headers.started"])
 def test_a_stopped_run_that_wakes_up_sends_nothing_twice(

@@ -96,7 +96,7 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
     in_a_file = address.get_backend_name() == "sqlite"
     file = Path(address.database or "")
     if in_a_file:
-        yield from room({"ledger": file, "results": local.output_dir})
+        yield from room({"ledger": file.parent, "results": local.output_dir})
     try:
         wrong = list(complaints(file)) if in_a_file and file.is_file() else []
         yield from (Finding("ledger", How.MEND, said, mend) for said, mend in wrong)
