@@ -23,13 +23,18 @@ _PAUSE = select(pace.c.paused_until, pace.c.paused_for).where(
 # ahead than so many such shares were given out by a clock that has been put back since.
 SHARES = 200
 AT_LEAST = timedelta(minutes=1)
+SLACK = timedelta(seconds=0.1)
 
 
 def first_free(turn_at: datetime | None, at: datetime, share: timedelta) -> datetime:
-    """Say when the first turn is that nobody has; `share` is what a run asks for at a time."""
+    """Say when the first turn is that nobody has; `share` is what a run asks for at a time.
+
+    Who is late by less than `SLACK` gets the turn that is just over: what asking itself takes
+    would else make the rate lower. What was missed for longer is gone.
+    """
     if turn_at is None or turn_at - at > max(SHARES * share, AT_LEAST):
         return at
-    return max(turn_at, at)
+    return turn_at if turn_at > at - SLACK else at
 
 
 class Pacing(LedgerPart):
@@ -41,7 +46,7 @@ class Pacing(LedgerPart):
     ) -> timedelta:
         """Take the next turns of a service (its base URL) or of a campaign, `gap` apart.
 
-        Answers after which time the first of them is.
+        Answers after which time the first of them is; a little below zero where it is just over.
         """
         connection.execute(_KNOWN, {"name": name})
         turn_at = connection.scalar(

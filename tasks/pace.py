@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from data.ledger import Ledger
+from data.pace import SLACK
 
 SHARE = 0.25  # seconds that the turns reach which a run takes at a time; at least one turn
 LOOKS = 0.25  # seconds between two looks for a pause that another run was asked for
@@ -41,11 +42,12 @@ class Turns:
             now = asyncio.get_running_loop().time()
             self._next = now + first.total_seconds()
             self._left = self._share
-        # Who comes late moves the others on: turns that were missed make no burst.
-        turn = max(self._next, now)
+        # Who comes a little late goes at once; later still, the others move on: turns that were
+        # missed make no burst.
+        turn = self._next if now - self._next < SLACK.total_seconds() else now
         self._next = turn + self._gap
         self._left -= 1
-        return turn - now
+        return max(turn - now, 0.0)
 
 
 class Together:

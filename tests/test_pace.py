@@ -39,13 +39,14 @@ def office(tmp_path: Path) -> Iterator[Office]:
     [
         (None, NOON),
         (NOON - SECOND, NOON),
+        (NOON - SECOND / 20, NOON - SECOND / 20),  # just over, while it was asked for
         (NOON + SECOND, NOON + SECOND),
         (NOON + 60 * SECOND, NOON + 60 * SECOND),
         (NOON + 24 * 3600 * SECOND, NOON),  # given out by a clock that was put back since
     ],
 )
 def test_the_first_turn_that_nobody_has(turn_at: datetime | None, first: datetime) -> None:
-    """Never before now, never one that somebody has, and never a day ahead."""
+    """Never long before now, never one that somebody has, and never a day ahead."""
     assert first_free(turn_at, NOON, SECOND / 4) == first
 
 
