@@ -170,8 +170,11 @@ async def _end(work: Work) -> None:
         work.gate.stop(str(error))
     await keep_receipt(work)
     ledger = work.desk.ledger
-    # Where another run died meanwhile, what it was sending is doubt by now.
-    await asyncio.to_thread(ledger.recover, work.begun.campaign)
+    try:
+        # Where another run died meanwhile, what it was sending is doubt by now.
+        await asyncio.to_thread(ledger.recover, work.begun.campaign)
+    except CampaignError as error:
+        work.gate.stop(str(error))
     ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped, work.early)
     await asyncio.to_thread(ledger.end, work.begun.run, ended.ending, ended.reason)
     with logs.about(campaign=work.key, run=work.begun.run):

@@ -30,7 +30,7 @@ WHY = {
 def see_where_links_go(folder: Path) -> None:
     """See that results can be written there, before anything is sent. Raises BadSettings."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # people's names lie there
         with tempfile.TemporaryFile(dir=folder):
             return
     except OSError as error:
