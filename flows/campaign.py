@@ -4,6 +4,7 @@ Prefect runs, schedules and shows; it never guards. The ledger decides what may 
 """
 
 import asyncio
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -31,6 +32,7 @@ from flows.order import Desk, conduct
 from flows.seen import CANCELLED, name_of, seen
 from flows.sharing import ask_for_wave_runs
 from flows.watching import Watcher, watcher
+from flows.worker_files import written_down
 from flows.wrong_places import where_wrong
 from tasks import logs
 from tasks.asked import Asked
@@ -93,6 +95,8 @@ async def see_through(
         service, local = await service_settings(), load_local()
         if local.log_format == "json":
             logs.listen()
+        if (told := written_down(os.environ)) is not None:
+            get_run_logger().warning(told)
         with Ledger.open(local.database_url) as ledger:
             async with seen(ledger, local, service.base_url) as pages:
                 desk = Desk(

@@ -3,6 +3,7 @@
 import os
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,8 @@ def desk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[DoubtfulCampaign]:
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
     with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
         yield desk
 
@@ -158,3 +161,23 @@ def test_a_prefect_server_that_is_gone(
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         code, [(how, said)] = found(desk, "prefect")
     assert (code, how, "PREFECT_API_URL" in said) == (1, "mend", True)
+
+
+def test_a_secret_that_a_killed_worker_left_behind(desk: DoubtfulCampaign) -> None:
+    """Pointed at where it lies, with what to type; the secret itself is in no word of it."""
+    left = desk.folder / "temporary" / "prefect-workspace-attempt-1a2b" / "workspace.json"
+    left.parent.mkdir()
+    left.write_text('{"environment": {"ASSESSMENT_CLIENT_SECRET": "hush-hush"}}')
+    code, [(how, said)] = found(desk, "secrets")
+    assert (code, how, f"rm -r {left.parent}" in said) == (0, "look", True)
+    assert "hush" not in said
+    left.write_text('{"environment": {"PATH": "/bin"}}')
+    assert found(desk, "secrets") == (0, [])
+
+
+def test_a_secret_that_a_worker_would_write_down(desk: DoubtfulCampaign) -> None:
+    """Where a Prefect server is named, workers may be started with the same environment."""
+    assert found(desk, "secrets") == (0, [])
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
+        _, [(how, said)] = found(desk, "secrets")
+    assert (how, "ASSESSMENT_CLIENT_SECRET" in said, ".env" in said) == ("look", True, True)

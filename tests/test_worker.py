@@ -10,9 +10,19 @@ from typing import Any
 import pytest
 
 from flows.automations import GONE
+from flows.worker_files import FILE, FOLDERS, left_in
 from sandbox.faults import Fault
-from tests.prefect_home import Desk, PrefectServer, Standing, WarmDesk, answer
+from tests.prefect_home import (
+    Desk,
+    PrefectServer,
+    Standing,
+    WarmDesk,
+    answer,
+    kept_no_secret,
+)
 from tests.workers import (
+    TEMPORARY,
+    entrusted,
     go_down,
     notice_after,
     runs_of,
@@ -53,7 +63,9 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(
     desk: WarmDesk, prefect: PrefectServer
 ) -> None:
     """Worker and run end by SIGTERM or SIGKILL amid the waves: the run is marked as crashed, its
-    deployment is run again by itself, and each person has one email."""
+    deployment is run again by itself, and each person has one email. What Prefect left of the
+    killed one on the disk holds no secret: its environment had none."""
+    desk = entrusted(desk)
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=1))
     signals = {"killed": signal.SIGKILL, "terminated": signal.SIGTERM}
     with ExitStack() as workers:
@@ -69,6 +81,9 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(
         wait_until(partial(both_under_way, desk), 100, desk.folder / "worker.log")
         for key, number in signals.items():
             go_down(processes[key], number)
+    kept_no_secret(desk.folder / TEMPORARY, desk.service, ["**/*"])
+    assert [*desk.folder.glob(f"{TEMPORARY}/{FOLDERS}/{FILE}")] != []
+    assert left_in(desk.folder / TEMPORARY) == []
     desk.service.faults.clear()
     with worker(desk, "terminated"), worker(desk, "killed"):
         for key in signals:
@@ -77,6 +92,7 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(
             )
             assert first["state_type"] == "CRASHED"
             assert first["parameters"] == second["parameters"]
+    kept_no_secret(desk.folder / TEMPORARY, desk.service, ["**/*"])
     assert set(invitations(desk).values()) == {1}
     for key in signals:
         counts = json.loads(desk.type("status", key, "--json").out)["counts"]
@@ -117,16 +133,21 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
 
 def test_a_cancel_ends_the_run_of_a_worker_gently(desk: WarmDesk, prefect: PrefectServer) -> None:
     """The worker ends the run's process: what was in flight still gets its answer, nothing is
-    unsure, the run is cancelled, and the next one goes on."""
+    unsure, the run is cancelled, and the next one goes on. A secret in the worker's environment
+    lies on the disk meanwhile: the run says so."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
     assert desk.type("deploy", desk.campaign("halted", 300)).code == 0
     with worker(desk):
         run = prefect.start("campaign/halted")
         desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
+        assert len(left_in(desk.folder / TEMPORARY)) == 1
         cancelling = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
         prefect.call("POST", f"flow_runs/{run}/set_state", cancelling)
         wait_until(lambda: state_of(prefect, run) == "CANCELLED", 100, desk.folder / "worker.log")
         counts = wait_until(partial(at_rest, desk, "halted"), 100, desk.folder / "worker.log")
+    said = prefect.call("POST", "logs/filter", {"logs": {"flow_run_id": {"any_": [run]}}})
+    [warned] = [one["message"] for one in said if "ASSESSMENT_CLIENT_SECRET" in one["message"]]
+    assert "campaign credentials NAME" in warned
     assert counts["unsure"] == 0
     assert 10 <= counts["invited"] == len(invitations(desk)) < 300
     desk.service.faults.clear()

@@ -11,6 +11,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
@@ -172,6 +173,7 @@ def _be(asked: dict[str, Any]) -> None:
     """Become the command that was asked for, from its standard input to its exit code."""
     os.environ.clear()
     os.environ.update(asked["environment"])
+    tempfile.tempdir = None  # where it is, the command's own environment says
     os.chdir(asked["folder"])
     for number, (file, how) in enumerate(
         zip(

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,28 @@ PREFECT = str(Path(sys.executable).parent / "prefect")
 
 WORKER = f"import os; os.setsid(); {PREFECT_TYPED}"
 GRACE = 10  # seconds
+TEMPORARY = "tmp"
+
+
+def entrusted(desk: WarmDesk) -> WarmDesk:
+    """The same desk, once Prefect keeps the credentials: no worker has them in its environment."""
+    kept = desk.type("credentials", "entrusted")
+    assert kept.code == 0, kept.err
+    bare = {name: said for name, said in desk.environment.items() if "ASSESSMENT_" not in name}
+    return replace(desk, environment=bare | {"CAMPAIGN_CREDENTIALS_BLOCK": "entrusted"})
 
 
 @contextmanager
 def worker(desk: WarmDesk, pool: str = "campaigns") -> Iterator[Warm]:
     """A worker in a process group of its own; it and its runs are killed at the end.
 
-    What it says is added to `worker.log` in the desk's folder.
+    What it says is added to `worker.log` in the desk's folder; its temporary files are in `tmp`.
     """
     words = ["worker", "start", "--pool", pool, "--type", "process"]
-    log = desk.folder / "worker.log"
-    process = desk.warm.begin(words, desk.folder, desk.environment, WORKER, both=log)
+    log, temporary = desk.folder / "worker.log", desk.folder / TEMPORARY
+    temporary.mkdir(exist_ok=True)
+    environment = desk.environment | {"TMPDIR": str(temporary)}
+    process = desk.warm.begin(words, desk.folder, environment, WORKER, both=log)
     try:
         yield process
     finally:

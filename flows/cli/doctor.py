@@ -60,6 +60,7 @@ def _findings() -> "Iterator[Finding]":
     yield from _ledger(local)
     yield from _packages()
     yield _prefect()
+    yield from _secrets()
 
 
 def _service(local: "LocalSettings") -> "Iterator[Finding]":
@@ -168,3 +169,29 @@ def _prefect() -> "Finding":
     said = f"{ours}; the server at {api} does not answer"
     mend = "Start it, or take PREFECT_API_URL away: then each run starts one of its own."
     return Finding("prefect", How.MEND, said, mend)
+
+
+def _secrets() -> "Iterator[Finding]":
+    """Look for secrets where Prefect's worker writes them down, or would."""
+    import os
+    import tempfile
+    from pathlib import Path
+
+    from prefect.settings import get_current_settings
+
+    from config.secret_settings import secrets_among
+    from flows.worker_files import ELSEWHERE, left_in
+    from tasks.health import Finding, How
+
+    folder = Path(tempfile.gettempdir())
+    if left := left_in(folder):
+        said = f"{counted(len(left), 'folder')} of Prefect's workers in {folder} hold a secret"
+        shown = " ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
+        mend = f"Once no worker is at work here: rm -r {shown}\n{ELSEWHERE}"
+        yield Finding("secrets", How.LOOK, said, mend)
+    elif (named := secrets_among(os.environ)) and get_current_settings().api.url:
+        said = (
+            f"{' and '.join(named)} stand in the environment; a worker that has them there writes "
+            "them to its disk"
+        )
+        yield Finding("secrets", How.LOOK, said, ELSEWHERE)
