@@ -38,11 +38,13 @@ async def may_go_on(work: Work) -> bool:
 def around(number: int, before: int) -> list[int]:
     """In which order a run takes `number` parts, when so many runs began before it.
 
-    It begins where none of the others did, and comes round to what they have not done by then.
+    It begins where none of the others did, and comes back, from its begin downwards, to what they
+    have not done by then: it meets whoever comes up to there once, instead of going beside them
+    and trying for the same people.
     """
     golden = 0.618033988749895  # its multiples, less their whole part, keep far from each other
     first = int(number * (before * golden % 1))
-    return [*range(first, number), *range(first)]
+    return [*range(first, number), *reversed(range(first))]
 
 
 def name_of(what: str, start: int, number: int, whole: int) -> str:

@@ -85,6 +85,12 @@ class Gate:
                 return True
         return False
 
+    def nothing_left(self, operation: Operation) -> None:
+        """Hear that what was let through did not leave, as when another run has claimed it."""
+        if operation is Operation.INVITE:
+            for turns in self._together.turns:
+                turns.give_back()
+
     async def wait(self, seconds: float) -> None:
         """Wait, or be woken by the stop."""
         try:

@@ -49,6 +49,11 @@ class Turns:
         self._left -= 1
         return max(turn - now, 0.0)
 
+    def give_back(self) -> None:
+        """A turn was not used: those behind it move up."""
+        self._next -= self._gap
+        self._left += 1
+
 
 class Together:
     """The paces of one run. `service` is the base URL, `turns` are at each rate that is set."""

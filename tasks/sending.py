@@ -167,9 +167,10 @@ class Sender:
         tries = pauses = 0
         renewed = False
         sent: Sent | None = None
-        while await self._may_leave(order.operation) and still():
-            sent = await self._claim_send_record(order, renewed)
+        while await self._may_leave(order.operation):
+            sent = await self._claim_send_record(order, renewed) if still() else None
             if sent is None:
+                self._gate.nothing_left(order.operation)
                 return None
             match sent.judged.then:
                 case Then.RETRY if tries + 1 < TRIES:

@@ -2,13 +2,14 @@
 
 import asyncio
 import json
+import re
 import shutil
 import socketserver
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -79,9 +80,26 @@ def test_silence_alone_starts_nothing_again() -> None:
     assert [action.type for action in gone().actions] == ["change-flow-run-state"]
 
 
-def needs_a_person(desk: Desk, key: str, problem: int = 42) -> None:
-    desk.service.faults.add(Fault("lost", "invite", after_work=True, email="person1@example.com"))
-    assert desk.type("run", desk.campaign(key, 3, problem=problem)).code == 3
+def needs_a_person(desk: Desk, key: str) -> None:
+    """Have a campaign end in doubt, with people of its own."""
+    file, people = desk.campaign(key, 3), desk.folder / "people.csv"
+    people.write_text(people.read_text().replace("person", f"{key}-person"))
+    lost = Fault("lost", "invite", after_work=True, email=f"{key}-person1@example.com")
+    desk.service.faults.add(lost)
+    assert desk.type("run", file).code == 3
+
+
+def until_it_is_told(desk: Desk, key: str, told: Callable[[], bool]) -> None:
+    """Let campaigns need a person until it is told.
+
+    One is not enough: where its database is locked, Prefect's server tries an event four times in a
+    tenth of a second, and drops it.
+    """
+    for number in range(6):
+        needs_a_person(desk, f"{key}{number}")
+        with suppress(AssertionError):
+            return wait_until(told, 1 if number == 0 else 20)
+    raise AssertionError("six campaigns, and nobody was told")
 
 
 def test_a_campaign_that_needs_a_person_is_told_to_a_webhook(
@@ -106,13 +124,11 @@ def test_a_campaign_that_needs_a_person_is_told_to_a_webhook(
     with listening(Hook, HTTPServer) as port:
         url = f"http://127.0.0.1:{port}/hook-of-the-team"
         assert desk.type("deploy", CAMPAIGN_NOTIFY_URL=url).code == 0
-        needs_a_person(desk, "hooked")
-        # The second run is over: what the first one set off has been heard as often as it will be.
-        needs_a_person(desk, "second", problem=43)
-        wait_until(lambda: {text.split()[0] for text in heard} == {"hooked", "second"}, 100)
-    heard.sort()
-    assert [text.split()[0] for text in heard] == ["hooked", "second"]
-    assert heard[0].startswith("hooked 20")
+        # When the second one is heard, the first one has been as often as it will be.
+        until_it_is_told(desk, "hooked", lambda: len({text.split()[0] for text in heard}) > 1)
+    runs = [text.split()[0] for text in heard]
+    assert len(set(runs)) == len(runs)
+    assert heard[0].startswith(f"{runs[0]} 20")
     assert "NeedsAttention. 2 of 3 invited, 0 refused, 1 unsure" in heard[0]
     assert "/runs/flow-run/" in heard[0]
     assert "person1" not in heard[0]
@@ -139,9 +155,8 @@ def test_or_to_a_mailbox(desk: Desk, prefect: PrefectServer) -> None:
     with listening(Mail, socketserver.ThreadingTCPServer) as port:
         url = f"mailto://127.0.0.1:{port}/?from=campaign@example.com&to=team@example.com"
         assert desk.type("deploy", CAMPAIGN_NOTIFY_URL=url).code == 0
-        needs_a_person(desk, "mailed")
-        wait_until(lambda: mails, 100)
-    assert "mailed 20" in mails[0]
+        until_it_is_told(desk, "mailed", lambda: bool(mails))
+    assert re.search(r"mailed\d 20", mails[0])
     assert "NeedsAttention" in mails[0]
     assert "person1" not in mails[0]
     assert automations(prefect)[NOTIFY]["enabled"]

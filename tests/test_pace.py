@@ -13,6 +13,7 @@ from data.pace import first_free
 from data.states import Ending
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
+from tasks.pace import Rate, Turns
 from tests.campaigns import Office, people, settings_of
 from tests.databases import ledger_at
 
@@ -56,6 +57,19 @@ def test_turns_are_given_out_once_and_evenly(ledger: Ledger) -> None:
     assert waits[0] == 0
     assert 5 < waits[1] <= 6
     assert ledger.take_turns("another", SECOND, 1) == timedelta(0)
+
+
+def test_a_turn_that_was_not_used_is_not_lost(ledger: Ledger) -> None:
+    """Whoever another run was faster than leaves the turn to the next person."""
+    turns = Turns(ledger, Rate("service", 60 * SECOND))
+
+    async def waits() -> list[float]:
+        used, unused = await turns.wait(), await turns.wait()
+        turns.give_back()
+        instead = await turns.wait()
+        return [used, unused, instead, await turns.wait()]
+
+    assert [round(wait / 60) for wait in asyncio.run(waits())] == [0, 1, 1, 2]
 
 
 def test_a_pause_holds_until_it_is_over(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
