@@ -1,34 +1,23 @@
 """The links of a campaign as files: CSV, workbook, JSON and one page, safe to open and to share.
 
 Every text here was written by somebody else, so nothing in it may act: no cell is a formula, no
-tag is a tag. A file appears whole or not at all, and only its owner can read it.
+tag is a tag.
 """
 
 import csv
 import json
-import os
-import tempfile
 from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO, StringIO
-from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from config.errors import CampaignError
 from config.formulas import guarded
 
 # Beyond 15 digits a spreadsheet rounds a number, and an id would be another id.
 LARGEST_EXACT_IN_A_CELL = 10**15
 PIECE = 1 << 16  # characters of a CSV that are written at a time
-
-
-class CannotWrite(CampaignError):
-    """A file could not be written; whatever was there before is still there."""
-
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"{path} cannot be written ({why}). Name another place and try again.")
 
 
 class Link(NamedTuple):
@@ -211,36 +200,3 @@ def as_html(
     rows = [(link, snippet(link.embed_url) if link.embed_url else None) for link in links]
     shown = {"title": title, "rows": rows, "pages": pages}
     return page.render(shown, style=STYLE, digest=digest(STYLE)).encode()
-
-
-def write_whole(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write a file in one step, for its owner's eyes unless told. Raises CannotWrite."""
-    write_pieces(path, [content], mode)
-
-
-def write_pieces(path: Path, pieces: Iterable[bytes], mode: int = 0o600) -> None:
-    """Write a file piece by piece, and yet in one step: nobody sees half of it.
-
-    Raises CannotWrite, and what the pieces raise; the file is then as it was.
-    """
-    path = path.resolve()  # a link is followed, not replaced
-    if path.exists() and not path.is_file():
-        raise CannotWrite(path, "it is not a file")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
-    except OSError as error:
-        raise CannotWrite(path, error.strerror or "unknown cause") from None
-    try:
-        with os.fdopen(number, "wb") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(beside).chmod(mode)
-        Path(beside).replace(path)
-    except OSError as error:
-        Path(beside).unlink(missing_ok=True)
-        raise CannotWrite(path, error.strerror or "unknown cause") from None
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise

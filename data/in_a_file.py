@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 
+from data.own_files import make_folder
 from data.unusable import LOCK_TIMEOUT, LedgerUnusable, NoLedger
 
 
@@ -33,7 +34,7 @@ def _prepare(path: Path, *, create: bool) -> None:
             f"There is no ledger at {path} yet: no campaign was run. Start with: campaign run FILE"
         )
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
         # It holds people's names and addresses: for its owner alone, from the first byte.
         path.touch(mode=0o600)
     except OSError as error:

@@ -24,9 +24,9 @@ from config.errors import BadInput
 from config.folder import Entry, campaign_files, campaigns_of, once_each, sources, stray_tables
 from config.places import Problem
 from config.settings import load_local
-from data.exports import CannotWrite
 from data.inbox import BAD_CONTENT
 from data.ledger import Ledger, now
+from data.own_files import CannotWrite
 from data.states import Ending
 from flows import reports
 from flows.batch import show

@@ -86,7 +86,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     if (paused := await asyncio.to_thread(ledger.paused, wanted.key)) is not None:
         held = (Ending.STOPPED, paused_by(wanted.key, paused))
         return await _not_begun(wanted, asked, desk, held)
-    await asyncio.to_thread(see_where_links_go, desk.local.output_dir)
+    await asyncio.to_thread(see_where_links_go, desk.local.output_dir, wanted.key)
     async with Service(
         desk.service,
         in_flight=desk.local.invites_in_flight,

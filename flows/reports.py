@@ -12,8 +12,8 @@ from pathlib import Path
 from config.errors import BadInput
 from config.own_tables import named_table
 from config.places import Problem
-from data.exports import CannotWrite
 from data.marking import marked_copy
+from data.own_files import CannotWrite
 from flows.cli.complaints import lines_of
 from flows.cli.speech import command
 

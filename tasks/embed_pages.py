@@ -4,8 +4,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from data.embed_page import embed_page
-from data.exports import Link, write_whole
+from data.exports import Link
 from data.ledger import Ledger
+from data.own_files import refuse_link, write_whole
 from data.tables import Campaign
 from tasks.links import index_page, title_of
 from tasks.service.embed import iframe
@@ -20,6 +21,7 @@ def write_pages(ledger: Ledger, campaign: Campaign, links: list[Link], folder: P
 
     A candidate's page has the same name each time. Raises CannotWrite.
     """
+    refuse_link(folder / FOLDER)
     title, secret = title_of(campaign), ledger.uuid()
     pages: dict[int, str] = {}
     for link in links:

@@ -11,14 +11,16 @@ from types import MappingProxyType
 from typing import Any
 
 from config.errors import BadSettings
-from data.exports import Link, Result, as_html, csv_pieces, json_pieces, write_pieces
+from data.exports import Link, Result, as_html, csv_pieces, json_pieces
 from data.held import Held
 from data.ledger import Ledger
+from data.own_files import CannotWrite, make_folder, refuse_link, write_pieces
 from data.states import Step
 from data.tables import Campaign
 from tasks.service.embed import iframe
 from tasks.standing import furthest, link, why_still
 
+WRITTEN_BY_RUNS = ("links.csv", "links.json")
 # What goes on from here, beside the reason that the ledger holds.
 WHY = {
     Step.WAITING: "Not sent yet; the next run goes on.",
@@ -27,17 +29,21 @@ WHY = {
 }
 
 
-def see_where_links_go(folder: Path) -> None:
-    """See that results can be written there, before anything is sent. Raises BadSettings."""
+def see_where_links_go(output_dir: Path, key: str) -> None:
+    """See that a campaign's results can be written, before anything is sent. Raises BadSettings."""
     try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # people's names lie there
-        with tempfile.TemporaryFile(dir=folder):
-            return
+        make_folder(output_dir)
+        with tempfile.TemporaryFile(dir=output_dir):
+            pass
+        for place in (output_dir / key, *(output_dir / key / name for name in WRITTEN_BY_RUNS)):
+            refuse_link(place)
+    except CannotWrite as error:
+        raise BadSettings(f"{error} Nothing was sent.") from None
     except OSError as error:
         raise BadSettings(
-            f"{folder} cannot be written ({error.strerror}), so the results would have no place. "
-            "Nothing was sent. Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR, then type "
-            "the same command again."
+            f"{output_dir} cannot be written ({error.strerror}), so the results would have no "
+            "place. Nothing was sent. Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR, then "
+            "type the same command again."
         ) from None
 
 
@@ -98,6 +104,7 @@ def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
     Raises CannotWrite; the ledger has the links all the same.
     """
     folder = output_dir / campaign.key
+    refuse_link(folder)
     write_pieces(folder / "links.json", json_pieces(each_link(ledger, campaign)))
     marked = chain([BOM_UTF8], csv_pieces(each_link(ledger, campaign)))
     write_pieces(folder / "links.csv", marked)

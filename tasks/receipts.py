@@ -11,6 +11,7 @@ from pathlib import Path
 from config.errors import CampaignError
 from data import receipt_file
 from data.ledger import Ledger, now
+from data.own_files import make_folder
 from data.receipt import Entry, Fit, Reach, Receipt, fits
 
 
@@ -101,7 +102,7 @@ class Receipts:
     def _keep_in_data_directory(self, place: Path, why: OSError) -> None:
         other = receipt_file.in_data_directory(place)
         try:
-            other.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(other.parent)
             self._keep_at(other)
         except OSError as error:
             raise NoReceipt(

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from config.settings import LocalSettings
 from data.doubts import NotDecided
-from data.exports import CannotWrite
 from data.ledger import Ledger
+from data.own_files import CannotWrite
+from tasks.links import WRITTEN_BY_RUNS
 
 WHO, WHY = "CAMPAIGN_KEEP", "kept long enough"
-WRITTEN_BY_RUNS = ("links.csv", "links.json")
 
 
 def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:

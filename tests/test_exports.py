@@ -2,8 +2,6 @@
 
 import csv
 import json
-import os
-import stat
 from collections.abc import Iterator
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -11,19 +9,8 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from data.exports import (
-    COLUMNS,
-    CannotWrite,
-    Link,
-    as_csv,
-    as_csv_file,
-    as_html,
-    as_json,
-    as_xlsx,
-    csv_pieces,
-    write_pieces,
-    write_whole,
-)
+from data.exports import COLUMNS, Link, as_csv, as_csv_file, as_html, as_json, as_xlsx, csv_pieces
+from data.own_files import write_pieces, write_whole
 from tasks.service.embed import iframe
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId=5001"
@@ -126,34 +113,6 @@ def test_a_page_shows_the_snippet_and_runs_nothing() -> None:
     assert "not known yet" in page
 
 
-def test_a_file_is_for_its_owner_alone_and_replaces_the_one_before(tmp_path: Path) -> None:
-    """Links lead to a person's assessment: nobody else on the machine reads them."""
-    path = tmp_path / "new" / "links.csv"
-    write_whole(path, b"first")
-    path.chmod(0o644)
-    write_whole(path, b"second")
-    assert path.read_bytes() == b"second"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [file.name for file in path.parent.iterdir()] == ["links.csv"]
-
-
-def test_a_file_that_cannot_be_written_whole_leaves_the_one_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A full disk costs nothing that was there, and leaves no rest behind."""
-    path = tmp_path / "links.csv"
-    path.write_bytes(b"before")
-
-    def full(_: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(CannotWrite, match="No space left"):
-        write_whole(path, b"after")
-    assert path.read_bytes() == b"before"
-    assert [file.name for file in tmp_path.iterdir()] == ["links.csv"]
-
-
 def test_links_that_break_off_leave_the_file_before(tmp_path: Path) -> None:
     """They are written as they are read: a ledger that cannot be read further costs no link."""
     path = tmp_path / "links.csv"
@@ -167,26 +126,3 @@ def test_links_that_break_off_leave_the_file_before(tmp_path: Path) -> None:
         write_pieces(path, csv_pieces(broken()))
     assert path.read_bytes() == as_csv([ADA])
     assert [file.name for file in tmp_path.iterdir()] == ["links.csv"]
-
-
-def test_only_a_file_is_ever_replaced(tmp_path: Path) -> None:
-    """A folder or a device in the way is left as it is; a link is followed."""
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    for place in (folder, pipe):
-        with pytest.raises(CannotWrite, match="not a file"):
-            write_whole(place, b"links")
-    assert folder.is_dir() and pipe.is_fifo()
-    link = tmp_path / "link.csv"
-    link.symlink_to(folder / "real.csv")
-    write_whole(link, b"links")
-    assert link.is_symlink() and (folder / "real.csv").read_bytes() == b"links"
-
-
-def test_a_place_that_cannot_be_used_is_a_message(tmp_path: Path) -> None:
-    """A file where a folder is needed is said in words, without a stack trace."""
-    (tmp_path / "file").write_bytes(b"")
-    with pytest.raises(CannotWrite, match="cannot be written"):
-        write_whole(tmp_path / "file" / "links.csv", b"links")

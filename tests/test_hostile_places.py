@@ -8,7 +8,6 @@ import pytest
 from config.errors import BadInput
 from config.reading import read_campaigns
 from data.backup import NoBackup, back_up
-from data.exports import write_whole
 from data.ledger import Ledger
 from flows.reports import report_of, tell, withdraw
 
@@ -61,17 +60,6 @@ def test_a_copy_of_the_ledger_goes_where_it_was_told(tmp_path: Path) -> None:
     with pytest.raises(NoBackup):
         back_up(tmp_path / "ledger.db", tmp_path / "again.db")
     assert elsewhere.read_text() == "mine"
-
-
-def test_what_is_written_is_private_also_through_a_link_of_ones_own(tmp_path: Path) -> None:
-    """A file that others could read before is closed to them with its new content."""
-    (tmp_path / "shared").write_text("old")
-    (tmp_path / "shared").chmod(0o644)
-    (tmp_path / "links.csv").symlink_to(tmp_path / "shared")
-    write_whole(tmp_path / "links.csv", b"new")
-    assert (tmp_path / "links.csv").is_symlink()
-    assert (tmp_path / "shared").read_bytes() == b"new"
-    assert (tmp_path / "shared").stat().st_mode & 0o077 == 0
 
 
 @pytest.mark.parametrize(

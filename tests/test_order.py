@@ -1,6 +1,7 @@
 """The order of the steps, judged by what the service received."""
 
 import asyncio
+import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import BadInput, BadSettings
+from data.own_files import CannotWrite
 from data.states import Ending
 from sandbox.faults import Fault
 from sandbox.problems import problem
@@ -285,3 +287,25 @@ def test_results_that_have_no_place_are_told_before_anything_is_sent(office: Off
     with pytest.raises(BadSettings, match="CAMPAIGN_OUTPUT_DIR"):
         office.run(office.write("nowhere", people("ada")))
     assert office.changing() == []
+
+
+@pytest.mark.parametrize("place", ["linked", "linked/links.csv"])
+def test_results_go_through_no_link(office: Office, place: str) -> None:
+    """A link in the results that leads elsewhere: told before anything is sent, and not followed
+    by a run that has nothing to send either."""
+    path, elsewhere = office.write("linked", people("ada")), office.folder / "elsewhere"
+    elsewhere.mkdir()
+    link = office.folder / "out" / place
+    link.parent.mkdir(parents=True)
+    link.symlink_to(elsewhere)
+    with pytest.raises(BadSettings, match=f"{link} .* is a link, .* Nothing was sent"):
+        office.run(path)
+    assert office.changing() == []
+    link.unlink()
+    assert office.run(path).ending is Ending.COMPLETED
+    shutil.rmtree(office.folder / "out" / "linked")
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(elsewhere)
+    with pytest.raises(CannotWrite, match="is a link"):
+        office.run(path)
+    assert list(elsewhere.iterdir()) == []

@@ -10,8 +10,8 @@ import xlsxwriter
 from config.errors import BadSettings
 from config.settings import load_local, load_service
 from data import ledger as ledger_module
-from data.exports import CannotWrite
 from data.ledger import Ledger
+from data.own_files import CannotWrite
 from data.states import Ending
 from data.traces import naming
 from flows.order import Asked, Desk, conduct

@@ -22,8 +22,8 @@ def export(
     that of the other address too.
     """
     from config.settings import load_local
-    from data.exports import write_whole
     from data.ledger import Ledger
+    from data.own_files import write_whole
 
     [(key, typed)] = addresses([email]).items()
     with Ledger.open(load_local().database_url, create=False) as ledger:

@@ -77,8 +77,7 @@ def _forget(
 ) -> None:
     """Forget in the ledger, write the links anew, and say what is left elsewhere."""
     from data.traces import naming
-    from tasks.links import write_links
-    from tasks.retention import WRITTEN_BY_RUNS
+    from tasks.links import WRITTEN_BY_RUNS, write_links
 
     held = {key: ledger.about(key)["campaigns"] for key in named}
     every = {one["email1"] for rows in held.values() for one in rows} | set(named.values())

@@ -56,7 +56,7 @@ def links(
 
     Read from the ledger alone. A candidate who is not in the project yet has a row without a URL.
     """
-    from data.exports import write_whole
+    from data.own_files import write_whole
 
     if into is not None:
         _write_into(into, output, definition, key, failed_only=failed_only)

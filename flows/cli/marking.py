@@ -62,8 +62,8 @@ def _hand_back(
 ) -> list[str]:
     """Write the copy; answers what is in it, nothing where there is nothing to mark."""
     from config.errors import BadInput
-    from data.exports import write_whole
     from data.marking import marked_copy
+    from data.own_files import write_whole
 
     try:
         made = marked_copy(named, problems, warnings)

@@ -22,8 +22,8 @@ def metrics(
     is named. Read from the ledger alone.
     """
     from config.settings import load_local
-    from data.exports import write_whole
     from data.ledger import Ledger
+    from data.own_files import write_whole
     from tasks.metrics import open_metrics
 
     with Ledger.open(load_local().database_url, create=False) as ledger:

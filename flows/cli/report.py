@@ -48,7 +48,7 @@ def report(
     approvals. The page needs no network and runs nothing. Read from the ledger alone.
     """
     from config.settings import load_local
-    from data.exports import write_whole
+    from data.own_files import write_whole
 
     place = output or load_local().output_dir / key / "report.html"
     with campaign_as_it_is(key) as (ledger, campaign):
@@ -77,7 +77,7 @@ def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
 
 def _may_be_written(place: Path, key: str, *, force: bool) -> None:
     """Raises NotAReport, CannotWrite."""
-    from data.exports import CannotWrite
+    from data.own_files import CannotWrite
     from data.report.page import is_report_of
 
     if force or not place.is_file():

@@ -103,7 +103,7 @@ def _export(standing: Standing, output: Path | None) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(content)
         return
-    from data.exports import write_whole
+    from data.own_files import write_whole
 
     write_whole(output, BOM_UTF8 + content)  # without the mark, Excel takes it for another encoding
     key = standing.campaign.key

@@ -81,9 +81,10 @@ def _check_free(port: int) -> None:
 @contextmanager
 def _server(port: int, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
     """Prefect's server as a process of its own, ended after everything that speaks to it."""
+    from data.own_files import make_folder
     from flows.leash import leashed
 
-    log.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(log.parent)
     prefect = [sys.executable, "-m", "prefect", "server", "start"]
     with log.open("wb") as words:
         server = leashed(

@@ -57,7 +57,7 @@ def write_back(
     Raises BadInput, CannotWrite.
     """
     from config.own_tables import own_tables, people_at
-    from data.exports import write_whole
+    from data.own_files import write_whole
     from data.workbook_copy.package import is_package
     from data.writing_back import absent, into_workbook, results_by_row, with_results
 
@@ -123,7 +123,7 @@ def _last_definition(campaign: "Campaign") -> Path | None:
 
 def _write_anew(into: Path, output: Path, tables: "Sequence[OwnTable]") -> list[str]:
     """Write tables as values; answers what the copy lacks."""
-    from data.exports import write_whole
+    from data.own_files import write_whole
     from data.writing_back import as_text_file, as_workbook
 
     if output.suffix.lower() not in TEXTS:

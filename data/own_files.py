@@ -1,0 +1,67 @@
+"""Files and folders for their owner alone: whole or not at all, and through nobody's link."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from config.errors import CampaignError
+
+OWN = 0o600
+OTHERS_READ = 0o044
+
+
+class CannotWrite(CampaignError):
+    """A file could not be written; whatever was there before is still there."""
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path} cannot be written ({why}). Name another place and try again.")
+
+
+def write_whole(path: Path, content: bytes, mode: int = OWN) -> None:
+    """Write a file in one step, for its owner's eyes unless told. Raises CannotWrite."""
+    write_pieces(path, [content], mode)
+
+
+def write_pieces(path: Path, pieces: Iterable[bytes], mode: int = OWN) -> None:
+    """Write a file piece by piece, and yet in one step: nobody sees half of it.
+
+    Raises CannotWrite, and what the pieces raise; the file is then as it was.
+    """
+    refuse_link(path)
+    if path.exists() and not path.is_file():
+        raise CannotWrite(path, "it is not a file")
+    try:
+        # What others may read they may reach by its name, and list nothing beside it.
+        make_folder(path.parent, 0o711 if mode & OTHERS_READ else 0o700)
+        number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
+    except OSError as error:
+        raise CannotWrite(path, error.strerror or "unknown cause") from None
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(beside).chmod(mode)
+        Path(beside).replace(path)
+    except OSError as error:
+        Path(beside).unlink(missing_ok=True)
+        raise CannotWrite(path, error.strerror or "unknown cause") from None
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+
+
+def make_folder(folder: Path, mode: int = 0o700) -> None:
+    """Make a folder and what is missing above it, for their owner alone. Raises OSError."""
+    for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        missing.mkdir(mode, exist_ok=True)
+    folder.mkdir(mode, exist_ok=True)  # tells of a file that stands in the way
+
+
+def refuse_link(path: Path) -> None:
+    """Refuse a link in the place of what is to be written: it leads where nobody said, and put in
+    its place the file would be missing there. Raises CannotWrite.
+    """
+    if path.is_symlink():
+        raise CannotWrite(path, "it is a link, which is not followed: remove it")
