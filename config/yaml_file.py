@@ -108,10 +108,35 @@ def _number(text: str) -> int | float | str:
     """Read a number of YAML 1.2; one that Python writes otherwise is shown as it was written."""
     for read in (int, lambda octal: int(octal, 0), float):
         try:
-            return read(text)
-        except ValueError:
+            number = read(text)
+            return number if str(number) == text else _as_written(number, text)
+        except ValueError:  # also of a number that is too long to be shown
             continue
     return text
+
+
+class _Whole(int):
+    """A whole number that is shown as it was written: 0049, 1_000, 0x1F."""
+
+    written: str
+
+    def __str__(self) -> str:
+        return self.written
+
+
+class _Broken(float):
+    """A number that is shown as it was written: 1.50, 1e3."""
+
+    written: str
+
+    def __str__(self) -> str:
+        return self.written
+
+
+def _as_written(number: int | float, text: str) -> _Whole | _Broken:
+    kept = _Whole(number) if isinstance(number, int) else _Broken(number)
+    kept.written = text
+    return kept
 
 
 class YamlPeople:

@@ -72,7 +72,9 @@ def _composed(text: str) -> Node | None:
             root = None
         if isinstance(root, MappingNode):
             return root
-    by_ruamel: Node | None = YAML(typ="safe", pure=True).compose(text)
+    ruamel = YAML(typ="safe", pure=True)
+    ruamel.composer.warn_double_anchors = False  # each is refused, at its place
+    by_ruamel: Node | None = ruamel.compose(text)
     return by_ruamel
 
 

@@ -170,6 +170,24 @@ def test_nobody_is_forgotten_by_a_slip(desk: DoubtfulCampaign) -> None:
     assert desk.type("forget", ADA, "--why", "asked").code == 0
 
 
+def test_an_address_that_nobody_has_is_looked_at_by_a_person(desk: DoubtfulCampaign) -> None:
+    """Most likely a slip, and whoever asked is still there: told, with how to take it back. The
+    address is kept out all the same; typed again, or on the list alone, nobody need look."""
+    desk.run()
+    slip = desk.type("forget", "adda@example.com", ADA, "--why", "asked", "--yes")
+    assert slip.code == 3
+    assert "adda@example.com: nobody here has this address" in slip.out
+    assert f"{ADA}: forgotten in {KEY}" in slip.out
+    assert "campaign forget adda@example.com --lift" in slip.out
+    for_good = desk.type("forget", "adda@example.com", "--why", "asked", "--yes")
+    assert (for_good.code, "was forgotten already" in for_good.out) == (0, True)
+    with desk.ledger() as ledger:
+        assert ledger.forgotten(["adda@example.com"]) == {"adda@example.com"}
+    assert desk.type("block", "bo@example.com", "--why", "asked").code == 0
+    listed = desk.type("forget", "bo@example.com", "--why", "asked", "--yes")
+    assert (listed.code, "taken off the do-not-contact list" in listed.out) == (0, True)
+
+
 # -- telling ----------------------------------------------------------------------------------
 
 

@@ -75,6 +75,13 @@ def test_what_people_write_is_read_alike(text: str) -> None:
     check_read_alike(text)
 
 
+def test_an_anchor_that_is_used_twice_is_told_once_each() -> None:
+    """In the words of a complaint alone: no warning of a library stands beside them."""
+    with pytest.raises(BadInput) as wrong:
+        yaml_nodes.read_nodes(b"a: &x 1\nb: &x 2\n", "campaign.yaml")
+    assert [problem.place.line for problem in wrong.value.problems] == [1, 2]
+
+
 @settings(max_examples=400, deadline=None)
 @given(st.lists(PIECES, max_size=14).map("".join))
 def test_whatever_is_written_is_read_alike(text: str) -> None:

@@ -10,11 +10,12 @@ import typer
 from data.doubts import NotDecided
 from flows.cli.addresses import addresses
 from flows.cli.reasons import given
-from flows.cli.speech import answer_to, complain, counted, say
+from flows.cli.speech import answer_to, command, complain, counted, say
 from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:
     from config.settings import LocalSettings
+    from data.disclosure import Told
     from data.forgetting import AtTheService
     from data.ledger import Ledger
 
@@ -39,7 +40,7 @@ def forget(
 
     Names, addresses, notes, ids and links go; what was done stays counted, without a name. A
     keyed hash of the address keeps them from being added or invited again. What the service has,
-    and files of your own, are named: those you remove.
+    and files of your own, are named: those you remove. Ends with 3 where nobody has an address.
     """
     from config.settings import load_local
     from data.ledger import Ledger
@@ -79,8 +80,9 @@ def _forget(
     from data.traces import naming
     from tasks.links import WRITTEN_BY_RUNS, write_links
 
-    held = {key: ledger.about(key)["campaigns"] for key in named}
-    every = {one["email1"] for rows in held.values() for one in rows} | set(named.values())
+    held = {key: ledger.about(key) for key in named}
+    rows = [one for about in held.values() for one in about["campaigns"]]
+    every = {one["email1"] for one in rows} | set(named.values())
     try:
         left = ledger.forget(named.keys(), who, why)
     except NotDecided as error:
@@ -90,11 +92,29 @@ def _forget(
         if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
             write_links(ledger, campaign, local.output_dir)
     for key, typed in named.items():
-        within = ", ".join(dict.fromkeys(one["campaign"] for one in held[key]))
-        say(f"{typed}: forgotten" + (f" in {within}" if within else ", though no campaign had it"))
+        say(f"{typed}: {_what_was_done(held[key])}")
     say(*_at_the_service(left))
     ledger.rewrite()
     say(*_still_named(naming(every, _places(ledger, local))))
+    if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
+        again = command("forget", *nobody, "--lift", "--why", "a slip")
+        say("", f"If that was a slip: {again}  and forget the right address.")
+        raise typer.Exit(3)
+
+
+def _what_was_done(held: "Told") -> str:
+    """Say what became of an address; `held` is what was there of it before (data/disclosure.py)."""
+    if held["campaigns"]:
+        within = ", ".join(dict.fromkeys(one["campaign"] for one in held["campaigns"]))
+        return f"forgotten in {within}"
+    if held["do_not_contact"]:
+        return "forgotten: taken off the do-not-contact list, and kept out by its hash instead"
+    if held["forgotten"]:
+        return f"was forgotten already, on {held['forgotten'][:10]}"
+    return (
+        "nobody here has this address, so nothing was removed. A keyed hash of it is kept: whoever "
+        "has it later is neither added nor invited"
+    )
 
 
 def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
