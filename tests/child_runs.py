@@ -67,9 +67,13 @@ class End:
 
 
 class ChildRuns:
-    """The server's other end: starts runs and waits for them. A context manager."""
+    """The server's other end: starts runs and waits for them. A context manager.
+
+    `warm` names the databases for which the server has done what a run does first of all.
+    """
 
     def __enter__(self) -> Self:
+        self.warm: set[str] = set()
         self._server = subprocess.Popen(
             [sys.executable, __file__],
             stdin=subprocess.PIPE,

@@ -2,10 +2,12 @@
 
 import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 
+from tests.child_runs import ChildRuns
 from tests.compiled_once import compile_once
 from tests.databases import each_database, end_postgres, one_test_of_many, postgres
 from tests.prefect_home import automated, desk, plain, prefect, standing
@@ -36,6 +38,13 @@ settings.load_profile("here")
 gc.set_threshold(50_000, 20, 50)
 
 compile_once()
+
+
+@pytest.fixture(scope="session")
+def child_runs() -> Iterator[ChildRuns]:
+    """Where runs are forked from that die; to be made ready takes as long as thirty of them."""
+    with ChildRuns() as runs:
+        yield runs
 
 
 def pytest_collection_finish() -> None:

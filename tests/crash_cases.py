@@ -35,7 +35,7 @@ class Outcome:
 
 
 class Crashes:
-    """Makes cases: one server of runs, one template of a ledger, in memory where there is some."""
+    """Makes cases: with a server of runs, and one template of a ledger."""
 
     def __init__(self, runs: ChildRuns, folder: Path) -> None:
         self.runs = runs
@@ -44,6 +44,10 @@ class Crashes:
 
     def warm_up(self) -> None:
         """Have one run made where the others come from, so that each of them costs half."""
+        database = self._template.partition(":")[0]
+        if database in self.runs.warm:
+            return
+        self.runs.warm.add(database)
         place = self.place(SCENARIOS[0])
         with place.scenario.sandbox() as service:
             self.runs.warm_up(child_run(place, service))
@@ -109,10 +113,10 @@ def child_run(place: Place, service: Sandbox, **more: Any) -> ChildRun:
 
 
 @contextmanager
-def crashes() -> Iterator[Crashes]:
+def crashes(runs: ChildRuns) -> Iterator[Crashes]:
     """Open a place for cases, in memory where there is some."""
     where = MEMORY if os.access(MEMORY, os.W_OK) else None
-    with tempfile.TemporaryDirectory(dir=where) as folder, ChildRuns() as runs:
+    with tempfile.TemporaryDirectory(dir=where) as folder:
         place = Crashes(runs, Path(folder))
         place.warm_up()
         yield place

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from threading import Lock
 
+from child_runs import ChildRuns
 from crash_cases import SCENARIOS, TWICE, Crashes, Outcome, crashes
 from small_campaigns import Scenario
 
@@ -64,7 +65,7 @@ def attempt(place: Crashes, tally: Tally, *deaths: int) -> Outcome | None:
 
 def die_once(tally: Tally) -> None:
     """Try every boundary of the first run."""
-    with crashes() as place:
+    with ChildRuns() as runs, crashes(runs) as place:
         for death in count(1):
             outcome = attempt(place, tally, death)
             if outcome is not None and outcome.lived:
@@ -73,7 +74,7 @@ def die_once(tally: Tally) -> None:
 
 def die_twice(tally: Tally, begin: int, every: int) -> None:
     """Try pairs of boundaries; the first ones of these pairs are begin, begin + WORKERS, ..."""
-    with crashes() as place:
+    with ChildRuns() as runs, crashes(runs) as place:
         for first in count(begin, WORKERS):
             for second in count(1 + first % every, every):
                 outcome = attempt(place, tally, first, second)
@@ -110,7 +111,7 @@ def everything(every: int) -> int:
 def one(name: str, *deaths: int) -> int:
     """Try one case again; an error shows all of itself."""
     found = next(each for each in (*SCENARIOS, *TWICE) if each.name == name)
-    with crashes() as place:
+    with ChildRuns() as runs, crashes(runs) as place:
         print(place.case(found, *deaths))
     return 0
 

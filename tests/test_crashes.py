@@ -6,6 +6,7 @@ A sample of the cases; `make crashes` tries every one.
 from collections.abc import Iterator
 
 import pytest
+from child_runs import ChildRuns
 from crash_cases import SCENARIOS, TWICE, Crashes, again, crashes, once
 from small_campaigns import Scenario
 
@@ -32,8 +33,8 @@ pytestmark = pytest.mark.usefixtures("each_database")
 
 
 @pytest.fixture(scope="module")
-def place(each_database: str) -> Iterator[Crashes]:
-    with crashes() as place:
+def place(each_database: str, child_runs: ChildRuns) -> Iterator[Crashes]:
+    with crashes(child_runs) as place:
         yield place
 
 

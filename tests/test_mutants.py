@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+from child_runs import ChildRuns
 from crash_cases import Crashes, crashes
 from mutants import MUTANTS
 from promise import BrokenPromise
@@ -59,8 +60,8 @@ pytestmark = pytest.mark.usefixtures("each_database")
 
 
 @pytest.fixture(scope="module")
-def place(each_database: str) -> Iterator[Crashes]:
-    with crashes() as place:
+def place(each_database: str, child_runs: ChildRuns) -> Iterator[Crashes]:
+    with crashes(child_runs) as place:
         yield place
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from child_runs import ChildRuns
 from crash_cases import Crashes, child_run, crashes
 from small_campaigns import KEY, Place, Scenario
 from sqlalchemy import update
@@ -33,8 +34,8 @@ pytestmark = pytest.mark.usefixtures("each_database")
 
 
 @pytest.fixture(scope="module")
-def tried(each_database: str) -> Iterator[Crashes]:
-    with crashes() as tried:
+def tried(each_database: str, child_runs: ChildRuns) -> Iterator[Crashes]:
+    with crashes(child_runs) as tried:
         yield tried
 
 
