@@ -3,9 +3,10 @@
 import itertools
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 
 from tests.bench.contenders import CAMPAIGN, EMPTY, KEY, OURS, Contender, Office
@@ -31,6 +32,7 @@ class Size:
     growth: tuple[int, ...] = (1_000, 10_000, 100_000)
     recorded: int = 10_000
     starts: int = 3  # times that each short command is typed in a round
+    small: int = 5  # and the least campaign that grows
 
 
 QUICK = Size(
@@ -41,6 +43,7 @@ QUICK = Size(
     growth=(100, 200, 400),
     recorded=300,
     starts=1,
+    small=1,
 )
 
 
@@ -140,6 +143,11 @@ def sample(
 ) -> Sample:
     requests = found.requests if found else 0
     return Sample(ran.seconds, ran.cpu, ran.memory, ran.written, people, requests, least, kept)
+
+
+def in_the_middle(samples: Sequence[Sample]) -> Sample:
+    """The one of several runs that took neither long nor short."""
+    return sorted(samples, key=attrgetter("seconds"))[(len(samples) - 1) // 2]
 
 
 def unsure(office: Office, there: Service) -> int:

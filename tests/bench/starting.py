@@ -1,11 +1,10 @@
 """Short commands and a small campaign, each beside a bare program of the same libraries."""
 
-import statistics
 import sys
 from pathlib import Path
 
 from tests.bench.contenders import CAMPAIGN, HERE, KEY, OURS, Office
-from tests.bench.place import Place, Round, Sample, empty, sample, send, sent
+from tests.bench.place import Place, Round, Sample, empty, in_the_middle, sample, send, sent
 from tests.bench.service import service
 from tests.bench.standing import prefect_server
 from tests.bench.weighing import weigh
@@ -44,7 +43,7 @@ def measure(place: Place, taken: Round) -> None:
         for _ in range(place.size.starts):
             for name, command in COMMANDS.items():
                 typed[name].append(sample(weigh(command, office.folder, environment)))
-    taken |= {name: _middle(samples) for name, samples in typed.items()}
+    taken |= {name: in_the_middle(samples) for name, samples in typed.items()}
     taken[RUN] = send(place, OURS, FEW, 0, 8)
     _with_a_standing_server(place, taken)
 
@@ -56,11 +55,6 @@ def _with_a_standing_server(place: Place, taken: Round) -> None:
         empty(place, PREFECT_API_URL=server.api)  # whatever a server does once
         taken[EMPTY_STANDING] = empty(place, PREFECT_API_URL=server.api)
         taken[RUN_STANDING] = send(place, OURS, FEW, 0, 8, PREFECT_API_URL=server.api)
-
-
-def _middle(samples: list[Sample]) -> Sample:
-    middle = statistics.median_low([one.seconds for one in samples])
-    return next(one for one in samples if one.seconds == middle)
 
 
 def _list_people(office: Office) -> None:

@@ -91,12 +91,13 @@ def _small() -> list[Target]:
 
 def _growth(size: Size) -> list[Target]:
     least, most = size.growth[0], size.growth[-1]
+    all_start = growth.name(growth.HARDLY_ANYBODY, growth.RUN)
 
     def each(people: int) -> Callable[[Round], float]:
         """Without what a start costs, as a run of ours that sends to hardly anybody shows it."""
         return lambda r: (
-            (r[growth.name(people, growth.RUN)].seconds - r[starting.RUN].seconds)
-            / (people - starting.FEW)
+            (r[growth.name(people, growth.RUN)].seconds - r[all_start].seconds)
+            / (people - growth.HARDLY_ANYBODY)
         )
 
     def run(r: Round) -> Sample:
