@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Row, Table, bindparam, delete, exists, select
 from config.email_key import email_key
 from data import forgotten
 from data.doubts import By, NotDecided
+from data.idle_runs import SENT_NOTHING
 from data.intake import AT_ONCE
 from data.masking import replaced_in, words_of_names
 from data.states import Step
@@ -102,6 +103,7 @@ def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
 def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str]]:
     """Campaigns, by row and key, with people in them and neither a run nor a decision since.
 
+    A run that sent nothing counts for nothing: a schedule would keep people for ever.
     As long as something waits for somebody, or is in doubt about them, nobody in the campaign is
     to be forgotten: they would never be invited.
     """
@@ -109,7 +111,11 @@ def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str
         candidate.c.campaign_id == campaign.c.id,
         candidate.c.email_key.not_like(f"{forgotten.MARK}%"),
     )
-    moved = exists().where(runs.c.campaign_id == campaign.c.id, runs.c.heartbeat_at >= moment)
+    moved = exists().where(
+        runs.c.campaign_id == campaign.c.id,
+        runs.c.heartbeat_at >= moment,
+        runs.c.process_start != SENT_NOTHING,
+    )
     decided = exists().where(
         decision.c.campaign_id == campaign.c.id, decision.c.decided_at >= moment
     )

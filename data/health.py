@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+from data.unusable import RESTORE, how_to_mend
+
 
 def complaints(file: Path) -> Iterator[tuple[str, str]]:
     """What is wrong with a ledger in a file, and what to do about it."""
     if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         yield f"{file} may be read by others on this machine", f"Type: chmod 600 {file}"
     if damage := _damage(file):
-        yield f"{file} is damaged: {damage}", _RESTORE
+        yield f"{file} cannot be used: {damage}", f"{how_to_mend(damage) or RESTORE}."
 
 
 def _damage(file: Path) -> str | None:
@@ -26,9 +28,3 @@ def _damage(file: Path) -> str | None:
     except sqlite3.DatabaseError as error:
         return str(error)
     return None
-
-
-_RESTORE = (
-    "Send nothing from it. Put back a copy from before, and run the campaigns: their receipts "
-    "stop what the copy does not know of, and say what to do."
-)

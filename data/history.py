@@ -22,6 +22,7 @@ from data.events import (
     RunEnded,
     Unblocked,
 )
+from data.idle_runs import SENT_NOTHING
 from data.receipt_doubts import ACCEPTED
 from data.records import Records
 from data.row_ranges import read as rows_in
@@ -145,14 +146,19 @@ def _blocks(records: Records) -> Iterator[Event]:
 
 def _runs_begun(records: Records) -> Iterator[Event]:
     codes = {one.id: one.digest[:CODE] for one in records.approvals}
-    for one in records.runs:
+    for one in _runs_that_sent(records):
         yield RunBegan(one.started_at, one.id, one.host, codes.get(one.approval_id))
 
 
 def _runs_ended(records: Records) -> Iterator[Event]:
-    for one in records.runs:
+    for one in _runs_that_sent(records):
         if one.ended_at is not None:
             yield RunEnded(one.ended_at, one.id, one.ending, one.reason)
+
+
+def _runs_that_sent(records: Records) -> Iterator[Any]:
+    """Those that opened themselves: of the others only the last is kept (data/idle_runs.py)."""
+    return (one for one in records.runs if one.process_start != SENT_NOTHING)
 
 
 def _decisions(records: Records) -> Iterator[Event]:

@@ -36,6 +36,7 @@ from data.claims import Claim, Claimed
 from data.clock import shared_now
 from data.closed import Openness
 from data.doubts import By, Decided, Doubts
+from data.idle_runs import IdleRuns
 from data.judging import Judging
 from data.landing import Outcome
 from data.looking import Looking
@@ -84,7 +85,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Ledger(Looking, Judging, Pacing, Privacy):
+class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     """One database of campaigns. Open it with `Ledger.open`, close it when done."""
 
     def __init__(self, engine: Engine) -> None:

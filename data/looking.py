@@ -8,6 +8,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, func, select
 
 from data import holding, intake, records, so_far
 from data.forgotten import MARK
+from data.idle_runs import SENT_NOTHING
 from data.part import LedgerPart, reading
 from data.remaining import Known
 from data.states import AttemptState, Step
@@ -244,11 +245,15 @@ class Looking(LedgerPart):
 
     @reading
     def runs_by_ending(self, connection: Connection) -> Sequence[Row[Any]]:
-        """How many runs of each campaign (key) and ending; None where a run has not ended."""
+        """How many runs of each campaign (key) and ending; None where a run has not ended.
+
+        Those that sent nothing are not counted: not each of them is kept (data/idle_runs.py).
+        """
         kinds = (campaign.c.key, runs.c.ending)
         return connection.execute(
             select(*kinds, func.count())
             .join(campaign, runs.c.campaign_id == campaign.c.id)
+            .where(runs.c.process_start != SENT_NOTHING)
             .group_by(*kinds)
             .order_by(*kinds)
         ).all()

@@ -9,6 +9,16 @@ from config.errors import CampaignError
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process's commit
 
 
+# Of a file that SQLite can make no sense of.
+RESTORE = (
+    "Send nothing from it: put back a copy from before; receipts stop what that copy does not know "
+    "of, and say what to do"
+)
+ANOTHER_FILE = (
+    "If this is another file, name the ledger in CAMPAIGN_DATABASE_URL. Else it is damaged"
+)
+
+
 class LedgerUnusable(CampaignError):
     """The ledger cannot be opened or written; nothing was sent because of that."""
 
@@ -29,7 +39,14 @@ def what_failed(error: DBAPIError | sqlite3.Error) -> str:
         return "the disk is full. Make room on it"
     if "readonly" in cause or "read-only" in cause:
         return "the ledger is read-only. Make it writable: the file and its folder, or the database"
-    return f"{cause}. Mend that"
+    return f"{cause}. {how_to_mend(cause) or 'Mend that'}"
+
+
+def how_to_mend(cause: str) -> str | None:
+    """What to do about a file that is no ledger, or none any more; None where it is one."""
+    if "not a database" in cause:
+        return f"{ANOTHER_FILE}. {RESTORE}"
+    return RESTORE if "malformed" in cause else None
 
 
 def _said(error: DBAPIError | sqlite3.Error) -> str:

@@ -7,6 +7,7 @@ import asyncio
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from getpass import getuser
 from pathlib import Path
@@ -23,13 +24,14 @@ from config.settings import load_local
 from data.ledger import Ledger, now
 from data.processes import HEARTBEAT_EXPIRES
 from data.states import Ending
+from data.unusable import LedgerUnusable
 from flows.credentials import service_settings
 from flows.ending import Finish
 from flows.event_order import say_scheduled
 from flows.interrupts import listen_again
 from flows.next_run import schedule_next
 from flows.order import Desk, conduct
-from flows.seen import CANCELLED, name_of, seen
+from flows.seen import CANCELLED, Seen, name_of, seen
 from flows.sharing import ask_for_wave_runs
 from flows.watching import Watcher, watcher
 from flows.worker_files import written_down
@@ -113,10 +115,7 @@ async def see_through(
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),
                     patience=PATIENCE if local.wave_runs > 1 else A_MOMENT,
                 )
-                end = await conduct(asked, desk)
-                if end.ending is Ending.STOPPED and (why := await pages.stopped()):
-                    # A worker's cancel comes as a signal, which only says that it was interrupted.
-                    end = replace(end, reason=why)
+                end = await _conducted(asked, desk, pages)
                 await pages.ended(end)
                 await forget_whose_time_is_over(desk)
         if end.again is not None:
@@ -131,6 +130,34 @@ async def see_through(
             return Failed(name=BAD_INPUT, message=told)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
+
+
+async def _conducted(asked: Asked, desk: Desk, pages: Seen) -> Finish:
+    """Conduct a campaign; `campaign status` then tells of this run, also where it sent nothing."""
+    since = now()
+    try:
+        end = await conduct(asked, desk)
+    except CampaignError as error:
+        first_line = str(error).partition("\n")[0]
+        await _note(desk, asked.campaign, since, Ending.STOPPED, first_line)
+        raise
+    if end.ending is Ending.STOPPED and (why := await pages.stopped()):
+        # A worker's cancel comes as a signal, which only says that it was interrupted.
+        end = replace(end, reason=why)
+    await _note(desk, end.campaign, since, end.ending, end.reason)
+    return end
+
+
+async def _note(
+    desk: Desk, campaign: str | None, since: datetime, ending: Ending, reason: str | None
+) -> None:
+    if campaign is None:
+        return
+    try:
+        note = desk.ledger.note_idle_run
+        await asyncio.to_thread(note, campaign, since, ending, reason)
+    except LedgerUnusable as error:  # what ended the run is said all the same
+        desk.warns(str(error))
 
 
 def _who() -> str:

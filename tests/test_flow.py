@@ -37,6 +37,7 @@ def test_a_thousand_people_and_then_five_more(desk: Desk) -> None:
     assert again.code == 0
     assert json.loads(again.out)[0]["counts"]["invited"] == 1000
     assert desk.service.api_requests() == before
+    assert ", sent nothing, completed" in desk.type("status", "thousand").out
 
     desk.people(1005)
     assert desk.type("run", file).code == 0

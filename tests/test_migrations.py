@@ -11,6 +11,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
+from data.health import complaints
 from data.ledger import Ledger
 from data.opening import KNOWN, NEWEST, LedgerUnusable, NoLedger, migrate
 from tests.small_ledger import Small, definition, intent
@@ -118,11 +119,14 @@ def test_a_database_of_something_else_is_refused_and_not_touched(tmp_path: Path)
 def test_a_file_that_is_no_database_is_refused_and_not_touched(
     tmp_path: Path, content: bytes
 ) -> None:
-    """A spreadsheet named by mistake stays what it was."""
+    """A spreadsheet named by mistake stays what it was; a run and the doctor say the same of it."""
     path = tmp_path / "people.xlsx"
     path.write_bytes(content)
-    with pytest.raises(LedgerUnusable, match="cannot be opened"):
+    path.chmod(0o600)
+    with pytest.raises(LedgerUnusable, match="cannot be opened") as told:
         opened(path)
+    [(_, to_mend)] = complaints(path)
+    assert "CAMPAIGN_DATABASE_URL" in to_mend and to_mend.rstrip(".") in str(told.value)
     assert in_bytes(tmp_path) == {"people.xlsx": content}
 
 

@@ -194,6 +194,7 @@ def _call(stand: Mapping[str, Any], name: str) -> str:
 
 
 def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
+    from data.idle_runs import SENT_NOTHING
     from flows.cli.plan import last_run_lives
 
     run = ledger.last_run(campaign.id)
@@ -202,6 +203,8 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
     began = f"began {run.started_at.astimezone():%Y-%m-%d %H:%M}"
     if run.ended_at is not None:
         ended = str(run.ending).replace("_", " ")
+        if run.process_start == SENT_NOTHING:
+            ended = f"sent nothing, {ended}"
         return f"{began}, {ended}" + (f": {run.reason}" if run.reason else "")
     if last_run_lives(ledger, campaign):
         return f"{began}, at work now"

@@ -1,0 +1,83 @@
+"""What is told as the last run did happen last: runs that sent nothing are kept as well."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from data.idle_runs import SENT_NOTHING
+from data.ledger import now
+from data.states import Ending
+from tests.small_ledger import Small
+
+pytestmark = pytest.mark.usefixtures("each_database")
+BEFORE = timedelta(minutes=1)
+
+
+@pytest.fixture
+def small(tmp_path: Path):
+    small = Small.at(tmp_path, "ada")
+    with small.ledger:
+        yield small
+
+
+def note(small: Small, ending: Ending, reason: str | None = None, began=None) -> None:
+    small.ledger.note_idle_run("a", began or now(), ending, reason)
+
+
+def last(small: Small) -> tuple[str | None, str | None, bool]:
+    run = small.ledger.last_run(small.begun.campaign)
+    return run.ending, run.reason, run.process_start == SENT_NOTHING
+
+
+def test_the_last_run_is_told_also_where_it_sent_nothing(small: Small) -> None:
+    """One that was stopped, then one that had nothing to do: the second one is told."""
+    small.ledger.end(small.begun.run, Ending.STOPPED, "the service is out of reach")
+    note(small, Ending.COMPLETED)
+    assert last(small) == (Ending.COMPLETED, None, True)
+    note(small, Ending.STOPPED, "the receipt is another one's")
+    assert last(small) == (Ending.STOPPED, "the receipt is another one's", True)
+
+
+def test_a_schedule_that_finds_nothing_to_do_fills_no_ledger(small: Small) -> None:
+    """Alike ones after each other are one row, with the time of the last of them."""
+    small.ledger.end(small.begun.run, Ending.COMPLETED, None)
+    for _ in range(3):
+        note(small, Ending.COMPLETED)
+    first = small.ledger.last_run(small.begun.campaign)
+    began = now()
+    note(small, Ending.COMPLETED, began=began)
+    again = small.ledger.last_run(small.begun.campaign)
+    assert (again.id, again.started_at) == (first.id, began)
+    assert first.id == small.begun.run + 1
+
+
+def test_a_run_that_sent_is_told_by_itself(small: Small) -> None:
+    """Neither one at work nor one that ended meanwhile is put behind one that did nothing: who
+    looks whether somebody is at work looks at the last."""
+    note(small, Ending.COMPLETED)
+    assert last(small) == (None, None, False)
+    began = now() - BEFORE
+    small.ledger.end(small.begun.run, Ending.COMPLETED, None)
+    note(small, Ending.STOPPED, "another run was at work", began=began)
+    assert last(small) == (Ending.COMPLETED, None, False)
+
+
+def test_of_an_unknown_campaign_nothing_is_kept(small: Small) -> None:
+    """A run that ended before the ledger had its campaign leaves no trace of it."""
+    small.ledger.note_idle_run("b", now(), Ending.STOPPED, "no network")
+    assert small.ledger.campaign("b") is None
+
+
+def test_nobody_is_kept_longer_for_a_run_that_sent_nothing(small: Small) -> None:
+    """Else a schedule would keep people for ever (CAMPAIGN_KEEP)."""
+    small.ledger.end(small.begun.run, Ending.COMPLETED, None)
+    [person] = small.rows().values()
+    with small.ledger._writing() as connection:
+        connection.exec_driver_sql(
+            f"UPDATE candidate SET add_state = 'done', invite_state = 'done' WHERE id = {person}"
+        )
+    moment = now()
+    assert small.ledger.still_since(moment) == [(small.begun.campaign, "a")]
+    note(small, Ending.COMPLETED)
+    assert small.ledger.still_since(moment) == [(small.begun.campaign, "a")]
