@@ -47,6 +47,11 @@ def child_runs() -> Iterator[ChildRuns]:
         yield runs
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what takes longest: groups, each of which one worker goes through alone."""
+    items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
 def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()

@@ -21,6 +21,8 @@ def memory() -> Path | None:
 
 def begin_session() -> None:
     """Make the folder, before there are workers."""
+    # Hundreds of processes begin here, and each would compile all that it imports.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ[PLACE] = tempfile.mkdtemp(prefix="tests-session-", dir=memory())
     Path(os.environ[PLACE]).chmod(0o755)  # root's PostgreSQL runs as somebody else
 

@@ -27,7 +27,7 @@ from sandbox.faults import Fault
 from tests.prefect_home import Desk, PrefectServer, Standing, kept
 from tests.workers import PREFECT, runs_of, wait_until
 
-pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.xdist_group("automations"), pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parent.parent
 

@@ -31,7 +31,11 @@ from tests.workers import (
     worker,
 )
 
-pytestmark = [pytest.mark.xdist_group("workers"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.timeout(600)
+
+# Each group has a server, and is done beside the other: nearly all of it is waiting.
+dying = pytest.mark.xdist_group("workers")
+coming_due = pytest.mark.xdist_group("schedules")
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 
@@ -59,6 +63,7 @@ def went_on(prefect: PrefectServer, key: str) -> list[dict[str, Any]]:
     return [first, ended[0]] if ended else []
 
 
+@dying
 def test_a_machine_that_goes_down_leaves_nobody_twice(
     desk: WarmDesk, prefect: PrefectServer
 ) -> None:
@@ -100,6 +105,7 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(
         assert counts["unsure"] <= 8
 
 
+@coming_due
 def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     desk: WarmDesk, prefect: PrefectServer
 ) -> None:
@@ -131,6 +137,7 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     assert set(invitations(desk).values()) == {1}
 
 
+@dying
 def test_a_cancel_ends_the_run_of_a_worker_gently(desk: WarmDesk, prefect: PrefectServer) -> None:
     """The worker ends the run's process: what was in flight still gets its answer, nothing is
     unsure, the run is cancelled, and the next one goes on. A secret in the worker's environment
@@ -184,6 +191,7 @@ def unsaid(prefect: PrefectServer, run: dict[str, Any]) -> set[str]:
     return {one["follows"] for one in events if one["follows"]} - {one["id"] for one in events}
 
 
+@coming_due
 def test_runs_take_the_credentials_that_prefect_keeps(
     desk: WarmDesk, prefect: PrefectServer
 ) -> None:
@@ -209,6 +217,7 @@ def deployed(prefect: PrefectServer, key: str) -> bool:
     return key in {one["name"] for one in prefect.ask("deployments")}
 
 
+@coming_due
 def test_a_cancel_of_a_served_run_stops_it_as_well(desk: WarmDesk, prefect: PrefectServer) -> None:
     """There the cancel ends the run's process, gently: no doubt, and the next run goes on."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
