@@ -56,6 +56,22 @@ _TAKE_INVITE = (
     .where(candidate.c.id == bindparam("row"))
     .values(invite_state=Step.SENDING, invite_attempt=bindparam("number"), why=None)
 )
+_SINGLE_FREE = {
+    name: select(campaign.c.id)
+    .where(
+        campaign.c.id == bindparam("of"),
+        campaign.c[f"{name}_state"].in_([Step.WAITING, Step.REFUSED]),
+    )
+    # Whoever has it at this moment is waited for: it may be about something else of it.
+    .with_for_update(key_share=True)
+    for name in ("project", "problem")
+}
+_TAKE_SINGLE = {
+    name: update(campaign)
+    .where(campaign.c.id == bindparam("of"))
+    .values({f"{name}_state": Step.SENDING, f"{name}_attempt": bindparam("number"), "why": None})
+    for name in ("project", "problem")
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,21 +158,10 @@ def _grant_add(connection: Connection, claim: Claim) -> Claimed | None:
 def _grant_single(connection: Connection, claim: Claim) -> Claimed | None:
     """The project or the problem. A refusal may be tried again: nothing happened then."""
     name = "project" if claim.operation is Operation.CREATE else "problem"
-    state = campaign.c[f"{name}_state"]
-    free = connection.scalar(
-        select(campaign.c.id)
-        .where(campaign.c.id == claim.campaign, state.in_([Step.WAITING, Step.REFUSED]))
-        # Whoever has it at this moment is waited for: it may be about something else of it.
-        .with_for_update(key_share=True)
-    )
-    if free is None:
+    if connection.scalar(_SINGLE_FREE[name], {"of": claim.campaign}) is None:
         return None
     [number] = _write_entries(connection, [_entry(claim)])
-    connection.execute(
-        update(campaign)
-        .where(campaign.c.id == claim.campaign)
-        .values({f"{name}_state": Step.SENDING, f"{name}_attempt": number, "why": None})
-    )
+    connection.execute(_TAKE_SINGLE[name], {"of": claim.campaign, "number": number})
     return Claimed(number)
 
 

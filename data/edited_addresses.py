@@ -21,6 +21,9 @@ _SOMEBODY_LEFT = select(
         candidate.c.invite_state.in_(INVITED),
     )
 )
+_HERE = candidate.c.campaign_id == bindparam("row")
+_COMING = intake.of_whom(_HERE, candidate.c.listed, candidate.c.add_state == Step.WAITING)
+_LEFT = intake.of_whom(_HERE, candidate.c.listed.is_(False), candidate.c.invite_state.in_(INVITED))
 
 
 def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
@@ -30,13 +33,8 @@ def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
     """
     if not connection.scalar(_SOMEBODY_LEFT, {"row": campaign_row}):
         return {}
-    here = candidate.c.campaign_id == campaign_row
-    coming = intake.some(
-        connection, here, candidate.c.listed, candidate.c.add_state == Step.WAITING
-    )
-    left = intake.some(
-        connection, here, candidate.c.listed.is_(False), candidate.c.invite_state.in_(INVITED)
-    )
+    coming = intake.some(connection, _COMING, row=campaign_row)
+    left = intake.some(connection, _LEFT, row=campaign_row)
     rows = {one.key: one.row for one in coming}
     seconds = second_addresses([(one.key, one.fields, one) for one in coming], left)
     return {rows[key]: why for key, why in seconds.items()}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
 
 from config.definition import Definition
 from data import forgotten
@@ -39,6 +39,10 @@ _EVERYBODY = (
 _CORRECTED = select(candidate.c.id, candidate.c.corrected_to).where(
     candidate.c.campaign_id == bindparam("of"), candidate.c.corrected_to.is_not(None)
 )
+_CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
+_NEW = insert(campaign).returning(campaign.c.id)
+_FOLLOW = update(campaign).where(campaign.c.id == bindparam("row"))
+_ADD = insert(candidate)
 AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
 
@@ -99,13 +103,20 @@ def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
 
 def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
     """The candidates with these ledger rows, ordered by row."""
-    return some(connection, candidate.c.id.in_(rows))
+    return some(connection, _OF_ROWS, rows=rows)
 
 
-def some(connection: Connection, *which: ColumnElement[bool]) -> list[Known]:
-    """The candidates of whom all this is true, ordered by row; without who took whose place."""
-    found = connection.execute(select(*COLUMNS).where(*which).order_by(candidate.c.id))
-    return [_known(row) for row in found]
+def of_whom(*which: ColumnElement[bool]) -> Select[Any]:
+    """Ask for the candidates of whom all this is true, ordered by row; to be composed once."""
+    return select(*COLUMNS).where(*which).order_by(candidate.c.id)
+
+
+_OF_ROWS = of_whom(candidate.c.id.in_(bindparam("rows", expanding=True)))
+
+
+def some(connection: Connection, asked: Select[Any], **values: Any) -> list[Known]:
+    """The candidates that `of_whom` asks for; without who took whose place."""
+    return [_known(row) for row in connection.execute(asked, values)]
 
 
 def _known(row: Any, instead: str | None = None) -> Known:
@@ -132,19 +143,13 @@ def take_over(
     connection: Connection, definition: Definition, intent: Intent, at: datetime
 ) -> tuple[int, Changes]:
     """Write what is new. The campaign's own fields follow the definition until they were sent."""
-    found = connection.execute(
-        select(campaign).where(campaign.c.key == definition.campaign)
-    ).first()
+    found = connection.execute(_CAMPAIGN, {"wanted": definition.campaign}).first()
     if found is None:
-        row = connection.execute(
-            insert(campaign).values(_first(definition, intent, at)).returning(campaign.c.id)
-        ).scalar_one()
+        row = connection.execute(_NEW, _first(definition, intent, at)).scalar_one()
         changes = compare(definition, {})
     else:
         row = found.id
-        connection.execute(
-            update(campaign).where(campaign.c.id == row).values(_followed(found, intent))
-        )
+        connection.execute(_FOLLOW, {"row": row, **_followed(found, intent)})
         changes = compare(definition, known(connection, row))
     # Whatever a plan said before: somebody may have been forgotten meanwhile.
     gone = forgotten.among(connection, (person.key for person in changes.new), row)
@@ -219,7 +224,7 @@ def _problem(intent: Intent) -> dict[str, Any]:
 def _write_people(connection: Connection, campaign_row: int, changes: Changes) -> None:
     for start in range(0, len(changes.new), AT_ONCE):
         connection.execute(
-            insert(candidate),
+            _ADD,
             [
                 {
                     "campaign_id": campaign_row,

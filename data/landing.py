@@ -79,6 +79,26 @@ _WRITE_EXPECTED_OUTCOME = _WRITE_OUTCOME.where(
         candidate.c.generation == attempt.c.generation,
     )
 )
+_SINGLE_STANDS = {
+    name: select(
+        campaign.c.id, campaign.c[f"{name}_state"].label("state"), attempt_of.label("last")
+    )
+    .where(
+        campaign.c.id
+        == select(attempt.c.campaign_id).where(attempt.c.id == bindparam("own")).scalar_subquery()
+    )
+    .with_for_update(key_share=True)
+    for name, attempt_of in (
+        ("project", campaign.c.project_attempt),
+        ("problem", campaign.c.problem_attempt),
+    )
+}
+_MOVE_SINGLE = update(campaign).where(campaign.c.id == bindparam("row"))
+_MOVE_UNNAMED = (
+    update(candidate)
+    .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
+    .values(add_state=bindparam("step"), why=bindparam("reason"))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,13 +210,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 def _move_single(connection: Connection, outcome: Outcome) -> bool:
     name = "project" if outcome.operation is Operation.CREATE else "problem"
-    state, last = campaign.c[f"{name}_state"], campaign.c[f"{name}_attempt"]
-    mine = select(attempt.c.campaign_id).where(attempt.c.id == outcome.attempt).scalar_subquery()
-    stands = connection.execute(
-        select(campaign.c.id, state.label("state"), last.label("last"))
-        .where(campaign.c.id == mine)
-        .with_for_update(key_share=True)
-    ).one()
+    stands = connection.execute(_SINGLE_STANDS[name], {"own": outcome.attempt}).one()
     if not _lands(outcome.step, Step(stands.state), own=stands.last == outcome.attempt):
         return False
     values: dict[str, Any] = {
@@ -206,7 +220,7 @@ def _move_single(connection: Connection, outcome: Outcome) -> bool:
     }
     if outcome.project_id is not None:
         values["project_id"] = outcome.project_id
-    connection.execute(update(campaign).where(campaign.c.id == stands.id).values(values))
+    connection.execute(_MOVE_SINGLE, {"row": stands.id, **values})
     return True
 
 
@@ -229,9 +243,7 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
     ]
     if others:
         connection.execute(
-            update(candidate)
-            .where(candidate.c.id.in_(others))
-            .values(add_state=outcome.step, why=outcome.why)
+            _MOVE_UNNAMED, {"rows": others, "step": outcome.step, "reason": outcome.why}
         )
     return bool(done or others)
 

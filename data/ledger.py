@@ -67,6 +67,18 @@ _CAMPAIGN_OF_RUN = select(runs.c.campaign_id).where(runs.c.id == bindparam("run"
 _ONE_PART_MORE = (
     update(campaign).where(campaign.c.id == bindparam("of")).values(parts=campaign.c.parts + 1)
 )
+_SAW_PROBLEM = (
+    update(campaign)
+    .where(campaign.c.key == bindparam("wanted"))
+    .values(problem_doubt=bindparam("doubt"), problem_seen_at=bindparam("at"))
+)
+_OPEN_RUN = insert(runs).returning(runs.c.id)
+_BEAT = update(runs).where(runs.c.id == bindparam("run")).values(heartbeat_at=bindparam("at"))
+_END = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"))
+    .values(ended_at=bindparam("at"), ending=bindparam("how"), reason=bindparam("why"))
+)
 
 T = TypeVar("T")
 
@@ -199,11 +211,7 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     @writing
     def saw_problem(self, connection: Connection, key: str, doubt: str | None) -> None:
         """Keep what a look at the service's list said against a campaign's problem, and when."""
-        connection.execute(
-            update(campaign)
-            .where(campaign.c.key == key)
-            .values(problem_doubt=doubt, problem_seen_at=now())
-        )
+        connection.execute(_SAW_PROBLEM, {"wanted": key, "doubt": doubt, "at": now()})
 
     # -- runs ---------------------------------------------------------------------------
 
@@ -259,7 +267,7 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     def heartbeat(self, connection: Connection, run: int) -> None:
         """Write down that a run lives; it waits for nobody, or it would be taken for dead."""
         at = shared_now(connection, now())
-        connection.execute(update(runs).where(runs.c.id == run).values(heartbeat_at=at))
+        connection.execute(_BEAT, {"run": run, "at": at})
 
     def end(self, run: int, ending: Ending, reason: str | None) -> int:
         """Close a run; what it still had SENDING becomes UNSURE. Returns how many calls."""
@@ -270,11 +278,7 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     def _end(self, connection: Connection, run: int, ending: Ending, reason: str | None) -> int:
         _alone_with_campaign_of(connection, run)
         left = recovery.give_up(connection, run, now(), recovery.LEFT_BY_OWN_RUN)
-        connection.execute(
-            update(runs)
-            .where(runs.c.id == run)
-            .values(ended_at=now(), ending=ending, reason=reason)
-        )
+        connection.execute(_END, {"run": run, "at": now(), "how": ending, "why": reason})
         return left
 
     def recover(self, campaign_row: int) -> int:
@@ -436,13 +440,13 @@ def _take_over(
 
 def _open_run(connection: Connection, campaign_row: int, approval: int | None) -> int:
     here = this_process()
-    opened = insert(runs).values(
-        campaign_id=campaign_row,
-        host=here.host,
-        pid=here.pid,
-        process_start=here.start,
-        started_at=now(),
-        heartbeat_at=shared_now(connection, now()),
-        approval_id=approval,
-    )
-    return int(connection.execute(opened.returning(runs.c.id)).scalar_one())
+    opened = {
+        "campaign_id": campaign_row,
+        "host": here.host,
+        "pid": here.pid,
+        "process_start": here.start,
+        "started_at": now(),
+        "heartbeat_at": shared_now(connection, now()),
+        "approval_id": approval,
+    }
+    return int(connection.execute(_OPEN_RUN, opened).scalar_one())

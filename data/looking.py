@@ -41,8 +41,34 @@ _COUNTS = (
     .where(candidate.c.campaign_id == bindparam("of"))
     .group_by(*_KINDS)
 )
-
-
+_TO_ADD = (
+    select(candidate.c.id)
+    .where(
+        candidate.c.campaign_id == bindparam("of"),
+        candidate.c.add_state == Step.WAITING,
+        candidate.c.listed,
+    )
+    .order_by(candidate.c.id)
+)
+_TO_INVITE = (
+    select(
+        candidate.c.id,
+        candidate.c.candidate_id,
+        candidate.c.timezone,
+        (candidate.c.email_key == bindparam("of_pilot")).label("pilot"),
+    )
+    .where(
+        candidate.c.campaign_id == bindparam("of"),
+        candidate.c.add_state == Step.DONE,
+        candidate.c.invite_state == Step.WAITING,
+        candidate.c.candidate_id.is_not(None),
+        candidate.c.listed,
+    )
+    .order_by(candidate.c.id)
+)
+_LAST_RUN = (
+    select(runs).where(runs.c.campaign_id == bindparam("of")).order_by(runs.c.id.desc()).limit(1)
+)
 _STILL_WAITING = select(candidate.c.id).where(
     candidate.c.id.in_(bindparam("rows", expanding=True)), candidate.c.invite_state == Step.WAITING
 )
@@ -145,19 +171,8 @@ class Looking(LedgerPart):
     def to_add(self, connection: Connection, campaign_row: int) -> list[int]:
         """Rows of candidates to be added, in the definition's order; who is held is left out."""
         held = holding.held_in(connection, campaign_row, self._now())
-        return [
-            row
-            for row in connection.scalars(
-                select(candidate.c.id)
-                .where(
-                    candidate.c.campaign_id == campaign_row,
-                    candidate.c.add_state == Step.WAITING,
-                    candidate.c.listed,
-                )
-                .order_by(candidate.c.id)
-            )
-            if row not in held
-        ]
+        found = connection.scalars(_TO_ADD, {"of": campaign_row})
+        return [row for row in found if row not in held]
 
     @reading
     def to_invite(
@@ -168,22 +183,7 @@ class Looking(LedgerPart):
         `pilot` is the email key of the one who is to be told from the others.
         """
         held = holding.held_in(connection, campaign_row, self._now())
-        rows = connection.execute(
-            select(
-                candidate.c.id,
-                candidate.c.candidate_id,
-                candidate.c.timezone,
-                (candidate.c.email_key == (pilot or "")).label("pilot"),
-            )
-            .where(
-                candidate.c.campaign_id == campaign_row,
-                candidate.c.add_state == Step.DONE,
-                candidate.c.invite_state == Step.WAITING,
-                candidate.c.candidate_id.is_not(None),
-                candidate.c.listed,
-            )
-            .order_by(candidate.c.id)
-        )
+        rows = connection.execute(_TO_INVITE, {"of": campaign_row, "of_pilot": pilot or ""})
         return [ToInvite(*row) for row in rows if row.id not in held]
 
     @reading
@@ -225,12 +225,7 @@ class Looking(LedgerPart):
 
     @reading
     def last_run(self, connection: Connection, campaign_row: int) -> Row[Any] | None:
-        return connection.execute(
-            select(runs)
-            .where(runs.c.campaign_id == campaign_row)
-            .order_by(runs.c.id.desc())
-            .limit(1)
-        ).first()
+        return connection.execute(_LAST_RUN, {"of": campaign_row}).first()
 
     @reading
     def requests_by_state(self, connection: Connection) -> Sequence[Row[Any]]:

@@ -19,12 +19,14 @@ LOCK_TIMEOUT = 10.0  # seconds; a receipt is written in a few thousandths of one
 _NO_FOLDER_FLUSH = (errno.EINVAL, errno.ENOTSUP)
 
 
-def beside(definition: Path) -> Path:
-    """The receipt of a definition: `backend.yaml` has `backend.receipt`.
+def places(definition: Path) -> tuple[Path, Path]:
+    """Where the receipt of a definition lies: `backend.receipt` beside `backend.yaml`, or in the
+    user's data directory.
 
     The definition is followed to where it really is: by every path it is the same campaign.
     """
-    return definition.resolve().with_suffix(".receipt")
+    beside = definition.resolve().with_suffix(".receipt")
+    return beside, in_data_directory(beside)
 
 
 def in_data_directory(receipt: Path) -> Path:

@@ -28,6 +28,17 @@ _MAY_SEND = select(runs).where(
     runs.c.ended_at.is_(None)
     | exists().where(attempt.c.run_id == runs.c.id, attempt.c.state == AttemptState.SENDING),
 )
+_AT_WORK_BEFORE = select(runs).where(
+    runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None), runs.c.id < bindparam("run")
+)
+_CLOSE = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
+    .values(ended_at=bindparam("at"), ending=Ending.DIED, reason="its process went away")
+)
+_STILL_SENDING = select(
+    attempt.c.id, attempt.c.operation, attempt.c.candidate_row, attempt.c.campaign_id
+).where(attempt.c.run_id == bindparam("run"), attempt.c.state == AttemptState.SENDING)
 
 LEFT_BY_DEAD_RUN = "the run stopped while this request may have been on its way"
 LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
@@ -61,11 +72,7 @@ def last_lives(connection: Connection, campaign_row: int, at: datetime) -> bool:
 
 def at_work_before(connection: Connection, campaign_row: int, run: int, at: datetime) -> int:
     """How many runs of a campaign that began before `run` have not ended, and live."""
-    others = connection.execute(
-        select(runs).where(
-            runs.c.campaign_id == campaign_row, runs.c.ended_at.is_(None), runs.c.id < run
-        )
-    ).all()
+    others = connection.execute(_AT_WORK_BEFORE, {"of": campaign_row, "run": run}).all()
     here, at = this_process(), shared_now(connection, at)
     return sum(lives(other, here, at) for other in others)
 
@@ -73,21 +80,13 @@ def at_work_before(connection: Connection, campaign_row: int, run: int, at: date
 def bury(connection: Connection, run: int, at: datetime) -> int:
     """Close a dead run. Returns how many of its calls are now UNSURE."""
     left = give_up(connection, run, at, LEFT_BY_DEAD_RUN)
-    connection.execute(
-        update(runs)
-        .where(runs.c.id == run, runs.c.ended_at.is_(None))
-        .values(ended_at=at, ending=Ending.DIED, reason="its process went away")
-    )
+    connection.execute(_CLOSE, {"run": run, "at": at})
     return left
 
 
 def give_up(connection: Connection, run: int, at: datetime, evidence: str) -> int:
     """Make every call that a run still has SENDING unsure."""
-    found = connection.execute(
-        select(
-            attempt.c.id, attempt.c.operation, attempt.c.candidate_row, attempt.c.campaign_id
-        ).where(attempt.c.run_id == run, attempt.c.state == AttemptState.SENDING)
-    ).all()
+    found = connection.execute(_STILL_SENDING, {"run": run}).all()
     outcomes = [
         Outcome(
             attempt=row.id,

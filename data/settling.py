@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
     Row,
     Select,
@@ -74,6 +73,24 @@ _UNSURE: dict[Operation, Select[Any]] = {
 _IDS_HERE = select(candidate.c.candidate_id).where(
     candidate.c.campaign_id == bindparam("of"), candidate.c.candidate_id.is_not(None)
 )
+_OPEN_RUNS = select(runs).where(
+    runs.c.id.in_(bindparam("numbers", expanding=True)),
+    runs.c.ended_at.is_(None) | (runs.c.ending == Ending.DIED),
+)
+# The other campaigns at this campaign's service.
+_OTHERS = (
+    campaign.c.id != bindparam("of"),
+    campaign.c.service
+    == select(campaign.c.service).where(campaign.c.id == bindparam("of")).scalar_subquery(),
+)
+_PROJECTS_OF_OTHERS = select(campaign.c.project_id).where(
+    *_OTHERS, campaign.c.project_id.is_not(None)
+)
+_PEOPLE_OF_OTHERS = (
+    select(candidate.c.candidate_id, candidate.c.email_key)
+    .join(campaign, candidate.c.campaign_id == campaign.c.id)
+    .where(*_OTHERS, candidate.c.candidate_id.is_not(None))
+)
 
 
 def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
@@ -86,7 +103,7 @@ def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
     return Doubts(
         tuple(steps),
         frozenset(people),
-        _projects_of_others(connection, campaign_row),
+        frozenset(connection.scalars(_PROJECTS_OF_OTHERS, {"of": campaign_row})),
         _people_of_others(connection, campaign_row, steps),
     )
 
@@ -121,18 +138,9 @@ def _alive(connection: Connection, numbers: Collection[int], at: datetime) -> se
     """Which of these runs may still send. One taken for dead may have woken on its machine."""
     if not numbers:
         return set()
-    open_runs = select(runs).where(
-        runs.c.id.in_(numbers), runs.c.ended_at.is_(None) | (runs.c.ending == Ending.DIED)
-    )
     here, at = this_process(), shared_now(connection, at)
-    return {run.id for run in connection.execute(open_runs) if lives(run, here, at)}
-
-
-def _projects_of_others(connection: Connection, campaign_row: int) -> frozenset[int]:
-    of_others = select(campaign.c.project_id).where(
-        *_others(campaign_row), campaign.c.project_id.is_not(None)
-    )
-    return frozenset(connection.scalars(of_others))
+    open_runs = connection.execute(_OPEN_RUNS, {"numbers": list(numbers)})
+    return {run.id for run in open_runs if lives(run, here, at)}
 
 
 def _people_of_others(
@@ -141,20 +149,9 @@ def _people_of_others(
     """Whose each id is in other campaigns, if somebody here is without one. Only adds take one."""
     found: dict[int, set[str]] = {}
     if any(doubt.operation is Operation.ADD for doubt in steps):
-        theirs = (
-            select(candidate.c.candidate_id, candidate.c.email_key)
-            .join(campaign, candidate.c.campaign_id == campaign.c.id)
-            .where(*_others(campaign_row), candidate.c.candidate_id.is_not(None))
-        )
-        for number, key in connection.execute(theirs):
+        for number, key in connection.execute(_PEOPLE_OF_OTHERS, {"of": campaign_row}):
             found.setdefault(number, set()).add(key)
     return found
-
-
-def _others(campaign_row: int) -> tuple[ColumnElement[bool], ...]:
-    """What tells the other campaigns at this campaign's service."""
-    service = select(campaign.c.service).where(campaign.c.id == campaign_row).scalar_subquery()
-    return campaign.c.id != campaign_row, campaign.c.service == service
 
 
 def settle(

@@ -215,14 +215,16 @@ async def _single(work: Work, what: str, name: str, order: Callable[[Campaign], 
     if Step(getattr(current, f"{what}_state")) in (Step.WAITING, Step.REFUSED):
         await heed(work)
         await work.desk.perform(name, partial(_send_one, work, order(current)))
+        current = work.campaign()
     patience = work.desk.local.request_deadline
     # Another run may be at it: its answer is waited for, never made twice.
-    while getattr(work.campaign(), f"{what}_state") == Step.SENDING and patience > 0:
+    while getattr(current, f"{what}_state") == Step.SENDING and patience > 0:
         await work.gate.wait(0.25)
         patience -= 0.25
+        current = work.campaign()
         if work.gate.stopped:
             break
-    return bool(getattr(work.campaign(), f"{what}_state") == Step.DONE)
+    return bool(getattr(current, f"{what}_state") == Step.DONE)
 
 
 async def _send_one(work: Work, order: Order) -> None:

@@ -4,7 +4,7 @@ An empty ledger, or an old copy of one, would invite everybody again. The receip
 """
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +30,8 @@ class UnreadableReceipt(CampaignError):
 class NoReceipt(CampaignError):
     """A receipt can be written nowhere; without one nothing may be sent."""
 
+
+Found = list[tuple[Path, Receipt]]
 
 STOPS = {
     Fit.ANOTHER_LEDGER: AnotherLedger,
@@ -79,6 +81,10 @@ class Receipts:
     campaign: str
     service: str  # base URL
     elsewhere: str | None = field(default=None, init=False)
+    _places: tuple[Path, Path] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._places = receipt_file.places(self.definition)
 
     def check(self) -> None:
         """See that nothing speaks against sending from this ledger.
@@ -86,21 +92,20 @@ class Receipts:
         Raises AnotherLedger, OlderLedger, UnreadableReceipt, and leaves a note of it in the
         ledger, so that a person can accept what was found.
         """
-        self._reach_if_fitting()
+        self._reach_if_fitting(found_at(self._places))
 
     def keep(self) -> None:
         """Write down, durably, how far this ledger has got, if nothing speaks against it.
 
         Raises what `check` raises, and NoReceipt when no receipt can be written.
         """
-        place = receipt_file.beside(self.definition)
         try:
-            self._keep_at(place)
+            self._keep_at(self._places[0])
         except OSError as error:
-            self._keep_in_data_directory(place, error)
+            self._keep_in_data_directory(error)
 
-    def _keep_in_data_directory(self, place: Path, why: OSError) -> None:
-        other = receipt_file.in_data_directory(place)
+    def _keep_in_data_directory(self, why: OSError) -> None:
+        place, other = self._places
         try:
             make_folder(other.parent)
             self._keep_at(other)
@@ -116,7 +121,8 @@ class Receipts:
         """How far the ledger is gets read under the lock: a nearer receipt never replaces a
         further one."""
         with receipt_file.locked(place.parent):
-            reach = self._reach_if_fitting()
+            found = found_at(self._places)
+            reach = self._reach_if_fitting(found)
             entry = Entry(
                 campaign=self.campaign,
                 service=self.service,
@@ -125,10 +131,9 @@ class Receipts:
                 place=f"{self.ledger.place} on {socket.gethostname()}",
                 written=now(),
             )
-            receipt_file.write(place, (receipt_file.read(place) or Receipt()).renewed(entry))
+            receipt_file.write(place, dict(found).get(place, Receipt()).renewed(entry))
 
-    def _reach_if_fitting(self) -> Reach:
-        found = found_beside(self.definition)
+    def _reach_if_fitting(self, found: Found) -> Reach:
         reach = self.ledger.reach(self.campaign)  # after the receipts: it only ever grows
         doubts = doubts_of(found, self.campaign, self.service, reach)
         if doubts:
@@ -141,13 +146,8 @@ class Receipts:
         return reach
 
 
-Found = list[tuple[Path, Receipt]]
-
-
-def found_beside(definition: Path) -> Found:
-    """Read the receipts of a definition, wherever they may lie."""
-    place = receipt_file.beside(definition)
-    places = (place, receipt_file.in_data_directory(place))
+def found_at(places: Iterable[Path]) -> Found:
+    """Read the receipts of a definition at each of their places."""
     return [(path, receipt) for path in places if (receipt := receipt_file.read(path)) is not None]
 
 

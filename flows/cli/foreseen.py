@@ -41,10 +41,11 @@ def check_ahead(
 def _receipts(
     beside: Path, key: str, service: str, ledger: "Ledger | None", local: "LocalSettings"
 ) -> None:
+    from data import receipt_file
     from data.receipt import Reach
-    from tasks.receipts import doubts_of, found_beside, refusal
+    from tasks.receipts import doubts_of, found_at, refusal
 
-    found = found_beside(beside)
+    found = found_at(receipt_file.places(beside))
     if ledger is None:
         # A ledger that does not exist yet has no name that a receipt could know.
         place, reach, accepted = local.database_url.rpartition("///")[2], Reach("", 0), set[str]()
