@@ -1,6 +1,7 @@
 """The service over real sockets: what leaves, what is read, what each failure is called."""
 
 import asyncio
+import gc
 import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable
@@ -181,6 +182,23 @@ def test_connections_are_kept_between_calls_and_closed_at_the_end() -> None:
 
     *_, api = using(saying((200, b"")), do)
     assert (len(api.received), api.connections) == (20, 1)
+
+
+def test_a_call_leaves_nothing_that_has_to_be_looked_for() -> None:
+    """Its request and its answer go with it: else the interpreter looks through everything that a
+    large campaign holds for what each invitation left behind."""
+
+    async def do(service: Service) -> int:
+        gc.collect()
+        gc.disable()
+        try:
+            await service.call(invite(1, 2))
+            return sum(isinstance(one, httpx.Response) for one in gc.get_objects())
+        finally:
+            gc.enable()
+
+    left, *_ = using(saying((200, b"")), do)
+    assert left == 0
 
 
 def test_as_many_calls_as_asked_are_in_flight() -> None:

@@ -151,6 +151,8 @@ async def exchange(
                 body = await _read(answer)
             finally:
                 await answer.aclose()
+                # The two hold each other, and with them all that belongs to the exchange.
+                answer.stream = httpx.ByteStream(b"")
     except Exception as error:  # noqa: BLE001 - what it proves depends on the phase, not its class
         failure = type(error).__name__
     return Exchange(
