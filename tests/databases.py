@@ -154,7 +154,8 @@ def on_both(cases: Sequence[ParameterSet], one_in: int) -> list[ParameterSet]:
     """Each case with a ledger in a file, and one in so many with it on the server as well.
 
     The database comes first among the values. For cases by the hundred, which differ in what is
-    decided before any statement: on the server each takes twice as long.
+    decided before any statement: on the server each takes twice as long. Said with
+    `scope="module"`, or what a module has for a database is made anew for each of them.
     """
     return [
         pytest.param(database, *case.values, id=f"{database}-{case.id}")

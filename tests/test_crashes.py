@@ -71,6 +71,7 @@ def test_a_crash_while_a_crash_is_cleared_up_changes_nothing(
         ("postgresql", (*COMMITS, "invite called", "invite returned")),
     ],
     indirect=["each_database"],
+    scope="module",
 )
 def test_the_boundaries_are_those_of_every_commit_and_every_request(
     place: Crashes, names: tuple[str, ...]

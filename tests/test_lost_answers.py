@@ -214,7 +214,10 @@ def after(record: Record, first: Request) -> list[Request]:
 
 
 @pytest.mark.parametrize(
-    ("each_database", "operation", "fault", "story"), on_both(CASES, 5), indirect=["each_database"]
+    ("each_database", "operation", "fault", "story"),
+    on_both(CASES, 5),
+    indirect=["each_database"],
+    scope="module",
 )
 def test_an_answer_means_what_the_table_says(
     tmp_path: Path, template: str, operation: str, fault: dict[str, Any], story: Story

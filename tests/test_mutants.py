@@ -83,6 +83,7 @@ def test_a_broken_rule_breaks_the_promise(
     ("each_database", "name", "scenario", "deaths"),
     on_both(UNBROKEN, 3),
     indirect=["each_database"],
+    scope="module",
 )
 def test_the_unbroken_rule_keeps_the_promise(
     place: Crashes, name: str, scenario: Scenario, deaths: tuple[str, ...]
