@@ -72,7 +72,10 @@ def desk_of(ledger: Ledger, **more: object) -> Desk:
 
 @pytest.fixture
 def two(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[TwoCampaigns]:
     with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
         yield TwoCampaigns(desk)

@@ -24,14 +24,17 @@ IN_TIME = "invites: {approval: {within: 2 days}}\n"
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
+def office(each_database: str, tmp_path: Path) -> Iterator[Office]:
     with Sandbox() as service:
         yield Office.at(tmp_path, service)
 
 
 @pytest.fixture
 def doubtful(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[DoubtfulCampaign]:
     with Sandbox() as service:
         for name, value in service.environment().items():

@@ -21,7 +21,10 @@ RIGHT = "ada@right.example.com"
 
 @pytest.fixture
 def desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[DoubtfulCampaign]:
     with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
         yield desk

@@ -15,7 +15,10 @@ ADA, ZOE, GRACE = EMAILS
 
 @pytest.fixture
 def campaign(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[DoubtfulCampaign]:
     with doubtful_campaign(tmp_path, monkeypatch, capsys) as campaign:
         yield campaign

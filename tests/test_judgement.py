@@ -73,7 +73,7 @@ class Judged:
 
 
 @pytest.fixture
-def judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judged]:
+def judged(each_database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Judged]:
     clock = Clock()
     monkeypatch.setattr(sending, "now", clock)
     with Sandbox() as service:
@@ -205,6 +205,8 @@ def test_whoever_would_have_too_little_time_is_not_invited(judged: Judged) -> No
     assert judged.run(path).ending is Ending.COMPLETED
 
 
+# A server goes by its own clock, which nobody can set: tests/test_pace.py.
+@pytest.mark.parametrize("each_database", ["sqlite"], indirect=True)
 def test_the_rate_is_kept_from_one_run_to_the_next(
     judged: Judged, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -21,14 +21,17 @@ NAMES = [f"person{number}" for number in range(12)]
 
 
 @pytest.fixture
-def office(tmp_path: Path) -> Iterator[Office]:
+def office(each_database: str, tmp_path: Path) -> Iterator[Office]:
     with Sandbox() as service:
         yield Office.at(tmp_path, service, candidates_per_request=3, invites_in_flight=2)
 
 
 @pytest.fixture
 def doubtful(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[DoubtfulCampaign]:
     with Sandbox() as service:
         for name, value in service.environment().items():

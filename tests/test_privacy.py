@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
+from sqlalchemy import NullPool, create_engine, inspect, text
 
 from config.errors import BadSettings
 from config.settings import load_local, load_service
@@ -17,6 +18,7 @@ from data.traces import naming
 from flows.order import Asked, Desk, conduct
 from sandbox.faults import Fault
 from tasks.retention import forget_due
+from tests.databases import ledger_at
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import definition, intent
 
@@ -26,7 +28,10 @@ WORDS = ("Lovelace", "ada@example.com")
 
 @pytest.fixture
 def desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[DoubtfulCampaign]:
     with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
         yield desk
@@ -39,10 +44,23 @@ def forget(desk: DoubtfulCampaign, *words: object) -> str:
 
 
 def holding(folder: Path, word: str) -> set[str]:
-    """The files below a folder in which a word is, whatever they are."""
+    """The files below a folder in which a word is, whatever they are; its ledger counts as one."""
     wanted = word.encode().lower()
     files = [file for file in folder.rglob("*") if file.is_file()]
-    return {file.name for file in files if wanted in file.read_bytes().lower()}
+    found = {file.name for file in files if wanted in file.read_bytes().lower()}
+    return found | {"ledger.db"} if wanted.decode() in on_a_server(folder).lower() else found
+
+
+def on_a_server(folder: Path) -> str:
+    """Everything in a folder's ledger, where that lies on a server."""
+    url = ledger_at(folder)
+    if not url.startswith("postgresql"):
+        return ""
+    engine = create_engine(url, poolclass=NullPool)
+    with engine.connect() as desk:
+        tables = inspect(desk).get_table_names()
+        rows = [desk.scalars(text(f"SELECT t::text FROM {name} t")).all() for name in tables]
+    return "\n".join(row for table in rows for row in table)
 
 
 def counts(desk: DoubtfulCampaign) -> dict[str, int]:

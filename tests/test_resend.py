@@ -21,7 +21,10 @@ CLOSED = (Step.DONE, Step.REFUSED, Step.WITHDRAWN)
 
 @pytest.fixture
 def desk(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[DoubtfulCampaign]:
     with doubtful_campaign(tmp_path, monkeypatch, capsys) as set_up:
         yield set_up

@@ -95,7 +95,10 @@ def test_who_is_held_stays_held_until_somebody_has_looked(
 
 @pytest.fixture
 def edited(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> Iterator[DoubtfulCampaign]:
     """Everybody is invited, and one address is another one in the sheet since."""
     with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
