@@ -15,6 +15,7 @@ from starlette.types import Message, Receive, Send
 from sandbox.answers import Answer
 
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_CORK: int | None = getattr(socket, "TCP_CORK", None)  # Linux alone has it
 
 
 class ClientGone(Exception):
@@ -83,6 +84,10 @@ class Wire:
     async def answer_and_close(self, answer: Answer) -> None:
         """Send the whole answer as if the connection stayed open, and close it."""
         body = answer.body
+        if _CORK is not None:
+            # Both leave together: else a client that is quick sends its next request in between.
+            connection: socket.socket = self._transport.get_extra_info("socket")
+            connection.setsockopt(socket.IPPROTO_TCP, _CORK, 1)
         self._transport.write(_head(answer, body) + body)
         await self.close()
 
