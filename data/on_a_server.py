@@ -16,6 +16,7 @@ from data.unusable import LOCK_TIMEOUT, LedgerUnusable
 _ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}  # seconds, tries
 _UNANSWERED = 20_000  # milliseconds for which sent bytes may stay without an acknowledgement
 
+ENCODING = "UTF8"  # any other one has no room for some of the names there are
 CLIENT = {
     "connect_timeout": 5,  # seconds
     "keepalives": 1,
@@ -24,6 +25,7 @@ CLIENT = {
     # A stand-by that follows the server is not the ledger until it has been promoted.
     "target_session_attrs": "read-write",
     "application_name": "campaign",
+    "client_encoding": ENCODING,
 }
 SERVER = {
     # A commit is on the disk before it returns, whatever this server does for others.
@@ -81,6 +83,13 @@ def engine_of_server(address: URL) -> Engine:
 
 
 def _introduce(connection: Any, record: Any) -> None:
+    found = connection.info.parameter_status("server_encoding")
+    if found != ENCODING:
+        raise LedgerUnusable(
+            f"The database keeps text as {found}, and a ledger needs {ENCODING}. Nothing was sent. "
+            f"Make another one:  CREATE DATABASE hiring ENCODING '{ENCODING}' LOCALE 'C' TEMPLATE "
+            "template0  and name it in CAMPAIGN_DATABASE_URL."
+        )
     with connection.cursor() as cursor:
         record.info["session"] = Session(*cursor.execute(_WHO_AM_I).fetchone())
     connection.rollback()

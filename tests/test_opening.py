@@ -6,6 +6,7 @@ import pytest
 
 from data.ledger import Ledger
 from data.opening import LedgerUnusable
+from tests.databases import Postgres
 
 
 def test_a_database_whose_driver_is_missing_is_told_without_its_password(
@@ -19,3 +20,13 @@ def test_a_database_whose_driver_is_missing_is_told_without_its_password(
     assert "is not installed" in str(told.value)
     assert "hunter2" not in str(told.value)
     assert told.value.__cause__ is None
+
+
+def test_a_database_that_has_no_room_for_every_name_is_told(postgres: Postgres) -> None:
+    """A server that was set up without a language keeps bytes; another one keeps few letters."""
+    for encoding in ("SQL_ASCII", "LATIN1"):
+        name = f"in_{encoding.lower()}"
+        postgres.ask(f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+        with pytest.raises(LedgerUnusable, match=f"keeps text as {encoding}.* ENCODING 'UTF8'"):
+            Ledger.open(postgres.url(name))
+        postgres.ask(f"DROP DATABASE {name}")
