@@ -147,7 +147,7 @@ def test_a_cancel_ends_the_run_of_a_worker_gently(desk: WarmDesk, prefect: Prefe
     with worker(desk):
         run = prefect.start("campaign/halted")
         desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
-        assert len(left_in(desk.folder / TEMPORARY)) == 1
+        assert left_in(desk.folder / TEMPORARY) != []
         cancelling = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
         prefect.call("POST", f"flow_runs/{run}/set_state", cancelling)
         wait_until(lambda: state_of(prefect, run) == "CANCELLED", 100, desk.folder / "worker.log")
