@@ -1,12 +1,15 @@
 """Ctrl-C as a terminal sends it: to every process of the group, Prefect's server among them."""
 
+import asyncio
 import os
 import signal
 import subprocess
 from pathlib import Path
 
 import pytest
+from prefect.exceptions import TerminationSignal
 
+from flows.interrupts import stopping_on_signals
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN, Desk
@@ -43,3 +46,29 @@ def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
         assert err.strip() == "stopped: The run was interrupted."
         assert "unsure" not in out and "waiting: campaign run" in out
         assert len(service.record.invitations) < 300
+
+
+class _Anything:
+    def stop(self, reason: str) -> None: ...
+
+
+@pytest.mark.parametrize("end", [TerminationSignal(signal.SIGTERM), OSError("no room")])
+def test_a_run_that_a_signal_ends_while_prefect_waits_shows_no_stack(
+    end: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever else goes wrong at the end of a process is shown."""
+
+    async def prefect_waits_for_its_last_state() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise end from None
+
+    async def run() -> asyncio.Task[None]:
+        with stopping_on_signals(_Anything()):
+            last = asyncio.create_task(prefect_waits_for_its_last_state())
+            await asyncio.sleep(0)
+        return last
+
+    assert asyncio.run(run()).exception() is end
+    assert bool(caplog.records) is isinstance(end, OSError)
