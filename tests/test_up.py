@@ -141,6 +141,21 @@ def test_a_taken_port_is_told(desk: Desk) -> None:
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 
+@pytest.mark.parametrize("laid", ["taken", "hiring/inbox", "/proc/nope"])
+def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str) -> None:
+    """A file in its place, or a file system that takes none: nothing is started, and the message
+    says what to type."""
+    place = desk.folder.parent / laid
+    if laid != "/proc/nope":
+        place.write_text("not a folder")
+    folder = place.parent if place.name == "inbox" else place
+    end = desk.type("up", folder)
+    assert (end.code, "Traceback" in end.err) == (2, False), end.err
+    assert f"{folder / 'inbox'} cannot be the inbox" in end.err
+    assert "campaign up FOLDER" in end.err
+    assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
+
+
 def test_serving_needs_a_server(desk: Desk) -> None:
     """Without an address, or with one where nobody answers, the command says so and ends."""
     file = desk.campaign("alone", 1)

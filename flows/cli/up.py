@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -26,6 +27,18 @@ class CannotStart(CampaignError):
     """The port is taken, or the server did not come up, or it went away."""
 
 
+class NoInbox(CampaignError):
+    """The folder that was named cannot hold an inbox; nothing was started."""
+
+    exit_code = 2
+
+    def __init__(self, inbox: Path, why: str) -> None:
+        super().__init__(
+            f"{inbox} cannot be the inbox ({why}). Nothing was started. Name a folder that you may "
+            f"write to: {command('up', 'FOLDER')}"
+        )
+
+
 def up(
     folder: Annotated[
         Path, typer.Argument(help="Your campaigns; the folder inbox in it is watched.")
@@ -42,7 +55,7 @@ def up(
     from flows.prefect_settings import prepare
 
     inbox = folder / "inbox"
-    inbox.mkdir(parents=True, exist_ok=True)
+    _make(inbox)
     _check_free(port)
     address = f"http://127.0.0.1:{port}"
     # Both: with a port alone, the pages would go on asking at 4200.
@@ -63,6 +76,16 @@ def up(
             serve_all([*campaigns, of_inbox(inbox)])
         if server.poll() is not None:
             raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
+
+
+def _make(inbox: Path) -> None:
+    """Make the inbox, and see that runs can write reports into it. Raises NoInbox."""
+    try:
+        inbox.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=inbox):
+            pass
+    except OSError as error:
+        raise NoInbox(inbox, error.strerror or "unknown cause") from None
 
 
 def _check_free(port: int) -> None:
