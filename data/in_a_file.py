@@ -30,9 +30,7 @@ def _prepare(path: Path, *, create: bool) -> None:
     if path.exists():
         return
     if not create:
-        raise NoLedger(
-            f"There is no ledger at {path} yet: no campaign was run. Start with: campaign run FILE"
-        )
+        raise NoLedger(str(path))
     try:
         make_folder(path.parent)
         # It holds people's names and addresses: for its owner alone, from the first byte.

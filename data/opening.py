@@ -47,10 +47,7 @@ def open_engine(
         if in_a_file:
             make_durable(engine)
         if found is None and not create:
-            raise NoLedger(
-                f"There is no ledger at {_shown(address)} yet: no campaign was run. Start with: "
-                "campaign run FILE"
-            )
+            raise NoLedger(_shown(address))
         _bring_up_to_date(engine, first)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()

@@ -24,7 +24,13 @@ class LedgerUnusable(CampaignError):
 
 
 class NoLedger(LedgerUnusable):
-    """There is no ledger yet, and the command only reads."""
+    """There is no ledger at `place` yet, and the command only reads."""
+
+    def __init__(self, place: str) -> None:
+        self.place = place
+        super().__init__(
+            f"There is no ledger at {place} yet: no campaign was run. Start with: campaign run FILE"
+        )
 
 
 def what_failed(error: DBAPIError | sqlite3.Error) -> str:

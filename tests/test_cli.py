@@ -393,6 +393,20 @@ def test_status_before_any_run(typed: Typed, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    "words", [("status",), ("status", "a"), ("links", "a"), ("history", "a"), ("pause", "a")]
+)
+def test_a_mistyped_ledger_is_named(
+    typed: Typed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: Sequence[str]
+) -> None:
+    """It looks like a fresh start: where was looked is said, and which setting leads elsewhere."""
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path}/nope/x.db")
+    answer = typed(*words)
+    said = answer.out + answer.err
+    assert f"{tmp_path}/nope/x.db" in said and "lead CAMPAIGN_DATABASE_URL to" in said
+    assert answer.code == (0 if words == ("status",) else 2)
+
+
 def test_status_lists_the_campaigns(typed: Typed, half_done: Begun) -> None:
     """Without a key every campaign is a row, or an object."""
     answer = typed("status")

@@ -17,14 +17,17 @@ RANGES_SHOWN = 12
 
 
 class UnknownCampaign(CampaignError):
-    """The ledger knows no campaign with this key."""
+    """The ledger at `place` knows no campaign with this key, or there is no ledger there."""
 
     exit_code = 2
 
-    def __init__(self, key: str, known: Sequence[str]) -> None:
+    def __init__(self, key: str, known: Sequence[str], place: str) -> None:
         self.key = key
         if not known:
-            hint = f"No campaign was run yet. Start with: {command('run', 'FILE')}"
+            hint = (
+                f"No campaign was run yet. Start with: {command('run', 'FILE')}; if one was run, "
+                "lead CAMPAIGN_DATABASE_URL to its ledger."
+            )
         elif near := get_close_matches(key.casefold(), known, n=1):
             hint = f"Did you mean {near[0]}?"
         else:
@@ -32,7 +35,7 @@ class UnknownCampaign(CampaignError):
                 f"Its first run brings it there: {command('run', 'FILE')}. See which there are "
                 f"with: {command('status')}"
             )
-        super().__init__(f"There is no campaign {key} in the ledger. {hint}")
+        super().__init__(f"There is no campaign {key} in the ledger {place}. {hint}")
 
 
 class UnknownPerson(CampaignError):

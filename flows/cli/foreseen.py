@@ -41,14 +41,18 @@ def check_ahead(
 def _receipts(
     beside: Path, key: str, service: str, ledger: "Ledger | None", local: "LocalSettings"
 ) -> None:
+    from sqlalchemy.engine import make_url
+
     from data import receipt_file
+    from data.places import place_of
     from data.receipt import Reach
     from tasks.receipts import doubts_of, found_at, refusal
 
     found = found_at(receipt_file.places(beside))
     if ledger is None:
         # A ledger that does not exist yet has no name that a receipt could know.
-        place, reach, accepted = local.database_url.rpartition("///")[2], Reach("", 0), set[str]()
+        place, reach = place_of(make_url(local.database_url)), Reach("", 0)
+        accepted = set[str]()
     else:
         place, reach = ledger.place, ledger.reach(key)
         accepted = ledger.accepted_receipts(key)

@@ -24,8 +24,8 @@ def campaign_as_it_is(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
 
     try:
         ledger = Ledger.open(load_local().database_url, create=False)
-    except NoLedger:
-        raise UnknownCampaign(key, []) from None
+    except NoLedger as error:
+        raise UnknownCampaign(key, [], error.place) from None
     with ledger:
         yield ledger, find_campaign(ledger, key)
 

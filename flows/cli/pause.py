@@ -58,9 +58,10 @@ def ledger_with(key: str) -> "Iterator[Ledger]":
 
     try:
         ledger = Ledger.open(load_local().database_url, create=False)
-    except NoLedger:
-        raise UnknownCampaign(key, []) from None
+    except NoLedger as error:
+        raise UnknownCampaign(key, [], error.place) from None
     with ledger:
         if ledger.campaign(key) is None and ledger.asked(key)[0] is None:
-            raise UnknownCampaign(key, [campaign.key for campaign in ledger.campaigns()])
+            known = [campaign.key for campaign in ledger.campaigns()]
+            raise UnknownCampaign(key, known, ledger.place)
         yield ledger

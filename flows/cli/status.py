@@ -38,8 +38,10 @@ def status(
     with answering(as_json):
         try:
             ledger = Ledger.open(load_local().database_url, create=False)
-        except NoLedger:
-            _nothing_yet(key, as_json=as_json)
+        except NoLedger as error:
+            if key is not None:
+                raise UnknownCampaign(key, [], error.place) from None
+            _nothing_yet(f"There is no ledger at {error.place}.", as_json=as_json)
             return
         with ledger:
             if key is None:
@@ -52,16 +54,21 @@ def find_campaign(ledger: "Ledger", key: str) -> "Campaign":
     """Find a campaign by its key. Raises UnknownCampaign, which names the nearest one."""
     found = ledger.campaign(key)
     if found is None:
-        raise UnknownCampaign(key, [campaign.key for campaign in ledger.campaigns()])
+        known = [campaign.key for campaign in ledger.campaigns()]
+        raise UnknownCampaign(key, known, ledger.place)
     return found
 
 
-def _nothing_yet(key: str | None, *, as_json: bool) -> None:
-    if key is not None:
-        raise UnknownCampaign(key, [])
+def _nothing_yet(where: str, *, as_json: bool) -> None:
+    """Say so, and where was looked: a mistyped address looks like a fresh start."""
     if as_json:
         print_json({"campaigns": []})
-    say("No campaign was run yet.", f"Next: {command('new', 'hiring.yaml')}", as_json=as_json)
+    say(
+        f"No campaign was run yet. {where}",
+        f"Next: {command('new', 'hiring.yaml')}",
+        "  if one was run: lead CAMPAIGN_DATABASE_URL to its ledger",
+        as_json=as_json,
+    )
 
 
 def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
@@ -70,7 +77,7 @@ def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
     look = standing if as_json else in_short
     campaigns = ledger.campaigns()
     if not campaigns:
-        _nothing_yet(None, as_json=as_json)
+        _nothing_yet(f"The ledger {ledger.place} is empty.", as_json=as_json)
         return
     stand = [look(ledger, _with_doubts(ledger, campaign)) for campaign in campaigns]
     if as_json:
