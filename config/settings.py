@@ -64,7 +64,7 @@ def _service_url(typed: str) -> str:
     return url
 
 
-def _database_url(typed: str) -> str:
+def database_address(typed: str) -> str:
     """Accept a SQLite file or a PostgreSQL database; a relative file lies under `home()`.
 
     Relative to the working directory, the same setting would name a second, empty ledger as soon
@@ -183,7 +183,7 @@ class LocalSettings(BaseSettings):
     )
 
     # A database address may hold a password.
-    database_url: Annotated[str, AfterValidator(_database_url)] = Field(
+    database_url: Annotated[str, AfterValidator(database_address)] = Field(
         default="sqlite:///data/campaigns.db", repr=False
     )
     output_dir: Annotated[Path, AfterValidator(_under_home)] = Path("out")

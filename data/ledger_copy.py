@@ -28,7 +28,7 @@ from data import locks, numbering, recovery
 from data.closed import Openness, refuse
 from data.ledger import Ledger, now
 from data.opening import open_engine
-from data.places import place_of
+from data.places import address_of, place_of
 from data.states import AttemptState
 from data.tables import Attempt, Campaign, Identity, Run
 from data.transactions import said
@@ -47,10 +47,10 @@ class NotCopied(CampaignError):
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """How many rows of each table were carried and compared, and where they are now."""
+    """How many rows of each table were carried and compared, and the address where they are."""
 
     rows: dict[str, int]
-    place: str
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def copy_ledger(source: str, target: str) -> Copied:
         if known.openness == Openness.OPEN:
             for one in old.campaigns():
                 old.recover(one.id)
-        with closing(_Target(target, known, old.place)) as new:
+        with closing(_Target(target, known, address_of(old._engine.url))) as new:
             return _carry_and_close(old, new)
 
 
@@ -83,7 +83,7 @@ class _Target:
     """The database that a ledger is carried to, marked as arriving."""
 
     def __init__(self, url: str, known: Row[Any], comes_from: str) -> None:
-        self.place = place_of(make_url(url))
+        self.place, self.address = place_of(make_url(url)), address_of(make_url(url))
         self._marks = {
             name: getattr(known, name) for name in ("id", "uuid", "secret", "created_at")
         } | {"openness": Openness.ARRIVING, "other": comes_from, "move": str(uuid4())}
@@ -128,11 +128,11 @@ def _carry_and_close(old: Ledger, new: _Target) -> Copied:
             with said("written"), new.engine.begin() as arriving:
                 carried = _carry(leaving, arriving)
             leaving.execute(
-                update(identity).values(openness=Openness.CLOSED, other=new.place, move=new.move)
+                update(identity).values(openness=Openness.CLOSED, other=new.address, move=new.move)
             )
     with said("written"), new.engine.begin() as arriving:
         arriving.execute(update(identity).values(openness=Openness.OPEN, other=None))
-    return Copied(carried, new.place)
+    return Copied(carried, new.address)
 
 
 @contextmanager

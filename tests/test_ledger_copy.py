@@ -16,6 +16,7 @@ from data.ledger import Ledger
 from data.ledger_copy import NotCopied, copy_ledger
 from data.states import Ending, Operation, Step
 from data.unusable import LedgerUnusable
+from flows.cli.main import main
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
 from tests.databases import Postgres
@@ -74,6 +75,14 @@ def is_open(url: str) -> bool:
     except LedgerUnusable:
         return False
     return True
+
+
+def typed(*words: str) -> int:
+    """Type `campaign ledger …`; answers how it ends."""
+    with pytest.MonkeyPatch.context() as terminal, pytest.raises(SystemExit) as ended:
+        terminal.setattr("sys.argv", ["campaign", "ledger", *words])
+        main()
+    return int(ended.value.code or 0)
 
 
 def test_everything_goes_along_and_the_old_one_is_closed(way: tuple[str, str]) -> None:
@@ -147,6 +156,31 @@ def test_a_database_that_holds_a_ledger_is_left_alone(way: tuple[str, str]) -> N
         with pytest.raises(NotCopied, match="there is a ledger at"):
             copy_ledger(old, taken)
         assert is_open(old)
+
+
+def test_an_address_means_what_it_means_as_the_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A relative one lies beside the program wherever it is typed, a file where it is typed. What
+    is said at the end, and by the closed ledger, is an address that leads there from anywhere."""
+    home, here = tmp_path / "home", tmp_path / "here"
+    here.mkdir()
+    monkeypatch.setattr("config.settings.home", lambda: home)
+    monkeypatch.chdir(here)
+    a_ledger_at(f"sqlite:///{home}/old.db").ledger.close()
+    assert typed("copy", "sqlite:///old.db", "new.db") == 0
+    told = capsys.readouterr().out
+    assert f"lead CAMPAIGN_DATABASE_URL to sqlite:///{here}/new.db\n" in told
+    assert typed("copy", "new.db", "sqlite:///newer.db") == 0
+    assert is_open(f"sqlite:///{home}/newer.db")
+    with pytest.raises(LedgerClosed, match=f"copied to sqlite:///{home}/newer.db,"):
+        copy_ledger(f"sqlite:///{here}/new.db", f"sqlite:///{here}/third.db")
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", "sqlite:///newer.db")
+    assert typed("backup", "kept.db") == typed("backup", "sqlite:///kept.db") == 0
+    told = capsys.readouterr().out
+    assert f"{here}/kept.db: " in told and f"{home}/kept.db: " in told
+    assert is_open(f"sqlite:///{here}/kept.db") and is_open(f"sqlite:///{home}/kept.db")
+    assert typed("copy", "mysql://new", "x.db") == 2
 
 
 class _Killed(BaseException):

@@ -18,7 +18,7 @@ def group() -> None:
 @ledger.command("backup")
 def backup(
     target: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to; a file that is not there yet.")
+        str, typer.Argument(metavar="FILE", help="Where to; a file that is not there yet.")
     ],
 ) -> None:
     """Copy the ledger into a file to be kept, also while a run is at work.
@@ -35,9 +35,13 @@ def backup(
     url = load_local().database_url
     if make_url(url).get_backend_name() != "sqlite":
         raise typer.BadParameter("the ledger is on a server: back it up there, with pg_dump")
+    address = make_url(_address(target))
+    if address.get_backend_name() != "sqlite":
+        raise typer.BadParameter("a copy to keep is a file; to a server: campaign ledger copy")
+    copy = Path(str(address.database))
     with Ledger.open(url, create=False) as opened:
-        back_up(Path(opened.place), target)
-    say(f"{target}: the ledger as it is now. Keep the .receipt files with it.")
+        back_up(Path(opened.place), copy)
+    say(f"{copy}: the ledger as it is now. Keep the .receipt files with it.")
 
 
 @ledger.command("copy")
@@ -61,10 +65,19 @@ def copy(
     say(
         "All of it is there, row by row as it was. The old ledger is closed: it can be looked at, "
         "and sends nothing any more.",
-        f"Next: lead CAMPAIGN_DATABASE_URL to {copied.place}",
+        f"Next: lead CAMPAIGN_DATABASE_URL to {copied.address}",
     )
 
 
 def _address(typed: str) -> str:
-    """A database's address as it is; anything else is a file, seen from where it is typed."""
-    return typed if "://" in typed else f"sqlite:///{Path(typed).expanduser().absolute()}"
+    """A database's address, read as CAMPAIGN_DATABASE_URL is: a relative one lies beside the
+    program. Anything else is a file, seen from where it is typed.
+    """
+    from config.settings import database_address
+
+    if "://" not in typed:
+        return f"sqlite:///{Path(typed).expanduser().absolute()}"
+    try:
+        return database_address(typed)
+    except ValueError as error:
+        raise typer.BadParameter(f"an address {error}") from None
