@@ -55,17 +55,21 @@ _BLANK = {"first_name": "", "last_name": "", "email1": GONE, "source": "", "note
 
 @dataclass(frozen=True, slots=True)
 class AtTheService:
-    """What the service still has of somebody: it has no delete (interface 4)."""
+    """What the service still has of somebody: it has no delete (interface 4).
+
+    `candidate_id` is None of one who was forgotten before: their number was told then, and went.
+    """
 
     campaign: str
     project_id: int | None
-    candidate_id: int
+    candidate_id: int | None
 
 
 def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheService]:
     """Forget the people at these addresses, in every campaign, and keep them out.
 
-    Whoever was corrected from or to one of them is the same person. Raises NotDecided, by
+    Answers what the service has of them, also of those who were forgotten before. Whoever was
+    corrected from or to one of them is the same person. Raises NotDecided, by
     position, while a run is sending to one of them.
     """
     people = lineage(connection, keys)
@@ -74,7 +78,8 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
         raise NotDecided(refused)
     numbers = forgotten.hashes(connection, every)
     scrubbed = _scrubber(people, every)
-    left = _erase(connection, people, numbers, replace(by, why=scrubbed(by.why)))
+    left = _forgotten_before(connection, numbers)
+    left += _erase(connection, people, numbers, replace(by, why=scrubbed(by.why)))
     _take_off_the_list(connection, every)
     _scrub(connection, scrubbed)
     forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
@@ -189,6 +194,20 @@ def _erase(
         for person in people
         if person.candidate_id is not None
     ]
+
+
+def _forgotten_before(connection: Connection, numbers: Mapping[str, str]) -> list[AtTheService]:
+    """Where rows that name nobody any more were added: somebody may not have removed them yet."""
+    rows = connection.execute(
+        select(campaign.c.key, campaign.c.project_id)
+        .join(candidate, candidate.c.campaign_id == campaign.c.id)
+        .where(
+            candidate.c.email_key.in_([forgotten.MARK + number for number in numbers.values()]),
+            candidate.c.add_state == Step.DONE,
+        )
+        .order_by(candidate.c.id)
+    )
+    return [AtTheService(row.key, row.project_id, None) for row in rows]
 
 
 def _is_open(person: Row[Any]) -> bool:

@@ -15,18 +15,18 @@ WHO, WHY = "CAMPAIGN_KEEP", "kept long enough"
 def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:
     """Forget everybody in the campaigns whose time is over; says what was done, a line each.
 
-    The time counts from the last run and the last decision. The files that runs wrote go too.
-    Raises LedgerUnusable, CannotWrite.
+    The time counts from the last run and the last decision. The files that runs wrote go first:
+    a campaign whose files cannot be removed stays due. Raises LedgerUnusable, CannotWrite.
     """
     if local.keep is None:
         return []
     told = []
     for row, key in ledger.still_since(at - local.keep):
+        _remove(local.output_dir / key)
         try:
             people = ledger.forget_campaign(row, WHO, WHY)
         except NotDecided:  # a run that was stopped in its tracks may still be sending
             continue
-        _remove(local.output_dir / key)
         told.append(f"{key}: {people:,} forgotten, kept long enough (CAMPAIGN_KEEP)")
     if told:
         ledger.rewrite()

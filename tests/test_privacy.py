@@ -300,6 +300,26 @@ def test_forgetting_that_broke_off_is_finished_by_the_same_command(
     assert holding(links, ADA) == set()
 
 
+def test_what_the_service_has_is_told_whatever_is_in_the_way(
+    desk: DoubtfulCampaign, tmp_path: Path
+) -> None:
+    """A link stands where the links are written: the service's candidate and the files are told
+    all the same, with what to type again; that says where to look, and ends well once it can."""
+    desk.run()
+    links = desk.folder / "out" / KEY / "links.csv"
+    links.rename(tmp_path / "mine.csv")
+    links.symlink_to(tmp_path / "mine.csv")
+    first = desk.type("forget", ADA, "--why", "asked", "--yes")
+    assert (first.code, "candidate 5001 in project 101" in first.out) == (1, True)
+    assert f"still named in {tmp_path / 'mine.csv'}" in first.out
+    assert f"{links} cannot be written" in first.err
+    assert f"campaign forget {ADA} --why asked" in first.err
+    links.unlink()
+    said = forget(desk, ADA)
+    assert f"may still have this person in project 101 ({KEY})" in said
+    assert holding(links.parent, ADA) == set()
+
+
 def _cannot_write(*_: object) -> None:
     raise CannotWrite(Path("links.csv"), "the disk is full")
 

@@ -1,12 +1,13 @@
 """`campaign forget`: a person asked for it, so name, address and all the rest are removed."""
 
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.email_key import email_key
 from data.doubts import NotDecided
 from flows.cli.addresses import addresses
 from flows.cli.reasons import given
@@ -76,9 +77,11 @@ def _sure(people: int, *, yes: bool) -> None:
 def _forget(
     ledger: "Ledger", local: "LocalSettings", named: Mapping[str, str], who: str, why: str
 ) -> None:
-    """Forget in the ledger, write the links anew, and say what is left elsewhere."""
+    """Forget in the ledger and say what is left elsewhere; then write the links anew.
+
+    In this order: nobody could say any more what the service has, if the files stopped it.
+    """
     from data.traces import naming
-    from tasks.links import WRITTEN_BY_RUNS, write_links
 
     held = {key: ledger.about(key) for key in named}
     rows = [one for about in held.values() for one in about["campaigns"]]
@@ -88,18 +91,39 @@ def _forget(
     except NotDecided as error:
         complain(*(f"{list(named.values())[n]} {said}" for n, said in error.objections.items()))
         raise
-    for campaign in ledger.campaigns():  # found by what is in them: also where it broke off here
-        if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
-            write_links(ledger, campaign, local.output_dir)
     for key, typed in named.items():
         say(f"{typed}: {_what_was_done(held[key])}")
     say(*_at_the_service(left))
     ledger.rewrite()
+    unwritten = list(_links_anew(ledger, local, every))
     say(*_still_named(naming(every, _places(ledger, local))))
+    if unwritten:
+        again = command("forget", *_each_once(every), "--why", why)
+        complain("", *unwritten, f"Not everything is done. Then type again: {again}")
+        raise typer.Exit(1)
     if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
         again = command("forget", *nobody, "--lift", "--why", "a slip")
         say("", f"If that was a slip: {again}  and forget the right address.")
         raise typer.Exit(3)
+
+
+def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]) -> Iterator[str]:
+    """Write the links that name one of these addresses; answers what is in the way of some."""
+    from data.own_files import CannotWrite
+    from data.traces import naming
+    from tasks.links import WRITTEN_BY_RUNS, write_links
+
+    for campaign in ledger.campaigns():  # found by what is in them: also where it broke off here
+        if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
+            try:
+                write_links(ledger, campaign, local.output_dir)
+            except CannotWrite as error:
+                yield f"{campaign.key}: its links still name them. {error}"
+
+
+def _each_once(typed: Iterable[str]) -> list[str]:
+    """The addresses, each in one of its spellings."""
+    return list({email_key(one): one for one in sorted(typed)}.values())
 
 
 def _what_was_done(held: "Told") -> str:
@@ -119,6 +143,12 @@ def _what_was_done(held: "Told") -> str:
 
 def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
     for one in left:
+        if one.candidate_id is None:
+            yield (
+                f"  the service may still have this person in project {one.project_id} "
+                f"({one.campaign}), by the number that was told then: look in the web application"
+            )
+            continue
         yield (
             f"  the service still has candidate {one.candidate_id} in project {one.project_id} "
             f"({one.campaign}): remove it by hand in the web application"
