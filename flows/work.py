@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -41,6 +42,10 @@ async def nobody_shares(key: str, people: int) -> None:
 async def nobody_stops() -> str | None:
     """Why nothing may be sent any more, as somebody outside the ledger says: nobody does."""
     return None
+
+
+class PausedByAPerson(CampaignError):
+    """Somebody paused the campaign while it was being sent."""
 
 
 class Perform(Protocol):
@@ -127,7 +132,8 @@ async def working(
     begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent, approval)
     table = timetable_of(wanted)
     address = desk.service.base_url
-    together = Together(ledger, address, list(_rates(desk, wanted.key, table)))
+    heeds = partial(_heed_a_pause, ledger, wanted.key)
+    together = Together(ledger, address, list(_rates(desk, wanted.key, table)), heeds)
     gate = Gate(service.problems, together, over=lambda: over(table, desk.clock()))
     journal = Journal(ledger)
     sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
@@ -209,6 +215,12 @@ def _objection(work: Work) -> str | None:
         return str(error)
     paused = desk.ledger.paused(work.key)
     return paused_by(work.key, paused) if paused else over_for(work.campaign(), desk.clock())
+
+
+def _heed_a_pause(ledger: Ledger, key: str) -> None:
+    """While requests leave: the rest of a wave may take an hour at the rate that is kept."""
+    if (paused := ledger.paused(key)) is not None:
+        raise PausedByAPerson(paused_by(key, paused))
 
 
 def paused_by(key: str, paused: Paused) -> str:

@@ -1,7 +1,7 @@
 """May a request leave now? One gate for all senders of a run.
 
 It holds the pause a 429 asked for, the rate a person set, the breaker's doubt, and the stop. Pause
-and rate are those of all runs together (tasks/pace.py).
+and rate are those of all runs together (tasks/pace.py), where a person's pause is seen as well.
 """
 
 import asyncio
@@ -106,7 +106,8 @@ class Gate:
                     await self.wait(wait)
 
     async def _unless_it_fails(self, asked: Awaitable[T]) -> T | None:
-        """Without the ledger nobody knows what the other runs are up to: nothing more leaves."""
+        """Nothing more leaves where a person wants that, nor without the ledger: nobody would know
+        what the other runs are up to."""
         try:
             return await asked
         except CampaignError as error:

@@ -1,7 +1,7 @@
-"""What a run keeps together with all others of its ledger: rates, and the pause of a 429."""
+"""What a run keeps together with all others of its ledger: rates, and pauses."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ from data.ledger import Ledger
 from data.pace import SLACK
 
 SHARE = 0.25  # seconds that the turns reach which a run takes at a time; at least one turn
-LOOKS = 0.25  # seconds between two looks for a pause that another run was asked for
+LOOKS = 0.25  # seconds between two looks for a pause that another run or a person asked for
 LATE = 1.0  # seconds after which a turn that was not used is given up
 
 
@@ -56,12 +56,22 @@ class Turns:
 
 
 class Together:
-    """The paces of one run. `service` is the base URL, `turns` are at each rate that is set."""
+    """The paces of one run. `service` is the base URL, `turns` are at each rate that is set.
 
-    def __init__(self, ledger: Ledger, service: str, rates: Sequence[Rate]) -> None:
+    `heeds` looks whether somebody wants nothing more to leave, and raises CampaignError then.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        service: str,
+        rates: Sequence[Rate],
+        heeds: Callable[[], None] = lambda: None,
+    ) -> None:
         self.turns = [Turns(ledger, rate) for rate in rates]
         self._ledger = ledger
         self._service = service
+        self._heeds = heeds
         self._looked = float("-inf")
         self._until = 0.0  # of a pause, by the event loop's clock
 
@@ -70,10 +80,17 @@ class Together:
         await asyncio.to_thread(self._ledger.pause_service, self._service, timedelta(seconds=pause))
 
     async def pause(self) -> float:
-        """For how many seconds still the service wants no requests, as any run has heard."""
+        """For how many seconds still the service wants no requests, as any run has heard.
+
+        Raises what `heeds` raises, as often as there is something new to see.
+        """
         now = asyncio.get_running_loop().time()
         if now - self._looked >= LOOKS:
             self._looked = now  # the other senders of this run go on meanwhile
-            left = await asyncio.to_thread(self._ledger.service_pause, self._service)
+            left = await asyncio.to_thread(self._look)
             self._until = asyncio.get_running_loop().time() + left.total_seconds()
         return self._until - asyncio.get_running_loop().time()
+
+    def _look(self) -> timedelta:
+        self._heeds()
+        return self._ledger.service_pause(self._service)

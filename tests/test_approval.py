@@ -15,6 +15,7 @@ from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tasks.approval import decide
 from tests.campaigns import Office, people
+from tests.databases import empty_ledger_at
 from tests.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign
 from tests.small_ledger import definition, intent
 
@@ -39,7 +40,7 @@ def doubtful(
     with Sandbox() as service:
         for name, value in service.environment().items():
             monkeypatch.setenv(name, value)
-        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path / 'ledger.db'}")
+        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", empty_ledger_at(tmp_path))
         monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
         doubtful = DoubtfulCampaign(service, tmp_path, monkeypatch, capsys)
         doubtful.file.write_text(DEFINITION + IN_TIME, encoding="utf-8")

@@ -20,7 +20,7 @@ Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decisi
 def pause(key: Key, why: Why = "", who: Who = None) -> None:
     """Stop sending a campaign, until somebody lets it go on.
 
-    A run at work ends within one wave, and no other run sends anything.
+    A run at work ends once it has the answers to what is on its way; no other run sends anything.
     """
     with ledger_with(key) as ledger:
         stands = ledger.pause(key, who or login_name(), why)
