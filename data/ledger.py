@@ -34,7 +34,7 @@ from data import (
 from data.approvals import Answer, Asked, Plan, Standing
 from data.claims import Claim, Claimed
 from data.clock import shared_now
-from data.closed import Openness
+from data.closed import Openness, refuse_where_closed
 from data.doubts import By, Decided, Doubts
 from data.idle_runs import IdleRuns
 from data.judging import Judging
@@ -161,6 +161,11 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     def uuid(self, connection: Connection) -> str:
         """The ledger's own identity; a receipt names it."""
         return str(connection.scalar(select(identity.c.uuid)))
+
+    @reading
+    def see_that_it_is_open(self, connection: Connection) -> None:
+        """Raise LedgerClosed where campaigns go on from another ledger, or not yet from this."""
+        refuse_where_closed(connection)
 
     def rewrite(self) -> None:
         """Leave nothing in the ledger's files of what was erased. Raises LedgerUnusable."""

@@ -146,6 +146,15 @@ def test_a_ledger_that_is_damaged(desk: DoubtfulCampaign) -> None:
     assert (code, how, "Send nothing from it" in said) == (1, "mend", True)
 
 
+def test_a_ledger_that_is_closed(desk: DoubtfulCampaign) -> None:
+    """It sends nothing more: where the open one is, is said."""
+    desk.run()
+    assert desk.type("ledger", "copy", desk.folder / "ledger.db", "moved.db").code == 0
+    code, [_, (how, said)] = found(desk, "ledger")
+    assert (code, how) == (1, "mend")
+    assert f"copied to sqlite:///{desk.folder / 'moved.db'}, and campaigns go on there" in said
+
+
 def test_doubts_are_pointed_at(desk: DoubtfulCampaign) -> None:
     """Nothing is broken, and somebody has to look."""
     desk.run(Fault("lost", "invite"))
@@ -170,6 +179,9 @@ def test_a_secret_that_a_killed_worker_left_behind(desk: DoubtfulCampaign) -> No
     left.write_text('{"environment": {"ASSESSMENT_CLIENT_SECRET": "hush-hush"}}')
     code, [(how, said)] = found(desk, "secrets")
     assert (code, how, f"rm -r {left.parent}" in said) == (0, "look", True)
+    assert "1 folder of Prefect's workers" in said and "holds a secret" in said
+    below = desk.type("doctor").out.partition(f"rm -r {left.parent}")[2].splitlines()[1]
+    assert below.startswith(" " * 22 + "Keep it in a .env")
     assert "hush" not in said
     left.write_text('{"environment": {"PATH": "/bin"}}')
     assert found(desk, "secrets") == (0, [])
@@ -180,4 +192,5 @@ def test_a_secret_that_a_worker_would_write_down(desk: DoubtfulCampaign) -> None
     assert found(desk, "secrets") == (0, [])
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         _, [(how, said)] = found(desk, "secrets")
-    assert (how, "ASSESSMENT_CLIENT_SECRET" in said, ".env" in said) == ("look", True, True)
+    assert (how, ".env" in said) == ("look", True)
+    assert "ASSESSMENT_CLIENT_SECRET stands in the environment" in said

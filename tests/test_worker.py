@@ -212,6 +212,23 @@ def test_runs_take_the_credentials_that_prefect_keeps(
     assert (unknown.code, "campaign credentials nowhere" in unknown.err) == (2, True)
 
 
+@coming_due
+def test_the_doctor_looks_at_the_credentials_that_prefect_keeps(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """With what a run would be given there a token is asked for, and nothing of it is printed;
+    where nothing is kept by that name, it says what to type."""
+    assert desk.type("credentials", "looked-at").code == 0
+    bare = {name: "" for name in desk.environment if name.startswith("ASSESSMENT_")}
+    well = desk.type("doctor", CAMPAIGN_CREDENTIALS_BLOCK="looked-at", **bare)
+    assert well.code == 0, well.out
+    for said in ("Prefect keeps the service's six as looked-at", "a token", "it answers", "clock"):
+        assert said in well.out
+    assert "sandbox-secret" not in well.out + well.err
+    unknown = desk.type("doctor", CAMPAIGN_CREDENTIALS_BLOCK="nowhere", **bare)
+    assert (unknown.code, "campaign credentials nowhere" in unknown.out) == (1, True)
+
+
 def deployed(prefect: PrefectServer, key: str) -> bool:
     """Whether a deployment is there; the server tells nobody when one appears."""
     return key in {one["name"] for one in prefect.ask("deployments")}

@@ -11,7 +11,7 @@ from flows.cli.arguments import AsJson
 from flows.cli.speech import command, counted, print_json, say
 
 if TYPE_CHECKING:
-    from config.settings import LocalSettings
+    from config.settings import LocalSettings, ServiceSettings
     from data.ledger import Ledger
     from tasks.health import Finding
 
@@ -36,7 +36,7 @@ def doctor(as_json: AsJson = False) -> None:
 
 
 def _lines(found: "Finding") -> list[str]:
-    return [*found.said.splitlines(), *([found.mend] if found.mend else [])]
+    return [*found.said.splitlines(), *found.mend.splitlines()]
 
 
 def _sum(wrong: int, doubtful: "list[Finding]") -> str:
@@ -70,16 +70,35 @@ def _service(local: "LocalSettings") -> "Iterator[Finding]":
     from data.ledger import now
     from tasks.health import Finding, How, ask, well
 
-    if local.credentials_block and not service_is_given():
-        yield well("settings", f"runs take the service's from Prefect, {local.credentials_block}")
-        return
+    block = None if service_is_given() else local.credentials_block
     try:
-        settings = load_service()
-    except BadSettings as error:
+        settings = load_service() if block is None else _kept_by_prefect()
+    except CampaignError as error:
         yield Finding("settings", How.MEND, str(error))
         return
-    yield well("settings", "the six ASSESSMENT_ settings are there")
+    there = f"Prefect keeps the service's six as {block}"
+    yield well("settings", there if block else "the six ASSESSMENT_ settings are there")
     yield from asyncio.run(ask(settings, local, now()))
+
+
+def _kept_by_prefect() -> "ServiceSettings":
+    """The service's settings as a run gets them where none is set here.
+
+    Where no server is named Prefect starts one of its own for that. Raises BadSettings, NoServer.
+    """
+    import asyncio
+
+    from flows.prefect_settings import prepare
+
+    prepare(quiet=True)
+    from prefect.settings import get_current_settings
+
+    from flows.cli.serve import server_named
+    from flows.credentials import service_settings
+
+    if get_current_settings().api.url:
+        server_named()  # else it would be asked in vain for minutes
+    return asyncio.run(service_settings())
 
 
 def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
@@ -106,6 +125,7 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
         with Ledger.open(local.database_url, create=False) as ledger:
             number = len(ledger.campaigns())
             yield well("ledger", f"{ledger.place} opens; it has {counted(number, 'campaign')}")
+            ledger.see_that_it_is_open()
             yield from _doubts(ledger)
     except NoLedger:
         yield well("ledger", f"none at {file} yet; the first run makes it")
@@ -185,13 +205,16 @@ def _secrets() -> "Iterator[Finding]":
 
     folder = Path(tempfile.gettempdir())
     if left := left_in(folder):
-        said = f"{counted(len(left), 'folder')} of Prefect's workers in {folder} hold a secret"
+        folders = counted(len(left), "folder")
+        hold = "holds" if len(left) == 1 else "hold"
+        said = f"{folders} of Prefect's workers in {folder} {hold} a secret"
         shown = " ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
         mend = f"Once no worker is at work here: rm -r {shown}\n{ELSEWHERE}"
         yield Finding("secrets", How.LOOK, said, mend)
     elif (named := secrets_among(os.environ)) and get_current_settings().api.url:
+        stand, them = ("stands", "it") if len(named) == 1 else ("stand", "them")
         said = (
-            f"{' and '.join(named)} stand in the environment; a worker that has them there writes "
-            "them to its disk"
+            f"{' and '.join(named)} {stand} in the environment; a worker that has {them} there "
+            f"writes {them} to its disk"
         )
         yield Finding("secrets", How.LOOK, said, ELSEWHERE)
