@@ -7,13 +7,16 @@ TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench fuzz mutants advisories
 
-.PHONY: demo test crashes simulate bench fuzz mutants coverage check audit advisories setup setup-tests lock clean
+.PHONY: demo test journeys crashes simulate bench fuzz mutants coverage check audit advisories setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
 
-test: setup-tests      ## the whole test suite
-	@$(BIN)/pytest $(TESTS)
+test: setup-tests      ## the test suite, in under five minutes on two cores
+	@$(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
+
+journeys: setup-tests  ## the rest of it: real workers, schedules and pages in a browser, 3 minutes
+	@$(BIN)/pytest -m journey $(TESTS)
 
 crashes: setup-tests   ## kill a run at every boundary there is; prints how many and how long
 	@$(BIN)/python tests/every_crash.py

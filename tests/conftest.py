@@ -47,8 +47,18 @@ def child_runs() -> Iterator[ChildRuns]:
         yield runs
 
 
+# Groups whose tests go through everything, as `make journeys` does: commands typed by a newcomer,
+# Prefect's own workers, schedules and automations, a real browser. Most of their time is waiting.
+JOURNEYS = {"automations", "browser", "demo", "schedules", "up", "workers"}
+
+
+@pytest.hookimpl(tryfirst=True)  # before it is chosen by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest: groups, each of which one worker goes through alone."""
+    """Tell journeys, and begin with what takes longest: groups, each done by one worker alone."""
+    for item in items:
+        group = item.get_closest_marker("xdist_group")
+        if group is not None and group.args[0] in JOURNEYS:
+            item.add_marker("journey")
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
 
 
