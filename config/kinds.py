@@ -16,6 +16,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from config import cron, email_address, moments, spans
+from config.cell_errors import is_error
 
 LONGEST_TEXT = 10_000
 # They turn what follows them around, so that a name reads otherwise than it is.
@@ -36,8 +37,10 @@ def sentence(message: str) -> PydanticCustomError:
 
 
 def _sendable(text: str, allowed: str = "") -> str:
-    """Refuse what no text of a person holds: control characters, halves of characters, novels."""
+    """Refuse what no text of a person holds: errors of cells, control characters, novels."""
     text = text.strip()
+    if is_error(text):
+        raise PydanticCustomError("cell_error", "is what a cell shows that could not be calculated")
     if len(text) > LONGEST_TEXT:
         raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")
     if not text.isprintable():

@@ -9,15 +9,19 @@ from config.email_doubts import Doubt
 from config.places import shown
 
 LOST = ("?", "\N{REPLACEMENT CHARACTER}")
+# As programs write that there is nothing. Null and Nan, as people write them, are names.
+NOTHING = {"null", "NULL", "(null)", "NaN", "nan", "undefined", "N/A", "n/a"}
 
 
 def may_be_spoilt(name: str) -> bool:
     """Say whether a name is worth a look at all; nearly none is, and there are many."""
-    return "?" in name or not name.isascii()
+    return "?" in name or not name.isascii() or name in NOTHING
 
 
 def name_doubts(name: str) -> Iterator[Doubt]:
     """Say what may be wrong with a name; mostly nothing."""
+    if name in NOTHING:
+        yield Doubt("nothing, as programs write it", "programs write this where there is nothing")
     for character in LOST:
         if character in name:
             sentence = f"a {character} often stands where a program lost another character"

@@ -5,6 +5,7 @@ from difflib import get_close_matches
 
 from pydantic_core import ErrorDetails
 
+from config.cell_errors import is_error
 from config.places import Place, Problem, shown
 
 
@@ -28,6 +29,8 @@ def complaint(detail: ErrorDetails, place: Place, field: str, what: str) -> Prob
     context = detail.get("ctx", {})
     if kind == "missing":
         return Problem(place, field, found="nothing", wanted=what)
+    if isinstance(found, str) and is_error(found.strip()):
+        return Problem(place, field, found=f"the error {found.strip()}", wanted=what)
     if kind == "sentence":
         return Problem(place, field, found=shown(found), message=context["message"])
     if kind == "wanted":

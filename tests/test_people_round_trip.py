@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from config.formulas import STARTS
 from config.reading import read_campaigns
 from config.workbooks.shapes import column_letters
 from tests.sheets import writers
@@ -139,5 +140,6 @@ def test_a_text_table_gives_back_its_people(
 
 
 def unguarded(text: Any) -> Any:
-    guards = ("'=", "'+", "'-", "'@")
-    return text[1:] if isinstance(text, str) and text.startswith(guards) else text
+    """What is left of a text behind such an apostrophe, trimmed as every text is."""
+    guards = tuple(f"'{begins}" for begins in STARTS)
+    return text[1:].strip() if isinstance(text, str) and text.startswith(guards) else text

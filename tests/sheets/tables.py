@@ -99,6 +99,42 @@ TABLES = [
         ),
     ),
     Table(
+        "errors",
+        [
+            HEADER,
+            ["#N/A", "B", "b@x.org", "", "", ""],
+            ["C", " #NV ", "c@x.org", "Err:502", "#N/A, said the list", ""],
+            ["D", "D", "#REF!", "", "#DIV/0!", "#VALUE!"],
+            ["#1", "#NAME", "e@x.org", "", "", ""],
+        ],
+        wrong(
+            "2, first_name: found the error #N/A, wanted a first name",
+            "3, last_name: found the error #NV, wanted a last name",
+            "3, source: found the error Err:502, wanted text naming where the person came from",
+            "4, email1: found the error #REF!, wanted an email address",
+            "4, notes: found the error #DIV/0!, wanted text",
+            "4, stage_id: found the error #VALUE!, wanted a whole number",
+        ),
+        encodings=("utf-8", "cp1252"),
+    ),
+    Table(
+        "nothing-in-words",
+        [HEADER, ["null", "Nan", "n@x.org", "", "", ""], ["Null", "NaN", "m@x.org", "", "", ""]],
+        Outcome(
+            {
+                "a": [
+                    ("null", "Nan", "n@x.org", "", "", "1", ":2"),
+                    ("Null", "NaN", "m@x.org", "", "", "1", ":3"),
+                ]
+            },
+            look_at=(
+                '{file}:2, first_name: "null": programs write this where there is nothing',
+                '{file}:3, last_name: "NaN": programs write this where there is nothing',
+            ),
+        ),
+        encodings=("utf-8",),
+    ),
+    Table(
         "no-header",
         [ADA, BOB],
         wrong(
