@@ -79,6 +79,7 @@ _SENT_BESIDE = (
         attempt.c.run_id != bindparam("run"),
         attempt.c.state == AttemptState.SENDING,
     )
+    .order_by(attempt.c.id.desc())
     .limit(1)
 )
 
@@ -192,10 +193,9 @@ class Looking(LedgerPart):
         return set(connection.scalars(_STILL_WAITING, {"rows": rows}))
 
     @reading
-    def sent_beside(self, connection: Connection, campaign_row: int, run: int) -> bool:
-        """Whether another run has a request of this campaign on its way."""
-        asked = {"of": campaign_row, "run": run}
-        return connection.execute(_SENT_BESIDE, asked).first() is not None
+    def sent_beside(self, connection: Connection, campaign_row: int, run: int) -> int | None:
+        """The newest request of this campaign that another run has on its way (its attempt)."""
+        return connection.scalar(_SENT_BESIDE, {"of": campaign_row, "run": run})
 
     @reading
     def timezones(self, connection: Connection, campaign_row: int) -> list[str | None]:

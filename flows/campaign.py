@@ -50,10 +50,11 @@ STOPPED = "Stopped"
 BAD_INPUT = "BadInput"
 NOT_YET = "NotYet"  # nothing is wrong and nobody is needed: invitations wait for their time
 
-# Seconds that a run which shares a campaign stays for the others: longer than one of them that
-# died on another machine is thought to live.
+# Seconds that a run which shares a campaign stays for others that do not come on: longer than one
+# of them that died on another machine is thought to live. Of two that somebody typed, each stays
+# so much longer than any request takes, since it ends as the campaign does.
 PATIENCE = HEARTBEAT_EXPIRES.total_seconds() + 30
-A_MOMENT = 10.0  # seconds; of two that somebody typed, each ends as the campaign does
+A_MOMENT = 15.0
 
 
 def _name() -> str:
@@ -110,10 +111,11 @@ async def see_through(
                     hears=watching.hears,
                     begins=pages.begins,
                     warns=_warns(watching),
+                    waits=watching.waits,
                     stopped=pages.stopped,
                     accept_removed=_who() if accept_removed else None,
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),
-                    patience=PATIENCE if local.wave_runs > 1 else A_MOMENT,
+                    patience=PATIENCE if local.wave_runs > 1 else local.request_deadline + A_MOMENT,
                 )
                 end = await _conducted(asked, desk, pages)
                 await pages.ended(end)

@@ -14,6 +14,9 @@ from tasks.standing import tally
 from tasks.timing import Later
 
 NOBODY = Holds()
+BESIDE = (
+    "Another run is still at work on this campaign, and goes on without this one. Nothing is wrong."
+)
 GOES_ON = (Ending.NOT_YET, Ending.NEEDS_ATTENTION)
 
 
@@ -89,7 +92,7 @@ def judge(
     if stopped is not None:
         return Ending.STOPPED, stopped
     if open_now["sending"] or Step.SENDING in calls or (waiting and beside):
-        return Ending.STOPPED, "Another run is still at work on this campaign."
+        return Ending.STOPPED, BESIDE
     if Step.UNSURE in calls or open_now["unsure"] or open_now["refused"] or held.others:
         return Ending.NEEDS_ATTENTION, early.reason if early and waiting else None
     if waiting and early is not None:

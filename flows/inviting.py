@@ -10,7 +10,7 @@ from config.timetable import Timetable
 from data.looking import ToInvite
 from data.pauses import Paused
 from data.turns import SoFar, Turn, Wait
-from flows.others import others_ended
+from flows.others import Others
 from flows.parts import around, may_go_on, name_of
 from flows.work import Work, heed, paused_by
 from tasks.invitations import Slots, invite
@@ -27,6 +27,7 @@ async def invite_people(work: Work) -> None:
     ledger, campaign = work.desk.ledger, work.campaign()
     row, table = work.begun.campaign, kept_timetable(campaign)
     slots = Slots.of(work.desk.local.invites_in_flight)
+    others = Others(work.desk, row, partial(_stays, work), work.begun.run)
     seen: set[int] = set()  # by this run: nobody is looked at twice
     begun = False
     while work.gate.stopped is None:
@@ -36,8 +37,7 @@ async def invite_people(work: Work) -> None:
             if person.row not in seen
         ]
         if not people:
-            run = work.begun.run
-            if await others_ended(work.desk, row, partial(_stays, work), run):
+            if await others.were_at_work():
                 continue
             return
         so_far = await asyncio.to_thread(_so_far, work, table)

@@ -21,7 +21,7 @@ from data.tables import Campaign
 from data.turns import Wait
 from flows.ending import Finish, finish
 from flows.inviting import HOLD_ON, invite_people
-from flows.others import others_ended
+from flows.others import Others
 from flows.parts import in_parts
 from flows.work import Desk, Work, heed, heed_others, heed_the_ledger, paused_by, working
 from tasks.approval import held_back, plan_of
@@ -62,8 +62,10 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         desk.warns(left_out(wanted.forgotten))
     await asyncio.to_thread(follow_the_list, ledger, desk.local)
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
-    if whole.nothing and wanted.known and await others_ended(desk, wanted.known.id, _stays(desk)):
-        whole = await asyncio.to_thread(what_is_left, wanted, ledger)
+    if wanted.known is not None:
+        others = Others(desk, wanted.known.id, _stays(desk))
+        while whole.nothing and await others.were_at_work():
+            whole = await asyncio.to_thread(what_is_left, wanted, ledger)
     if (gone := await asyncio.to_thread(_gone, wanted, ledger, desk)) is not None:
         return await asyncio.to_thread(finish, ledger, wanted.key, gone)
     at = desk.clock()

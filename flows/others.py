@@ -8,21 +8,49 @@ from flows.work import Desk
 AGAIN = 1.0  # seconds between two looks
 
 
-async def others_ended(
-    desk: Desk,
-    campaign_row: int,
-    wait: Callable[[float], Awaitable[bool]],
-    run: int = 0,
-) -> bool:
-    """Stay while runs other than `run` wait for answers, as long as the desk has patience.
+class Others:
+    """The other runs of a campaign, seen by `run`, which has nothing to send at the moment.
 
-    True once there were some, and all have come. Where another run dies, what it was sending is
-    said to be unsure as soon as that is known. `wait` answers False when there is no more staying.
+    `wait` lets some seconds pass, and answers False when there is no more staying.
     """
-    ledger, patience = desk.ledger, desk.patience
-    while patience > 0 and await asyncio.to_thread(ledger.sent_beside, campaign_row, run):
-        patience -= AGAIN
-        if not await wait(AGAIN):
+
+    def __init__(
+        self,
+        desk: Desk,
+        campaign_row: int,
+        wait: Callable[[float], Awaitable[bool]],
+        run: int = 0,
+    ) -> None:
+        self._desk = desk
+        self._campaign = campaign_row
+        self._wait = wait
+        self._run = run
+        self._newest: int | None = None  # of their requests under way, as last seen
+        self._patience = desk.patience
+        self._told = False
+
+    async def were_at_work(self) -> bool:
+        """Stay a moment while they wait for answers; True: there may be something to send by now.
+
+        What they cannot send comes back, and what they add can be invited by this run as well.
+        They are stayed for as long as they come on, and where they do not, as long as the desk has
+        patience. Where one of them dies, what it was sending is said to be unsure as soon as that
+        is known.
+        """
+        ledger = self._desk.ledger
+        before = self._newest
+        self._newest = await asyncio.to_thread(ledger.sent_beside, self._campaign, self._run)
+        if self._newest is None:
+            return before is not None  # their last answers are to be looked at as well
+        if self._newest != before:
+            self._patience = self._desk.patience
+        if self._patience <= 0:
             return False
-        await asyncio.to_thread(ledger.recover, campaign_row)
-    return 0 < patience < desk.patience
+        if not self._told:
+            self._told = True
+            self._desk.waits()
+        self._patience -= AGAIN
+        if not await self._wait(AGAIN):
+            return False
+        await asyncio.to_thread(ledger.recover, self._campaign)
+        return True

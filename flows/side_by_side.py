@@ -48,6 +48,9 @@ class _Hearing(Watcher):
     def expects(self, left: Remaining) -> None:
         self._other.expects(left)
 
+    def waits(self) -> None:
+        self._other.waits()
+
     def hears(self, sent: Sent) -> None:
         self._other.hears(sent)
 

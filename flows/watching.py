@@ -24,6 +24,9 @@ class Watcher:
     def warns(self, doubt: str) -> None:
         """A person should look at this before anything is sent."""
 
+    def waits(self) -> None:
+        """Nothing is left to send but what another run is sending, which is waited for."""
+
     def hears(self, sent: Sent) -> None:
         """One request was made, and this is what it proved."""
 

@@ -70,8 +70,9 @@ class Desk:
     leaves nothing there. `clock` says whether it is time for invitations; it answers aware times.
     `accept_removed`: who said that people are rightly gone from the definition.
     `paced`: what the definition says about rates is kept. `shares` hears of which campaign how many
-    people can be invited now, before the first of them is, and may have other runs share them. For
-    `patience` seconds a run stays for the last answers of others, once nobody is left to invite.
+    people can be invited now, before the first of them is, and may have other runs share them. Once
+    nobody is left to invite, a run stays for what others are sending, and for `patience` seconds
+    where nothing comes of that; `waits` hears of it.
     """
 
     ledger: Ledger
@@ -82,6 +83,7 @@ class Desk:
     hears: Callable[[Sent], None] = lambda _: None
     begins: Callable[[str], None] = lambda _: None
     warns: Callable[[str], None] = lambda _: None
+    waits: Callable[[], None] = lambda: None
     stopped: Callable[[], Awaitable[str | None]] = nobody_stops
     receipt_of: Path | None = None
     clock: Callable[[], datetime] = now

@@ -6,13 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
 from data.states import Ending
 from flows import inviting
 from flows.ending import Finish
+from flows.others import Others
 from flows.parts import around
+from flows.work import Desk
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
@@ -72,6 +76,66 @@ def test_runs_side_by_side_share_the_people(office: Office) -> None:
     assert len(sent) == 60
     assert len(shares) == 3
     assert min(shares.values()) >= 5
+
+
+def test_a_run_that_comes_while_people_are_added_invites_its_share(office: Office) -> None:
+    """Of two that begin together, the second has nobody to invite yet: it does not miss them."""
+    path = office.write("together", MANY)
+    office.service.faults.add(
+        Fault("slow", "add_candidates", count=None, seconds=0.5),
+        Fault("slow", "invite", count=None, seconds=0.1),
+    )
+
+    async def one_and_then_another() -> list[Finish]:
+        first = asyncio.create_task(asyncio.to_thread(office.run, path))
+        await asyncio.to_thread(
+            office.service.wait_for, lambda record: record.of("add_candidates"), timeout=60
+        )
+        second = await asyncio.to_thread(office.run, path, patience=60)
+        return [await first, second]
+
+    ends = asyncio.run(one_and_then_another())
+    assert ends[1].ending is Ending.COMPLETED
+    assert set(office.emails().values()) == {1}
+    assert len(office.emails()) == 60
+    with office.ledger() as ledger:
+        sent = [one for one in ledger.attempts(1) if one.operation == "invite"]
+    shares = Counter(one.run_id for one in sent)
+    assert len(shares) == 2
+    assert min(shares.values()) >= 5
+
+
+@pytest.mark.parametrize(
+    ("newest", "looks"),
+    [
+        ([None], 0),
+        ([5, None, None], 2),
+        ([5, 6, 7, 8, 9, None, None], 6),
+        ([5, 5, 5], 2),
+        ([5, 5, 6, 6, 6], 4),
+    ],
+)
+def test_others_are_stayed_for_as_long_as_they_come_on(
+    newest: list[int | None], looks: int
+) -> None:
+    """A run ends as the campaign does; one beside it that sends nothing new gets two seconds."""
+    told: list[str] = []
+    seen = iter(newest)
+    ledger = SimpleNamespace(sent_beside=lambda *_: next(seen), recover=lambda _: 0)
+    desk = SimpleNamespace(ledger=ledger, patience=2, waits=lambda: told.append("waits"))
+
+    async def at_once(seconds: float) -> bool:
+        return True
+
+    async def looked() -> int:
+        others = Others(cast(Desk, desk), 1, at_once)
+        number = 0
+        while await others.were_at_work():
+            number += 1
+        return number
+
+    assert asyncio.run(looked()) == looks
+    assert told == (["waits"] if looks else [])
 
 
 def test_a_run_stays_for_the_last_answers_of_others(office: Office) -> None:

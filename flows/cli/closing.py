@@ -55,6 +55,12 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     return steps
 
 
+def beside_a_run(steps: Sequence[str], key: str) -> list[str]:
+    """The same while a run is at work: who waits has their turn in that one."""
+    left = [step for step in steps if not step.startswith(("waiting:", "pilot:"))]
+    return [*left, f"at work now; look again: {command('status', key)}"]
+
+
 def _waiting(status: Mapping[str, Any], again: str) -> str:
     """What lets those go on who wait: a run, where nobody has to say something first."""
     key = status["campaign"]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
+BESIDE = "another run is at work on this campaign; this one waits for it (Ctrl-C ends the waiting)"
 LINES = 10  # plain lines on the way through a step
 LEAST = 25  # people between two of them
 
@@ -101,6 +102,9 @@ class _LineWatcher(_Keeping):
     def warns(self, doubt: str) -> None:
         say(f"{self.key}: look at this: {doubt}", as_json=self._as_json)
 
+    def waits(self) -> None:
+        say(f"{self.key}: {BESIDE}", as_json=self._as_json)
+
     def ended(self, end: Finish) -> None:
         super().ended(end)
         # Where another run is at work there is nothing left for this one, but much to send.
@@ -153,6 +157,9 @@ class _BarWatcher(_Keeping):
     def warns(self, doubt: str) -> None:
         # Through the bar, which draws itself anew below it.
         self._bar.console.print(printable(f"{self.key}: look at this: {doubt}"), markup=False)
+
+    def waits(self) -> None:
+        self._bar.console.print(f"{self.key}: {BESIDE}", markup=False)
 
     def hears(self, sent: Sent) -> None:
         shown = self._bars.get(sent.operation)

@@ -8,7 +8,7 @@ import typer
 
 from flows.cli import garbage
 from flows.cli.arguments import AsJson, DefinitionFile, OnlyKeys, as_typed
-from flows.cli.closing import next_steps, summary
+from flows.cli.closing import beside_a_run, next_steps, summary
 from flows.cli.complaints import doubtful, explain
 from flows.cli.one_run import OneRun
 from flows.cli.speech import answering, command, complain, counted, print_json, say
@@ -190,6 +190,7 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     from config.errors import CampaignError
     from data.states import Ending
     from flows.cli.approve import lines_of
+    from flows.ending import BESIDE
 
     say(f"{one.key}: {summary(status)}", as_json=as_json)
     if isinstance(one.error, CampaignError):
@@ -212,7 +213,10 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         complain(f"  receipt: {one.end.receipt}")
     for line in _left_alone(one.end):
         say(f"  {line}; see: {command('plan', *one.typed)}", as_json=as_json)
-    for line in next_steps(status, *one.typed):
+    steps = next_steps(status, *one.typed)
+    if one.end.reason == BESIDE:
+        steps = beside_a_run(steps, one.key)
+    for line in steps:
         say(f"  {line}", as_json=as_json)
     return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(one.end.ending, 1)
 

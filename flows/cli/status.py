@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flows.cli.arguments import AsJson, run_again
-from flows.cli.closing import next_steps, summary
+from flows.cli.closing import beside_a_run, next_steps, summary
 from flows.cli.complaints import UnknownCampaign
 from flows.cli.speech import answering, command, counted, print_json, say, say_table
 
@@ -135,9 +135,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
     steps = next_steps(stand, *run_again(campaign))
     if last_run_lives(ledger, campaign):
-        # Who waits has their turn in the run that is at work.
-        steps = [step for step in steps if not step.startswith(("waiting:", "pilot:"))]
-        steps.append(f"at work now; look again: {command('status', campaign.key)}")
+        steps = beside_a_run(steps, campaign.key)
     say(*(f"  {step}" for step in steps))
 
 
