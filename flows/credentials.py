@@ -3,12 +3,15 @@
 Prefect encrypts what a block holds. Nothing of it becomes a parameter, a log line or a result.
 """
 
+import re
 from typing import ClassVar, cast
 
 from prefect.blocks.core import Block
+from prefect.types.names import non_emptyish, raise_on_name_alphanumeric_dashes_only
 from pydantic import Field, SecretStr, ValidationError
 
-from config.errors import BadSettings
+from config.errors import BadSettings, CampaignError
+from config.places import shown
 from config.settings import ServiceSettings, load_local, load_service, service_is_given
 
 
@@ -50,12 +53,31 @@ class AssessmentCredentials(Block):
             raise BadSettings(f"The credentials in Prefect cannot be used: {fields}.") from None
 
 
-async def keep(name: str, service: ServiceSettings) -> None:
-    """Keep settings under a name, in place of what was kept there. Raises BadSettings."""
+class BadName(CampaignError):
+    """Prefect keeps nothing under a name such as this one."""
+
+    exit_code = 2
+
+    def __init__(self, name: str) -> None:
+        usable = re.sub("[^a-z0-9]+", "-", name.casefold()).strip("-") or "production"
+        super().__init__(
+            f"{shown(name)} cannot be the name of credentials: it may have lower-case letters "
+            f"(a to z), digits and dashes. Nothing was kept. Type: campaign credentials {usable}"
+        )
+
+
+def check_name(name: str) -> None:
+    """Raises BadName, by Prefect's own rule for what it calls a block document."""
     try:
-        await AssessmentCredentials.of(service).asave(name, overwrite=True)
-    except ValueError as error:
-        raise BadSettings(f"{name} cannot be the name of credentials: {error}") from None
+        non_emptyish(raise_on_name_alphanumeric_dashes_only(name))
+    except ValueError:
+        raise BadName(name) from None
+
+
+async def keep(name: str, service: ServiceSettings) -> None:
+    """Keep settings under a name, in place of what was kept there. Raises BadName."""
+    check_name(name)
+    await AssessmentCredentials.of(service).asave(name, overwrite=True)
 
 
 async def service_settings() -> ServiceSettings:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from prefect.schedules import Schedule
 
+from flows.cli.main import main
 from flows.cli.schedules import BadSchedule, schedule_of
 from flows.deployments import FLOWS, Planned, forms, of_inbox, of_wave_runs, to_serve, to_work
 from flows.places import planned_of
@@ -116,6 +117,25 @@ def test_every_flow_is_known_to_the_automations(tmp_path: Path) -> None:
     found = planned_of([tmp_path], None)[0]
     planned = [*found, *forms(), of_inbox(tmp_path), of_wave_runs("campaigns")]
     assert {one.flow.name for one in planned} == set(FLOWS)
+
+
+@pytest.mark.parametrize(
+    ("name", "usable"),
+    [("Bad Name", "bad-name"), ("a_b", "a-b"), ("a/../b", "a-b"), ("Ä", "production")],
+)
+def test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, usable: str
+) -> None:
+    """With the characters that it may have, and a command that can succeed."""
+    monkeypatch.setattr("flows.prefect_settings.prepare", lambda **_: None)  # of this process
+    monkeypatch.setattr("sys.argv", ["campaign", "credentials", name])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2
+    assert "lower-case letters (a to z), digits and dashes" in said
+    assert f"Type: campaign credentials {usable}" in said
+    assert "pydantic" not in said
 
 
 def test_an_interval_counts_from_a_fixed_day() -> None:

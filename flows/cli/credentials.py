@@ -22,11 +22,12 @@ def credentials(name: Name) -> None:
     from config.settings import load_service
     from flows.prefect_settings import prepare
 
-    service = load_service()
     prepare(quiet=True)
     from flows.cli.serve import server_named
-    from flows.credentials import keep
+    from flows.credentials import check_name, keep
 
+    check_name(name)
+    service = load_service()
     address = server_named()
     asyncio.run(keep(name, service))
     say(
