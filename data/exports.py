@@ -141,6 +141,7 @@ PAGE = """<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {{ digest }}">
+{{ mark | safe }}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>{{ title }}</title>
@@ -185,12 +186,14 @@ def as_html(
     links: Sequence[Link],
     *,
     title: str,
+    mark: str,
     snippet: Callable[[str], str],
     pages: Mapping[int, str] = MappingProxyType({}),
 ) -> bytes:
     """Write one page with a row per candidate; `snippet` makes the iframe of an embed URL.
 
-    `pages` leads from a candidate_id to a page of that candidate's own, where there is one.
+    `mark` is the tag by which the page is known for ours (data/page_mark.py). `pages` leads from
+    a candidate_id to a page of that candidate's own, where there is one.
     """
     from jinja2 import Environment  # noqa: PLC0415 - most commands write no page
 
@@ -198,5 +201,5 @@ def as_html(
 
     page = Environment(autoescape=True, keep_trailing_newline=True).from_string(PAGE)
     rows = [(link, snippet(link.embed_url) if link.embed_url else None) for link in links]
-    shown = {"title": title, "rows": rows, "pages": pages}
+    shown = {"title": title, "mark": mark, "rows": rows, "pages": pages}
     return page.render(shown, style=STYLE, digest=digest(STYLE)).encode()

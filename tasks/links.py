@@ -15,6 +15,7 @@ from data.exports import Link, Result, as_html, csv_pieces, json_pieces
 from data.held import Held
 from data.ledger import Ledger
 from data.own_files import CannotWrite, make_folder, refuse_link, write_pieces
+from data.page_mark import mark
 from data.states import Step
 from data.tables import Campaign
 from tasks.service.embed import iframe
@@ -120,7 +121,13 @@ def index_page(
     """
     title = title_of(campaign)
     snippet = partial(iframe, title=title)
-    return as_html(links, title=f"{title}: links", snippet=snippet, pages=pages)
+    return as_html(
+        links,
+        title=f"{title}: links",
+        mark=mark("links", campaign.key),
+        snippet=snippet,
+        pages=pages,
+    )
 
 
 def title_of(campaign: Campaign) -> str:

@@ -103,7 +103,7 @@ def test_a_page_shows_the_snippet_and_runs_nothing() -> None:
     """Names are text, and an iframe is shown to be copied instead of being loaded."""
     evil = Link("<script>alert(1)</script>", '"><img src=x>', "ada@example.com", 5001, URL, "done")
     page = as_html(
-        [evil, WAITING], title="A <b> & co", snippet=lambda url: iframe(url, "A & B")
+        [evil, WAITING], title="A <b> & co", mark="", snippet=lambda url: iframe(url, "A & B")
     ).decode()
     assert "<script" not in page and "<img" not in page and "<iframe" not in page
     assert "A &lt;b&gt; &amp; co" in page

@@ -13,7 +13,7 @@ import pytest
 from data.approvals import Answer
 from data.events import PlanAnswered, PlanShown
 from data.masking import masked_text, words_of_names
-from data.report.page import MARKED_WITHIN, mark
+from data.page_mark import MARKED_WITHIN, mark
 from flows.report_sections import plans
 from flows.story import Teller
 from sandbox.faults import Fault
@@ -200,14 +200,14 @@ def test_only_a_report_of_the_same_campaign_is_written_over(campaign: DoubtfulCa
     assert campaign.type("report", KEY).code == 0  # beside the links, where nothing is named
     assert campaign.type("report", KEY).code == 0
     assert stat.S_IMODE(place.stat().st_mode) == 0o600
-    assert place.read_bytes().find(mark(KEY).encode()) in range(MARKED_WITHIN)
+    assert place.read_bytes().find(mark("report", KEY).encode()) in range(MARKED_WITHIN)
     for strange in (b"my own notes", b"", place.read_bytes().replace(KEY.encode(), b"another")):
         place.write_bytes(strange)
         answer = campaign.type("report", KEY)
         assert (answer.code, place.read_bytes()) == (2, strange)
         assert "is no report of backend-2026" in answer.err and "--force" in answer.err
     assert campaign.type("report", KEY, "--force").code == 0
-    assert mark(KEY).encode() in place.read_bytes()
+    assert mark("report", KEY).encode() in place.read_bytes()
     assert campaign.type("report", KEY, "-o", campaign.folder, "--force").code != 0
     assert campaign.type("report", "nothing").code == 2
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from data.embed_page import digest
 from data.funnel import Colours, funnel
+from data.page_mark import mark
 from data.report.contents import Report
 from data.report.timeline import KINDS
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 ALWAYS = ("candidates", "added", "invited")  # counted on the page even where there are none
-MARKED_WITHIN = 400  # bytes from the begin of the file
 THEMED = Colours(
     done="var(--done)",
     doubt="var(--doubt)",
@@ -42,24 +42,13 @@ def page(report: Report) -> bytes:
             counts=shown,
             funnel=bars.replace("<svg ", f'<svg class="funnel" role="img" {_label(shown)} ', 1),
             legend=[(paint, word) for paint, word, _ in KINDS],
-            mark=mark(report.key),
+            mark=mark("report", report.key),
             style=style,
             policy=f"default-src 'none'; style-src {digest(style)}; base-uri 'none'; "
             "form-action 'none'",
         )
         .encode()
     )
-
-
-def mark(key: str) -> str:
-    """What tells a report of this campaign from any other file."""
-    return f'<meta name="generator" content="campaign report {key}">'
-
-
-def is_report_of(key: str, path: Path) -> bool:
-    """Whether a file is a report of this campaign, and may be replaced. Raises OSError."""
-    with path.open("rb") as file:
-        return mark(key).encode() in file.read(MARKED_WITHIN)
 
 
 @cache

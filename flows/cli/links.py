@@ -10,6 +10,7 @@ import typer
 
 from flows.cli.arguments import DefinitionFile, Key
 from flows.cli.known_campaign import campaign_as_it_is
+from flows.cli.outputs import check_output, check_page
 from flows.cli.speech import complain, counted
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def links(
     if form is Format.HTML and output is not None:
         _write_pages(key, output)
         return
-    campaign, found = _read(key)
+    campaign, found = _read(key, output)
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx")
@@ -85,15 +86,23 @@ def _count_without(found: "list[Link]") -> None:
 
 
 def _write_pages(key: str, folder: Path) -> None:
-    """Write a page for each candidate, and an index of them. Raises CannotWrite."""
+    """Write a page for each candidate, and an index of them. Raises NotOurs, CannotWrite."""
     from tasks.embed_pages import write_pages
     from tasks.links import links_of
 
+    index = folder / "index.html"
     with campaign_as_it_is(key) as (ledger, campaign):
+        check_page(
+            index,
+            "links",
+            key,
+            what=f"page of links of {key}",
+            instead="Name another folder with -o.",
+        )
         found = links_of(ledger, campaign)
         pages = write_pages(ledger, campaign, found, folder)
     complain(
-        f"{counted(len(found), 'candidate')} in {folder / 'index.html'}, which names everybody.",
+        f"{counted(len(found), 'candidate')} in {index}, which names everybody.",
         f"Their pages are in {pages}: put only that folder on a web server.",
     )
     _count_without(found)
@@ -108,16 +117,21 @@ def _write_into(
 
     copy = check_places(into, output, failed_only=failed_only)
     with campaign_as_it_is(key) as (ledger, campaign):
+        check_output(copy, ledger)
         known = results_of(ledger, campaign)
     write = write_unfinished if failed_only else write_back
     complain(*write(into, copy, definition, campaign, known))
 
 
-def _read(key: str) -> "tuple[Campaign, list[Link]]":
-    """Read one campaign's links. Raises UnknownCampaign, LedgerUnusable, BadSettings."""
+def _read(key: str, output: Path | None) -> "tuple[Campaign, list[Link]]":
+    """Read one campaign's links, once it is seen that they may be written to `output`.
+
+    Raises UnknownCampaign, LedgerUnusable, BadSettings, Irreplaceable.
+    """
     from tasks.links import links_of
 
     with campaign_as_it_is(key) as (ledger, campaign):
+        check_output(output, ledger)
         return campaign, links_of(ledger, campaign)
 
 

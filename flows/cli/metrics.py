@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from flows.cli.outputs import check_output
 from flows.cli.speech import say
 
 
@@ -27,6 +28,7 @@ def metrics(
     from tasks.metrics import open_metrics
 
     with Ledger.open(load_local().database_url, create=False) as ledger:
+        check_output(output, ledger)
         text = open_metrics(ledger)
     if output is None:
         print(text, end="")

@@ -5,26 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from config.errors import CampaignError
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import campaign_as_it_is
+from flows.cli.outputs import check_output, check_page
 from flows.cli.speech import command, say
 
 if TYPE_CHECKING:
     from data.ledger import Ledger
     from data.tables import Campaign
 
-
-class NotAReport(CampaignError):
-    """There is a file already, and it is no report of this campaign."""
-
-    exit_code = 2
-
-    def __init__(self, path: Path, key: str) -> None:
-        super().__init__(
-            f"{path} is there already and is no report of {key}, so nothing was written. Name "
-            "another place with -o, or write over it with --force."
-        )
+INSTEAD = "Name another place with -o, or write over it with --force."
 
 
 def report(
@@ -52,7 +42,9 @@ def report(
 
     place = output or load_local().output_dir / key / "report.html"
     with campaign_as_it_is(key) as (ledger, campaign):
-        _may_be_written(place, key, force=force)
+        check_output(place, ledger)
+        if not force:
+            check_page(place, "report", key, what=f"report of {key}", instead=INSTEAD)
         write_whole(place, written(ledger, campaign, names=names))
     say(f"{key}: {place}", f"  {'It names candidates.' if names else 'Candidates are masked.'}")
     if not names:
@@ -73,18 +65,3 @@ def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
             names=names,
         )
     )
-
-
-def _may_be_written(place: Path, key: str, *, force: bool) -> None:
-    """Raises NotAReport, CannotWrite."""
-    from data.own_files import CannotWrite
-    from data.report.page import is_report_of
-
-    if force or not place.is_file():
-        return
-    try:
-        ours = is_report_of(key, place)
-    except OSError as error:
-        raise CannotWrite(place, error.strerror or "it cannot be read") from None
-    if not ours:
-        raise NotAReport(place, key)

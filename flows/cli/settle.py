@@ -19,6 +19,7 @@ from flows.cli.closing import next_steps, summary
 from flows.cli.doubts import Standing, in_calls, show, standing_of
 from flows.cli.doubts import as_json as doubt_as_json
 from flows.cli.known_campaign import known_campaign
+from flows.cli.outputs import check_output
 from flows.cli.settle_options import (
     AcceptLedger,
     Export,
@@ -70,6 +71,7 @@ def settle(
     with answering(as_json), known_campaign(key) as (ledger, campaign):
         standing = standing_of(ledger, campaign)
         if export:
+            check_output(output, ledger)
             _export(standing, output)
             return
         if typed or source is not None:

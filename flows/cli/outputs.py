@@ -1,0 +1,66 @@
+"""Where `-o` leads: what a command may not write over is refused before anything is written."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.errors import CampaignError
+
+if TYPE_CHECKING:
+    from data.ledger import Ledger
+
+
+class Irreplaceable(CampaignError):
+    """At the place that was named lies something that must stay."""
+
+    exit_code = 2
+
+    def __init__(self, place: Path, what: str) -> None:
+        super().__init__(f"{place} is {what}, so nothing was written. Name another place with -o.")
+
+
+class NotOurs(CampaignError):
+    """There is a file already, and it is no such page of this campaign."""
+
+    exit_code = 2
+
+    def __init__(self, place: Path, what: str, instead: str) -> None:
+        super().__init__(
+            f"{place} is there already and is no {what}, so nothing was written. {instead}"
+        )
+
+
+def check_output(place: Path | None, ledger: "Ledger") -> None:
+    """Refuse to write over what nobody could put back; None is standard output.
+
+    Raises Irreplaceable.
+    """
+    from data.irreplaceable import irreplaceable
+
+    if place is None:
+        return
+    definitions = [
+        Path(name)
+        for one in ledger.campaigns()
+        for name in (one.definition, one.belongs_to)
+        if name
+    ]
+    if (what := irreplaceable(place, Path(ledger.place), definitions)) is not None:
+        raise Irreplaceable(place, what)
+
+
+def check_page(place: Path, kind: str, key: str, *, what: str, instead: str) -> None:
+    """Refuse to write over a page that the same command did not write about the same campaign.
+
+    `kind` is the command. Raises NotOurs, CannotWrite.
+    """
+    from data.own_files import CannotWrite
+    from data.page_mark import is_marked
+
+    if not place.is_file():
+        return
+    try:
+        ours = is_marked(place, kind, key)
+    except OSError as error:
+        raise CannotWrite(place, error.strerror or "it cannot be read") from None
+    if not ours:
+        raise NotOurs(place, what, instead)
