@@ -6,21 +6,33 @@ from config.places import Problem
 
 
 class CampaignError(Exception):
-    """Something stopped the work that a person can understand and mend."""
+    """Something stopped the work that a person can understand and mend.
+
+    `then` is the line that says what to type, where the text does not; {typed} in it stands for
+    the name of the command that was typed.
+    """
 
     exit_code: int = 1
+    then: str | None = None
 
 
 class BadInput(CampaignError):
     """What was written cannot be used as it is. Nothing was sent, the ledger is untouched.
 
     The text names files and a count only; `problems` holds the places and what was found there,
-    and `warnings` what a person should look at while mending them.
+    and `warnings` what a person should look at while mending them. `then` is there
+    where the same command could never succeed.
     """
 
     exit_code = 2
 
-    def __init__(self, problems: Iterable[Problem], warnings: Iterable[Problem] = ()) -> None:
+    def __init__(
+        self,
+        problems: Iterable[Problem],
+        warnings: Iterable[Problem] = (),
+        then: str | None = None,
+    ) -> None:
+        self.then = then
         self.problems: tuple[Problem, ...] = tuple(problems)
         self.warnings: tuple[Problem, ...] = tuple(warnings)
         files = " and ".join(dict.fromkeys(problem.place.file for problem in self.problems))

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path, PurePath
+from shlex import quote
 from typing import Any
 
 from config.errors import BadInput
@@ -57,6 +58,8 @@ class Sources:
 
 def sources_of(path: Path, campaign: Path | None) -> Sources:
     """Open what a reading of `path` needs. Raises BadInput where the definition cannot be read."""
+    if path.is_dir():
+        raise _another(path, "FILE", message="this is a folder, wanted a file")
     data = file_bytes(path)
     _check_kinds(path, campaign)
     if campaign is not None:
@@ -69,22 +72,29 @@ def sources_of(path: Path, campaign: Path | None) -> Sources:
 
 
 def _check_kinds(path: Path, campaign: Path | None) -> None:
-    kind = suffix_of(path)
+    kind, table = suffix_of(path), quote(str(path))
     if kind not in (*YAML, *TEXT_TABLES, *WORKBOOKS):
         wanted = "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv)"
-        raise BadInput([Problem(Place(str(path)), found=shown(path.name), wanted=wanted)])
+        raise _another(path, "FILE", found=shown(path.name), wanted=wanted)
     if campaign is None and kind in TEXT_TABLES:
         message = (
             "this file holds candidates only; name the definition they belong to, "
             f"as in --campaign definition.yaml, or put  file: {path.name}  in its candidates"
         )
-        raise BadInput([Problem(Place(str(path)), message=message)])
+        raise _another(path, f"{table} --campaign DEFINITION", message=message)
     if campaign is not None and kind in YAML:
         message = "this is a definition already; --campaign goes with a table of candidates"
-        raise BadInput([Problem(Place(str(path)), message=message)])
+        raise _another(path, table, message=message)
     if campaign is not None and suffix_of(campaign) not in YAML:
         wanted = "a definition in YAML (.yaml)"
-        raise BadInput([Problem(Place(str(campaign)), found=shown(campaign.name), wanted=wanted)])
+        instead = f"{table} --campaign DEFINITION"
+        raise _another(campaign, instead, found=shown(campaign.name), wanted=wanted)
+
+
+def _another(path: Path, words: str, **clause: Any) -> BadInput:
+    """Refuse a file that no mending makes the right one; `words` are what to type instead."""
+    then = f"Then type: campaign {{typed}} {words}"
+    return BadInput([Problem(Place(str(path)), **clause)], then=then)
 
 
 def _named_people(document: YamlDocument, definition: Path) -> PeopleFile | None:

@@ -1,6 +1,8 @@
 """Starters: a definition to fill in, in YAML or as a workbook. Sample data that passes `check`."""
 
+from itertools import count
 from pathlib import Path
+from shlex import quote
 
 from config.errors import BadInput
 from config.places import Place, Problem, shown
@@ -53,14 +55,26 @@ def write_starter(path: Path) -> None:
         content = starter_workbook(path.name)
     else:
         wanted = "a name that ends in .yaml or .xlsx"
-        raise BadInput([Problem(Place(str(path)), found=shown(path.name), wanted=wanted)])
+        problem = Problem(Place(str(path)), found=shown(path.name), wanted=wanted)
+        raise BadInput([problem], then=_instead(path.with_name(f"{path.stem or 'hiring'}.yaml")))
     try:
         # Exclusive creation: never over a file that appeared a moment ago.
         with path.open("xb") as file:
             file.write(content)
     except FileExistsError:
         message = "this file exists already and was left as it is; choose another name"
+        problem = Problem(Place(str(path)), message=message)
+        raise BadInput([problem], then=_instead(path)) from None
+    except FileNotFoundError:
+        message = f"there is no folder {path.parent}; make it first, or choose another place"
         raise BadInput([Problem(Place(str(path)), message=message)]) from None
     except OSError as error:
         message = f"this file cannot be written: {error.strerror}"
         raise BadInput([Problem(Place(str(path)), message=message)]) from None
+
+
+def _instead(path: Path) -> str:
+    """Say what to type with the first such name that is free."""
+    names = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    free = path if not path.exists() else next(name for name in names if not name.exists())
+    return f"Then type: campaign new {quote(str(free))}"

@@ -115,14 +115,24 @@ class By:
 
 
 class NotDecided(CampaignError):
-    """Some verdicts cannot be taken, so none was. `objections` says why, by position."""
+    """Some verdicts cannot be taken, so none was. `objections` says why, by position.
+
+    `about` and `many` name what cannot be taken, where it is something else.
+    """
 
     exit_code = 2
 
-    def __init__(self, objections: Mapping[int, str]) -> None:
+    def __init__(
+        self,
+        objections: Mapping[int, str],
+        about: str = "verdict",
+        many: str = "verdicts",
+        then: str | None = None,
+    ) -> None:
         self.objections = dict(objections)
+        self.then = then
         count = len(self.objections)
-        what = "One verdict" if count == 1 else f"{count:,} verdicts"
+        what = f"One {about}" if count == 1 else f"{count:,} {many}"
         super().__init__(f"{what} cannot be taken, so nothing was decided.")
 
 

@@ -14,8 +14,12 @@ OTHERS_READ = 0o044
 class CannotWrite(CampaignError):
     """A file could not be written; whatever was there before is still there."""
 
-    def __init__(self, path: Path, why: str) -> None:
-        super().__init__(f"{path} cannot be written ({why}). Name another place and try again.")
+    def __init__(
+        self, path: Path, why: str, mend: str = "Name another place and try again."
+    ) -> None:
+        self.path = path
+        self.why = why
+        super().__init__(f"{path} cannot be written ({why}). {mend}")
 
 
 def write_whole(path: Path, content: bytes, mode: int = OWN) -> None:

@@ -15,6 +15,7 @@ from data.approvals import Asked as Shown
 from data.guard import too_many_gone
 from data.intake import Intent
 from data.ledger import Ledger
+from data.own_files import CannotWrite
 from data.remaining import Changes, Remaining, compare
 from data.states import Ending, Step
 from data.tables import Campaign
@@ -38,6 +39,10 @@ from tasks.timing import Later, before_it_begins, over, timetable_of
 
 __all__ = ["Asked", "Desk", "conduct"]
 
+MEND_LINKS = (
+    "What was sent is recorded. Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR, then type "
+    "the same command again: it writes the links."
+)
 ADDS = 10  # bulk adds in one step
 
 T = TypeVar("T")
@@ -275,4 +280,7 @@ def _with_changes(end: Finish, changes: Changes | None) -> Finish:
 def _links(ledger: Ledger, key: str, output: Path) -> None:
     campaign = ledger.campaign(key)
     if campaign is not None:
-        write_links(ledger, campaign, output)
+        try:
+            write_links(ledger, campaign, output)
+        except CannotWrite as error:
+            raise CannotWrite(error.path, error.why, MEND_LINKS) from None

@@ -39,13 +39,17 @@ def see_where_links_go(output_dir: Path, key: str) -> None:
         for place in (output_dir / key, *(output_dir / key / name for name in WRITTEN_BY_RUNS)):
             refuse_link(place)
     except CannotWrite as error:
-        raise BadSettings(f"{error} Nothing was sent.") from None
+        raise _no_place(error.path, error.why) from None
     except OSError as error:
-        raise BadSettings(
-            f"{output_dir} cannot be written ({error.strerror}), so the results would have no "
-            "place. Nothing was sent. Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR, then "
-            "type the same command again."
-        ) from None
+        raise _no_place(output_dir, error.strerror or "unknown cause") from None
+
+
+def _no_place(path: Path, why: str) -> BadSettings:
+    return BadSettings(
+        f"{path} cannot be written ({why}), so the results would have no place. Nothing was sent. "
+        "Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR.",
+        ["CAMPAIGN_OUTPUT_DIR"],
+    )
 
 
 def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:

@@ -201,6 +201,55 @@ def test_wrong_usage_ends_with_2(typed: Typed, words: tuple[str, ...]) -> None:
 # -- new and check ------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("words", "then"),
+    [
+        ("check people.csv", "check people.csv --campaign DEFINITION"),
+        ("plan people.csv", "plan people.csv --campaign DEFINITION"),
+        ("check people.csv --campaign people.csv", "check people.csv --campaign DEFINITION"),
+        ("check hiring.yaml --campaign hiring.yaml", "check hiring.yaml"),
+        ("check .", "check FILE"),
+        ("plan letter.docx", "plan FILE"),
+        ("new x.txt", "new x.yaml"),
+        ("new hiring.yaml", "new hiring-2.yaml"),
+    ],
+)
+@pytest.mark.usefixtures("file")
+def test_what_can_never_succeed_is_not_to_be_typed_again(
+    typed: Typed, tmp_path: Path, words: str, then: str
+) -> None:
+    """The last line leads on: what it says is done, or has a word in capitals to be replaced."""
+    (tmp_path / "people.csv").write_text("first_name,last_name,email1\nAda,Lovelace,a@x.org\n")
+    (tmp_path / "head.yaml").write_text(DEFINITION.partition("candidates:")[0])
+    (tmp_path / "letter.docx").write_bytes(b"PK")
+    answer = typed(*words.split())
+    assert (answer.code, answer.err.splitlines()[-1]) == (2, f"Then type: campaign {then}")
+    if "FILE" not in then:
+        assert typed(*then.replace("DEFINITION", "head.yaml").split()).code == 0
+
+
+def test_a_folder_that_is_missing_is_named(typed: Typed, tmp_path: Path) -> None:
+    """Once it is there, the same command does it."""
+    answer = typed("new", "nod/x.yaml")
+    assert answer.code == 2
+    assert "there is no folder nod" in answer.err
+    assert answer.err.splitlines()[-1] == "Then type again: campaign new nod/x.yaml"
+    (tmp_path / "nod").mkdir()
+    assert typed("new", "nod/x.yaml").code == 0
+
+
+@pytest.mark.parametrize(
+    "words", ["export notanemail", "forget notanemail --why x --yes", "block x@ --why x"]
+)
+def test_what_is_no_address_is_no_verdict(typed: Typed, words: str) -> None:
+    """Each is told with what was wanted, in words about addresses."""
+    answer = typed(*words.split())
+    assert answer.code == 2
+    assert f"{words.split()[1]}: wanted an email address" in answer.err
+    assert "1 word is no address, so nothing was done" in answer.err
+    assert "verdict" not in answer.err
+
+
 def test_check_says_ok_and_what_to_type_next(typed: Typed, file: Path, tmp_path: Path) -> None:
     """A usable file is summed up; no ledger appears."""
     answer = typed("check", "hiring.yaml")

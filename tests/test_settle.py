@@ -299,6 +299,19 @@ def test_again_within_15_minutes_needs_now(desk: DoubtfulCampaign) -> None:
     assert desk.steps(ZOE) == ("done", "waiting")
 
 
+def test_again_at_once_is_told_as_a_whole_line(desk: DoubtfulCampaign) -> None:
+    """What it says is taken as it is, once there is a reason in the place of TEXT."""
+    desk.run(NEVER_CAME)
+    told = desk.settle("--invites", "again").err.splitlines()[-1]
+    line = told.partition(": ")[2].split()
+    assert line[:2] == ["campaign", "settle"]
+    assert desk.type(*line[1:]).code == 0
+    assert desk.steps(ZOE) == ("done", "waiting")
+    # Where something else is wrong as well, haste alone would not do.
+    desk.run(NEVER_CAME)
+    assert "at once: " not in desk.settle("--invites", "again", "--problem", "again").err
+
+
 def test_again_and_withdraw_need_a_reason(desk: DoubtfulCampaign) -> None:
     """What may cost a second email, or somebody's invitation, is recorded with why."""
     desk.run(NEVER_CAME)
@@ -711,6 +724,19 @@ def test_each_row_of_the_file_says_which_words_fit(desk: DoubtfulCampaign) -> No
     (desk.folder / "v.csv").write_text(filled_in(desk.settle("--export").out, {"": ("id", "101")}))
     assert desk.settle("--from", "v.csv").code == 0
     assert desk.steps() == ("done", "waiting")
+
+
+def test_a_file_that_was_taken_is_not_to_be_typed_again(desk: DoubtfulCampaign) -> None:
+    """Nothing is unsure any more: the second time it says so, and where to look."""
+    desk.run(LOST_INVITE)
+    text = filled_in(desk.settle("--export").out, {ZOE: ("sent", "")})
+    (desk.folder / "v.csv").write_text(text)
+    assert desk.settle("--from", "v.csv").code == 0
+    again = desk.settle("--from", "v.csv")
+    assert again.code == 2
+    assert "this is done; only what is unsure can be settled" in again.err
+    assert again.err.splitlines()[-1].endswith(f"campaign status {KEY}")
+    assert desk.settle("--invites", "sent").err.splitlines()[-1].endswith(f"status {KEY}")
 
 
 def test_a_wrong_file_names_every_line_and_changes_nothing(desk: DoubtfulCampaign) -> None:

@@ -33,8 +33,10 @@ def test_a_starter_never_overwrites(tmp_path: Path, name: str) -> None:
 
 def test_a_starter_that_cannot_be_written(tmp_path: Path) -> None:
     """A folder that is missing, or another kind of file, is a sentence."""
+    (tmp_path / "file").write_text("")
     for path, said in [
-        (tmp_path / "missing" / "new.yaml", "cannot be written"),
+        (tmp_path / "missing" / "new.yaml", "there is no folder"),
+        (tmp_path / "file" / "new.yaml", "cannot be written"),
         (tmp_path / "new.csv", "wanted a name that ends in .yaml or .xlsx"),
     ]:
         with pytest.raises(BadInput) as raised:

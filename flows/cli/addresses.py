@@ -4,12 +4,22 @@ from collections.abc import Sequence
 
 from config.email_address import NotAnEmail, email_address
 from config.email_key import email_key
-from data.doubts import NotDecided
-from flows.cli.speech import complain
+from config.errors import CampaignError
+from flows.cli.speech import complain, counted
+
+
+class NotAnAddress(CampaignError):
+    """Something was typed in the place of an address; what is wrong with it was said already."""
+
+    exit_code = 2
+
+    def __init__(self, number: int) -> None:
+        told = counted(number, "word is no address", "words are no addresses")
+        super().__init__(f"{told}, so nothing was done. Type the same with the right one.")
 
 
 def addresses(emails: Sequence[str]) -> dict[str, str]:
-    """As typed, by email key. Raises NotDecided, having said what is wrong with each."""
+    """As typed, by email key. Raises NotAnAddress, having said what is wrong with each."""
     found, wrong = {}, []
     for typed in emails:
         try:
@@ -18,5 +28,5 @@ def addresses(emails: Sequence[str]) -> dict[str, str]:
             wrong.append(f"{typed}: wanted {error}")
     if wrong:
         complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)))
+        raise NotAnAddress(len(wrong))
     return found

@@ -81,7 +81,7 @@ def _lift(
     ]
     if wrong:
         complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)))
+        raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
     ledger.lift(addresses.keys(), who or login_name(), why)
     return [f"{typed}: campaigns may send to this address again" for typed in addresses.values()]
 

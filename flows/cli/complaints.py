@@ -49,13 +49,11 @@ class UnknownPerson(CampaignError):
 
 def explain(error: CampaignError) -> None:
     """Say on standard error what happened and what to type next."""
-    again = f"Then type again: {command(*sys.argv[1:])}"
-    if isinstance(error, BadInput):
-        complain(*told_of(error), again)
-    elif isinstance(error, BadSettings):
-        complain(str(error), again)
-    else:
-        complain(str(error))
+    said = told_of(error) if isinstance(error, BadInput) else [str(error)]
+    then = [error.then.replace("{typed}", " ".join(sys.argv[1:2]))] if error.then else []
+    if not then and isinstance(error, BadInput | BadSettings):
+        then = [f"Then type again: {command(*sys.argv[1:])}"]
+    complain(*said, *then)
 
 
 def told_of(error: BadInput) -> list[str]:

@@ -188,7 +188,7 @@ def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
     again = ledger.let_in_again(named.keys())
     if wrong := [f"{typed}: was not forgotten" for key, typed in named.items() if key not in again]:
         complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)))
+        raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
     say(*(f"{typed}: campaigns may take this address in again" for typed in named.values()))
 
 

@@ -41,5 +41,5 @@ def rows_of(
     ]
     if wrong:
         complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)))
+        raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
     return list(people.values())

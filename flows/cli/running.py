@@ -99,6 +99,7 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
     runs: list[OneRun] = []
     problems: list[Problem] = []
     warnings: list[Problem] = []
+    then: str | None = None
     places: dict[str, Path] = {}
     found: dict[str, Path] = {}
     for file in files:
@@ -107,6 +108,7 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
         except BadInput as error:
             problems += error.problems
             warnings += error.warnings
+            then = error.then if len(files) == 1 else None
             continue
         complain(*doubtful(reading.warnings))
         found |= {definition.campaign: file for definition in reading.definitions}
@@ -117,7 +119,7 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
                 problems.append(Problem(Place(str(file)), "campaign", message=message))
             runs.append(OneRun(file, campaign, definition, as_typed(file, campaign, only)))
     if problems:
-        raise BadInput(problems, warnings)
+        raise BadInput(problems, warnings, then)
     check_only(only, found, files)
     return runs
 

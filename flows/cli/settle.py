@@ -3,7 +3,7 @@
 import sys
 from codecs import BOM_UTF8
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -131,11 +131,13 @@ def _from_file(path: Path, standing: Standing, why: str | None, *, soon: bool) -
 
     rows, problems = verdicts_file.read(path, standing)
     decided = [one for _, one in rows]
-    for position, objection in objections(standing.doubts, decided, moment(), soon=soon).items():
+    refused = objections(standing.doubts, decided, moment(), soon=soon)
+    then = _instead(standing, decided, refused, why, more=bool(problems))
+    for position, objection in refused.items():
         place = Place(str(path), rows[position][0])
         problems.append(Problem(place, "verdict", message=objection))
     if problems:
-        raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0))
+        raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0), then=then)
     _reason_given(decided, why)
     return decided
 
@@ -149,13 +151,37 @@ def _from_options(
     found, wrong = meant(typed, standing)
     decided = [one for _, one in found]
     refused = objections(standing.doubts, decided, moment(), soon=soon)
+    then = _instead(standing, decided, refused, why, more=bool(wrong))
     told = Counter(f"{found[position][0]}: {why_not}" for position, why_not in refused.items())
     wrong += [f"{line} ({number} people)" if number > 1 else line for line, number in told.items()]
     if wrong:
         complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)))
+        raise NotDecided(dict(enumerate(wrong)), then=then)
     _reason_given(decided, why)
     return decided
+
+
+def _instead(
+    standing: Standing,
+    decided: Sequence[Decided],
+    refused: Mapping[int, str],
+    why: str | None,
+    *,
+    more: bool,
+) -> str | None:
+    """What to type where the same words would be refused again; None where they may be mended.
+
+    `more`: something else is wrong with them than what is `refused`.
+    """
+    from data.ledger import now as moment
+
+    key = standing.campaign.key
+    if not standing.doubts.steps:
+        return f"Nothing of {key} is unsure. See where it stands: {command('status', key)}"
+    if more or not refused or objections(standing.doubts, decided, moment(), soon=True):
+        return None
+    reason = () if why and why.strip() else ("--why", "TEXT")
+    return f"To have it sent again at once: {command(*sys.argv[1:], '--now', *reason)}"
 
 
 def _reason_given(decided: Sequence[Decided], why: str | None) -> None:
