@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.engine import make_url
@@ -19,6 +18,7 @@ from data.backup import NoBackup, back_up
 from data.in_a_file import engine_of_file, make_durable
 from data.new_tables import make_tables
 from data.on_a_server import engine_of_server
+from data.places import place_of
 from data.unusable import LedgerUnusable, NoLedger, what_failed
 
 __all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite", "what_failed"]
@@ -47,12 +47,12 @@ def open_engine(
         if in_a_file:
             make_durable(engine)
         if found is None and not create:
-            raise NoLedger(_shown(address))
+            raise NoLedger(place_of(address))
         _bring_up_to_date(engine, first)
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
         raise LedgerUnusable(
-            f"The ledger {_shown(address)} cannot be opened: {what_failed(error)}, then type the "
+            f"The ledger {place_of(address)} cannot be opened: {what_failed(error)}, then type the "
             "same command again. Nothing was sent."
         ) from None
     except BaseException:
@@ -150,7 +150,3 @@ def _version(connection: Connection) -> str | None:
         return None
     found = connection.scalar(text("SELECT version_num FROM alembic_version"))
     return None if found is None else str(found)
-
-
-def _shown(address: Any) -> str:
-    return str(address.database) if address.get_backend_name() == "sqlite" else repr(address)
