@@ -8,9 +8,10 @@ transaction that its caller commits.
 import hmac
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, bindparam, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from data.doubts import By
+from data.states import Step
 from data.tables import Candidate, Forgotten, Identity
 
 candidate = Candidate.__table__  # type: ignore[attr-defined]
@@ -39,6 +40,16 @@ def among(connection: Connection, keys: Iterable[str], campaign_row: int | None)
     if not gone:
         return set()
     return {key for key, number in hashes(connection, keys).items() if number in gone}
+
+
+def added(connection: Connection, campaign_row: int) -> int:
+    """How many people who were forgotten had been added: the service may still have them."""
+    there = select(func.count()).where(
+        candidate.c.campaign_id == campaign_row,
+        candidate.c.email_key.startswith(MARK),
+        candidate.c.add_state == Step.DONE,
+    )
+    return connection.execute(there).scalar_one()
 
 
 def write(connection: Connection, by_key: Mapping[str, str], by: By) -> None:

@@ -44,6 +44,11 @@ class Privacy(LedgerPart):
         """Who of these email keys must not be taken in again, by any campaign or by this one."""
         return forgotten.among(connection, keys, campaign_row)
 
+    @reading
+    def forgotten_there(self, connection: Connection, campaign_row: int) -> int:
+        """How many people whom this campaign had added were forgotten since."""
+        return forgotten.added(connection, campaign_row)
+
     @writing
     def let_in_again(self, connection: Connection, keys: Collection[str]) -> set[str]:
         """Let forgotten addresses be taken in again; answers those that were forgotten."""

@@ -258,6 +258,24 @@ def test_a_campaign_that_is_over_is_forgotten(
     assert other["invite"] == 3
 
 
+def test_a_campaign_whose_files_cannot_be_removed_stays_due(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder stands in their place: what is in the way is named, and the same command, typed
+    again once it is gone, leaves nobody in any file."""
+    monkeypatch.setenv("CAMPAIGN_KEEP", "30 days")
+    desk.run()
+    desk.later(31 * 24 * 60)
+    table = desk.folder / "out" / KEY / "links.csv"
+    table.unlink()
+    table.mkdir()
+    failed = desk.type("forget", "--due")
+    assert (failed.code, f"{table} cannot be written" in failed.err) == (1, True)
+    table.rmdir()
+    assert f"{KEY}: 3 forgotten" in desk.type("forget", "--due").out
+    assert all(holding(desk.folder, word) == {"hiring.yaml"} for word in WORDS)
+
+
 def test_nobody_is_forgotten_before_their_time_came(
     desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -318,6 +336,8 @@ def test_what_the_service_has_is_told_whatever_is_in_the_way(
     said = forget(desk, ADA)
     assert f"may still have this person in project 101 ({KEY})" in said
     assert holding(links.parent, ADA) == set()
+    left = desk.type("clean-up", KEY).out
+    assert "1 person was forgotten" in left and "in project 101" in left
 
 
 def _cannot_write(*_: object) -> None:

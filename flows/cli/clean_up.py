@@ -26,6 +26,7 @@ def clean_up(
     """
     with answering(as_json), known_campaign(key) as (ledger, campaign):
         items = ledger.clean_up(campaign.id)
+        forgotten = 0 if done else ledger.forgotten_there(campaign.id)
         if done and items:
             ledger.cleaned(campaign.id, items, who or login_name(), why)
         left = [] if done else [item.as_json() for item in items]
@@ -45,3 +46,9 @@ def clean_up(
         )
         say(*(f"  {clean_up_line(one)}" for one in left), as_json=as_json)
         say(f"  once that is over: {command('clean-up', key, '--done')}", as_json=as_json)
+    if forgotten:
+        say(
+            f"  {counted(forgotten, 'person was', 'people were')} forgotten: the service may still "
+            f"have them in project {campaign.project_id}; nobody knows their numbers here now",
+            as_json=as_json,
+        )
