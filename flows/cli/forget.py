@@ -118,7 +118,10 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
             try:
                 write_links(ledger, campaign, local.output_dir)
             except CannotWrite as error:
-                yield f"{campaign.key}: its links still name them. {error}"
+                yield (
+                    f"{campaign.key}: the links still name them, as {error.path} cannot be written "
+                    f"({error.why}). Mend that."
+                )
 
 
 def _each_once(typed: Iterable[str]) -> list[str]:
