@@ -13,11 +13,11 @@ from data.doubts import By, Decided, NotDecided, Word
 from data.edited_addresses import held_seconds
 from data.holding import held_rows
 from data.settling import write_down
-from data.tables import Attempt, Candidate, DoNotContact
+from data.tables import Attempt, Candidate, DoNotContact, table_of
 
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-entry = DoNotContact.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+candidate = table_of(Candidate)
+entry = table_of(DoNotContact)
 
 NOTHING_HOLDS = "is not held: nothing keeps this person from being invited here"
 LAST_ATTEMPT = select(func.coalesce(func.max(attempt.c.id), 0)).scalar_subquery()

@@ -19,13 +19,13 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from config.errors import CampaignError
 from data.so_far import CONFIRMED
 from data.states import Ending
-from data.tables import Approval, Attempt, Campaign, Decision, Run
+from data.tables import Approval, Attempt, Campaign, Decision, Run, table_of
 
-approvals = Approval.__table__  # type: ignore[attr-defined]
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-decision = Decision.__table__  # type: ignore[attr-defined]
-runs = Run.__table__  # type: ignore[attr-defined]
+approvals = table_of(Approval)
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+decision = table_of(Decision)
+runs = table_of(Run)
 
 CODE = 8  # hex digits of a digest that people read and type
 

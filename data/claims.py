@@ -15,11 +15,11 @@ from data import locks
 from data.holding import MAY_BE_HELD, held_rows
 from data.row_ranges import written
 from data.states import AttemptState, Operation, Step
-from data.tables import Attempt, Campaign, Candidate
+from data.tables import Attempt, Campaign, Candidate, table_of
 
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-attempt = Attempt.__table__  # type: ignore[attr-defined]
+candidate = table_of(Candidate)
+campaign = table_of(Campaign)
+attempt = table_of(Attempt)
 
 
 # Built once: composing a statement costs more than running it, and these run for every person.

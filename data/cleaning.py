@@ -10,12 +10,12 @@ from data.doubts import By, Decided, Word
 from data.forgotten import MARK
 from data.settling import write_down
 from data.states import AttemptState, Operation, Step
-from data.tables import Attempt, Campaign, Candidate, Decision
+from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-decision = Decision.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+decision = table_of(Decision)
 
 
 def find(connection: Connection, campaign_row: int) -> list[LeftOver]:

@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Table, or_, select
+from sqlalchemy import Connection, Row, or_, select
 
 from data import forgotten
 from data.forgetting import lineage
 from data.records import carries
 from data.states import Operation
-from data.tables import Attempt, Campaign, Candidate, Decision, DoNotContact, Forgotten
+from data.tables import Attempt, Campaign, Candidate, Decision, DoNotContact, Forgotten, table_of
 
-attempt: Table = Attempt.__table__  # type: ignore[attr-defined]
-campaign: Table = Campaign.__table__  # type: ignore[attr-defined]
-candidate: Table = Candidate.__table__  # type: ignore[attr-defined]
-decision: Table = Decision.__table__  # type: ignore[attr-defined]
-entry: Table = DoNotContact.__table__  # type: ignore[attr-defined]
-gone: Table = Forgotten.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+decision = table_of(Decision)
+entry = table_of(DoNotContact)
+gone = table_of(Forgotten)
 
 _PERSON = ("first_name", "last_name", "email1", "source", "notes", "stage_id", "timezone")
 _STEPS = ("candidate_id", "add_state", "invite_state", "listed", "why")

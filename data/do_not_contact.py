@@ -12,9 +12,9 @@ from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from data import forgotten
 from data.doubts import By
-from data.tables import DoNotContact
+from data.tables import DoNotContact, table_of
 
-entry = DoNotContact.__table__  # type: ignore[attr-defined]
+entry = table_of(DoNotContact)
 
 BY_HAND = ""
 IN_THE_FILE = "listed in the file"

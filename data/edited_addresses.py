@@ -9,9 +9,9 @@ from data import intake
 from data.held import Held
 from data.second_addresses import INVITED, second_addresses
 from data.states import Step
-from data.tables import Candidate
+from data.tables import Candidate, table_of
 
-candidate = Candidate.__table__  # type: ignore[attr-defined]
+candidate = table_of(Candidate)
 
 # Somebody was invited and is no longer listed.
 _SOMEBODY_LEFT = select(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, Table, bindparam, delete, exists, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, exists, select, update
 
 from config.email_key import email_key
 from data import forgotten
@@ -28,14 +28,15 @@ from data.tables import (
     Pause,
     ReceiptDoubt,
     Run,
+    table_of,
 )
 from data.withdrawing import UNDER_WAY, withdraw
 
-candidate: Table = Candidate.__table__  # type: ignore[attr-defined]
-campaign: Table = Campaign.__table__  # type: ignore[attr-defined]
-decision: Table = Decision.__table__  # type: ignore[attr-defined]
-entry: Table = DoNotContact.__table__  # type: ignore[attr-defined]
-runs: Table = Run.__table__  # type: ignore[attr-defined]
+candidate = table_of(Candidate)
+campaign = table_of(Campaign)
+decision = table_of(Decision)
+entry = table_of(DoNotContact)
+runs = table_of(Run)
 
 GONE = "[forgotten]"
 _UNFINISHED = (Step.WAITING, Step.SENDING, Step.UNSURE)
@@ -240,7 +241,7 @@ def _scrubber(people: Iterable[Row[Any]], keys: Collection[str]) -> Callable[[st
 
 def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
     for model, columns in _WRITTEN:
-        table: Table = model.__table__
+        table = table_of(model)
         for column in (table.c[name] for name in columns):
             texts = connection.execute(select(table.c.id, column).where(column != "")).all()
             changed = [

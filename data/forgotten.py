@@ -12,11 +12,11 @@ from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from data.doubts import By
 from data.states import Step
-from data.tables import Candidate, Forgotten, Identity
+from data.tables import Candidate, Forgotten, Identity, table_of
 
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-forgotten = Forgotten.__table__  # type: ignore[attr-defined]
-identity = Identity.__table__  # type: ignore[attr-defined]
+candidate = table_of(Candidate)
+forgotten = table_of(Forgotten)
+identity = table_of(Identity)
 
 MARK = "forgotten:"  # in front of the hash, where it stands for an email key: no address has this
 _HASHES = select(forgotten.c.hash)

@@ -27,13 +27,13 @@ from sqlalchemy import (
 from data.edited_addresses import held_seconds
 from data.held import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
 from data.states import AttemptState, Step
-from data.tables import Attempt, Campaign, Candidate, DoNotContact
+from data.tables import Attempt, Campaign, Candidate, DoNotContact, table_of
 from data.timetables import timetable
 
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-entry = DoNotContact.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+entry = table_of(DoNotContact)
 
 AT_ONCE = 500  # addresses in one statement
 

@@ -7,15 +7,15 @@ of a campaign's history, nor counted, nor a reason to keep people.
 
 from datetime import datetime
 
-from sqlalchemy import Connection, Table, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from data.part import LedgerPart, writing
 from data.processes import this_process
 from data.states import Ending
-from data.tables import Campaign, Run
+from data.tables import Campaign, Run, table_of
 
-campaign: Table = Campaign.__table__  # type: ignore[attr-defined]
-runs: Table = Run.__table__  # type: ignore[attr-defined]
+campaign = table_of(Campaign)
+runs = table_of(Run)
 
 # In place of when its process began: it claimed nothing that somebody would have to watch for.
 SENT_NOTHING = ""

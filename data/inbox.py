@@ -8,9 +8,9 @@ from datetime import datetime
 
 from sqlalchemy import Connection, insert, select, update
 
-from data.tables import InboxContent
+from data.tables import InboxContent, table_of
 
-inbox = InboxContent.__table__  # type: ignore[attr-defined]
+inbox = table_of(InboxContent)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from config.definition import Definition
 from data import forgotten
 from data.remaining import Changes, Known, compare, fields_of
 from data.states import Step
-from data.tables import Campaign, Candidate
+from data.tables import Campaign, Candidate, table_of
 from data.timetables import NONE
 
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
+candidate = table_of(Candidate)
+campaign = table_of(Campaign)
 
 COLUMNS = (
     candidate.c.id,

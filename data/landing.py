@@ -11,11 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, exists, select, update
 
 from data.states import AttemptState, Operation, Step
-from data.tables import Attempt, Campaign, Candidate
+from data.tables import Attempt, Campaign, Candidate, table_of
 
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-attempt = Attempt.__table__  # type: ignore[attr-defined]
+candidate = table_of(Candidate)
+campaign = table_of(Campaign)
+attempt = table_of(Attempt)
 
 # Built once, as in data/claims.py.
 _INVITES_STANDING = (

@@ -51,15 +51,15 @@ from data.receipt import Reach
 from data.remaining import Changes
 from data.server_transactions import ServerTransactions
 from data.states import Ending
-from data.tables import Attempt, Campaign, Candidate, Identity, Run
+from data.tables import Attempt, Campaign, Candidate, Identity, Run, table_of
 from data.transactions import Transactions
 from data.unusable import LedgerUnusable, what_failed
 
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-runs = Run.__table__  # type: ignore[attr-defined]
-identity = Identity.__table__  # type: ignore[attr-defined]
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+attempt = table_of(Attempt)
+runs = table_of(Run)
+identity = table_of(Identity)
 
 # Composed once: these go with every run, or every wave.
 _ROW = select(campaign.c.id).where(campaign.c.key == bindparam("wanted"))

@@ -30,13 +30,13 @@ from data.ledger import Ledger, now
 from data.opening import open_engine
 from data.places import address_of, place_of
 from data.states import AttemptState
-from data.tables import Attempt, Campaign, Identity, Run
+from data.tables import Attempt, Campaign, Identity, Run, table_of
 from data.transactions import said
 
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-identity = Identity.__table__  # type: ignore[attr-defined]
-runs = Run.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+identity = table_of(Identity)
+runs = table_of(Run)
 
 AT_ONCE = 5_000  # rows carried in one statement
 

@@ -12,13 +12,13 @@ from data.idle_runs import SENT_NOTHING
 from data.part import LedgerPart, reading
 from data.remaining import Known
 from data.states import AttemptState, Step
-from data.tables import Attempt, Campaign, Candidate, Run
+from data.tables import Attempt, Campaign, Candidate, Run, table_of
 from data.turns import SoFar
 
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-runs = Run.__table__  # type: ignore[attr-defined]
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+attempt = table_of(Attempt)
+runs = table_of(Run)
 
 AT_ONCE = 5_000  # candidates in one slice
 

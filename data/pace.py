@@ -10,9 +10,9 @@ from sqlalchemy import Connection, bindparam, select, text, update
 
 from data.clock import shared_now
 from data.part import LedgerPart, reading, writing_beside
-from data.tables import Pace
+from data.tables import Pace, table_of
 
-pace = Pace.__table__  # type: ignore[attr-defined]
+pace = table_of(Pace)
 
 _KNOWN = text("INSERT INTO pace (name, paused_for) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
 _PAUSE = select(pace.c.paused_until, pace.c.paused_for).where(

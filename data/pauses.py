@@ -8,9 +8,9 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from data.tables import Pause
+from data.tables import Pause, table_of
 
-pauses = Pause.__table__  # type: ignore[attr-defined]
+pauses = table_of(Pause)
 
 # Composed once: it is asked before every wave.
 _STANDING = select(pauses).where(

@@ -9,13 +9,13 @@ from uuid import uuid4
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from data.receipt import Reach
-from data.tables import Attempt, Campaign, Decision, Identity, ReceiptDoubt
+from data.tables import Attempt, Campaign, Decision, Identity, ReceiptDoubt, table_of
 
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-decision = Decision.__table__  # type: ignore[attr-defined]
-identity = Identity.__table__  # type: ignore[attr-defined]
-doubt = ReceiptDoubt.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+decision = table_of(Decision)
+identity = table_of(Identity)
+doubt = table_of(ReceiptDoubt)
 
 ACCEPTED = "accept-ledger"  # the decision's verdict
 

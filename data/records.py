@@ -23,17 +23,18 @@ from data.tables import (
     Pause,
     ReceiptDoubt,
     Run,
+    table_of,
 )
 
-campaign: Table = Campaign.__table__  # type: ignore[attr-defined]
-candidate: Table = Candidate.__table__  # type: ignore[attr-defined]
-runs: Table = Run.__table__  # type: ignore[attr-defined]
-attempt: Table = Attempt.__table__  # type: ignore[attr-defined]
-decision: Table = Decision.__table__  # type: ignore[attr-defined]
-approval: Table = Approval.__table__  # type: ignore[attr-defined]
-pause: Table = Pause.__table__  # type: ignore[attr-defined]
-receipt: Table = ReceiptDoubt.__table__  # type: ignore[attr-defined]
-blocked: Table = DoNotContact.__table__  # type: ignore[attr-defined]
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+runs = table_of(Run)
+attempt = table_of(Attempt)
+decision = table_of(Decision)
+approval = table_of(Approval)
+pause = table_of(Pause)
+receipt = table_of(ReceiptDoubt)
+blocked = table_of(DoNotContact)
 
 CORRECTED = "correct"  # a decision's verdict whose value is the row of the right address
 Rows = Sequence[Row[Any]]

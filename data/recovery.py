@@ -14,11 +14,11 @@ from data.clock import shared_now
 from data.landing import Outcome
 from data.processes import Process, is_alive, this_process
 from data.states import AttemptState, Ending, Operation, Step
-from data.tables import Attempt, Candidate, Run
+from data.tables import Attempt, Candidate, Run, table_of
 
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-runs = Run.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+candidate = table_of(Candidate)
+runs = table_of(Run)
 
 # Runs of this very process: alive as long as they are in here, whatever the process does else.
 OWN_RUNS: set[int] = set()

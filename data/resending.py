@@ -12,11 +12,11 @@ from data.held import Cause
 from data.holding import held_rows
 from data.settling import SEEN, doubts_in, write_down
 from data.states import Operation, Step
-from data.tables import Attempt, Candidate, Decision
+from data.tables import Attempt, Candidate, Decision, table_of
 
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-decision = Decision.__table__  # type: ignore[attr-defined]
+candidate = table_of(Candidate)
+attempt = table_of(Attempt)
+decision = table_of(Decision)
 
 
 CORRECTED = "was corrected: what is sent goes to the address that took its place"

@@ -25,13 +25,13 @@ from data.doubts import MOVES, By, Decided, Doubt, Doubts, NotDecided, Word, obj
 from data.processes import this_process
 from data.recovery import lives
 from data.states import AttemptState, Ending, Operation, Step
-from data.tables import Attempt, Campaign, Candidate, Decision, Run
+from data.tables import Attempt, Campaign, Candidate, Decision, Run, table_of
 
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-decision = Decision.__table__  # type: ignore[attr-defined]
-runs = Run.__table__  # type: ignore[attr-defined]
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+attempt = table_of(Attempt)
+decision = table_of(Decision)
+runs = table_of(Run)
 
 SEEN: tuple[Any, ...] = (
     attempt.c.id,

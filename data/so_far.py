@@ -6,14 +6,14 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, sele
 
 from data.doubts import By
 from data.states import Operation, Step
-from data.tables import Attempt, Campaign, Candidate, Decision, Pause
+from data.tables import Attempt, Campaign, Candidate, Decision, Pause, table_of
 from data.turns import SoFar
 
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-campaign = Campaign.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
-decision = Decision.__table__  # type: ignore[attr-defined]
-pauses = Pause.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+decision = table_of(Decision)
+pauses = table_of(Pause)
 
 CONFIRMED = "pilot-confirmed"  # the decision's verdict
 

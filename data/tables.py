@@ -13,6 +13,7 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     Index,
+    Table,
     TypeDecorator,
     UniqueConstraint,
     text,
@@ -38,6 +39,12 @@ class UtcTime(TypeDecorator[datetime]):
         if value is None or value.tzinfo is UTC:
             return value
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def table_of(model: type[SQLModel]) -> Table:
+    """The table behind a model, for statements that are composed once."""
+    table: Table = model.__table__  # type: ignore[attr-defined]
+    return table
 
 
 def _number() -> Any:

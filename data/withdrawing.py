@@ -15,10 +15,10 @@ from data.doubts import By, Decided, NotDecided, Word
 from data.intake import SENT
 from data.settling import find, reason, settle, write_down
 from data.states import AttemptState, Operation, Step
-from data.tables import Attempt, Candidate
+from data.tables import Attempt, Candidate, table_of
 
-attempt = Attempt.__table__  # type: ignore[attr-defined]
-candidate = Candidate.__table__  # type: ignore[attr-defined]
+attempt = table_of(Attempt)
+candidate = table_of(Candidate)
 
 UNDER_WAY = "is being sent to by a run right now: wait for its end"
 WITHDRAWN = "is withdrawn already"

@@ -20,7 +20,7 @@ from config.reading import read_campaigns
 from config.settings import load_local, load_service
 from data import ledger as ledger_module
 from data.ledger import Ledger
-from data.tables import Decision
+from data.tables import Decision, table_of
 from flows.cli.main import main
 from flows.ending import Finish
 from flows.order import Desk, conduct
@@ -147,7 +147,7 @@ class DoubtfulCampaign:
 
     def decisions(self) -> list[tuple[str, str | None, str, str]]:
         """The recorded verdicts: word, value, who and why."""
-        table = Decision.__table__  # type: ignore[attr-defined]
+        table = table_of(Decision)
         with self.ledger() as ledger, ledger._reading() as connection:
             rows = connection.execute(select(table).order_by(table.c.id)).all()
         return [(one.verdict, one.value, one.who, one.why) for one in rows]

@@ -20,16 +20,14 @@ from sqlalchemy import bindparam, select
 from config.email_key import email_key
 from data.ledger import Ledger
 from data.states import AttemptState, Operation, Step
-from data.tables import Attempt, Campaign, Candidate, Decision
+from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 from sandbox.record import Record, Request
 
 # Composed once: the books are opened ten thousand times.
-_CAMPAIGN = select(Campaign.__table__).where(  # type: ignore[attr-defined]
-    Campaign.__table__.c.key == bindparam("key")  # type: ignore[attr-defined]
-)
+_CAMPAIGN = select(table_of(Campaign)).where(table_of(Campaign).c.key == bindparam("key"))
 _ROWS = [
     select(table).where(table.c.campaign_id == bindparam("of")).order_by(table.c.id)
-    for table in (one.__table__ for one in (Candidate, Attempt, Decision))  # type: ignore[attr-defined]
+    for table in map(table_of, (Candidate, Attempt, Decision))
 ]
 
 POSSIBLE = (

@@ -9,12 +9,12 @@ from sqlalchemy.exc import IntegrityError
 from data import claims
 from data.row_ranges import written
 from data.states import AttemptState, Operation, Step
-from data.tables import Attempt, Campaign, Candidate
+from data.tables import Attempt, Campaign, Candidate, table_of
 from tests.small_ledger import FIRST_ID, NOON, Small, definition, intent, outcome
 
-PEOPLE = Candidate.__table__
-CAMPAIGNS = Campaign.__table__
-JOURNAL = Attempt.__table__
+PEOPLE = table_of(Candidate)
+CAMPAIGNS = table_of(Campaign)
+JOURNAL = table_of(Attempt)
 
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -279,7 +279,7 @@ def test_the_schema_itself_refuses_a_second_one(
         "run_id": small.begun.run,
         "claimed_at": NOON,
     }
-    table = Attempt.__table__
+    table = table_of(Attempt)
     taken = standing in (AttemptState.SENDING, AttemptState.DONE, AttemptState.UNSURE)
     with small.ledger._engine.begin() as connection:
         connection.execute(insert(table), [entry | {"state": standing}])

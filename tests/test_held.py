@@ -22,12 +22,12 @@ from data.held import (
     held,
 )
 from data.states import Ending, Operation, Step
-from data.tables import Candidate
+from data.tables import Candidate, table_of
 from tests.small_ledger import NOON, Small, definition, intent
 
 HERE = Assessment("https://api.example.com", problem_id=42, project_id=101)
 MONTH = timedelta(days=30)
-PEOPLE = Candidate.__table__  # type: ignore[attr-defined]
+PEOPLE = table_of(Candidate)
 BEFORE = NOON - timedelta(days=10)
 
 

@@ -11,7 +11,7 @@ from data import looking
 from data.ledger import Ledger, now
 from data.opening import LedgerUnusable
 from data.states import Ending, Operation, Step
-from data.tables import Run
+from data.tables import Run, table_of
 from tests.databases import ledger_at
 from tests.small_ledger import FIRST_ID, Small, definition, intent
 
@@ -135,7 +135,7 @@ def test_a_time_without_a_zone_cannot_enter(small: Small) -> None:
         "heartbeat_at": naive,
     }
     with pytest.raises(StatementError, match="naive"), small.ledger._engine.begin() as connection:
-        connection.execute(insert(Run.__table__), [row])
+        connection.execute(insert(table_of(Run)), [row])
     assert small.ledger.last_run(small.begun.campaign).started_at.tzinfo is not None
 
 

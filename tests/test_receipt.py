@@ -29,7 +29,7 @@ from data.ledger import Ledger
 from data.opening import open_engine
 from data.receipt import Entry, Fit, Reach, Receipt, fits
 from data.states import Ending
-from data.tables import Decision
+from data.tables import Decision, table_of
 from flows import inviting
 from flows.cli import running
 from flows.cli.main import main
@@ -428,7 +428,7 @@ def test_an_acceptance_goes_on_and_shuts_the_other_ledger_out(office: Office) ->
     office.stopped("first", AnotherLedger)
     assert office.run("second").ending is Ending.COMPLETED
     with office.ledger("second") as ledger, ledger._reading() as connection:
-        table = Decision.__table__  # type: ignore[attr-defined]
+        table = table_of(Decision)
         [decision] = connection.execute(select(table)).all()
     assert (decision.campaign_id, decision.who) == (None, "ann")
     assert (decision.verdict, decision.why) == ("accept-ledger", "looked in the web application")

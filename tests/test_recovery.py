@@ -10,7 +10,7 @@ from data import processes, recovery
 from data.ledger import Ledger, now
 from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.states import AttemptState, Ending, Operation, Step
-from data.tables import Run
+from data.tables import Run, table_of
 from tests.databases import ledger_at
 from tests.small_ledger import Small, definition, intent
 
@@ -199,7 +199,7 @@ def test_a_run_on_another_machine_is_at_work_while_its_heart_beats(small: Small)
 
     def seen(**values: object) -> tuple[bool, int]:
         with ledger._writing() as connection:
-            connection.execute(update(Run.__table__).values(host="elsewhere", **values))
+            connection.execute(update(table_of(Run)).values(host="elsewhere", **values))
         return ledger.at_work(campaign), ledger.at_work_before(campaign, small.begun.run + 1)
 
     assert seen() == (True, 1)
@@ -220,7 +220,7 @@ def test_of_two_runs_only_the_dead_one_leaves_doubt(small: Small) -> None:
     whys = {one.first_name: one.why for one in small.people()}
     assert whys == {"ada": recovery.LEFT_BY_DEAD_RUN, "bo": None, "cy": None}
     with ledger._reading() as connection:
-        dead, other = connection.execute(select(Run.__table__).order_by(Run.__table__.c.id)).all()
+        dead, other = connection.execute(select(table_of(Run)).order_by(table_of(Run).c.id)).all()
     assert (dead.ending, dead.reason) == (Ending.DIED, "its process went away")
     assert dead.ended_at is not None
     assert (other.id, other.ending, other.ended_at) == (living, None, None)

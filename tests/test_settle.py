@@ -36,7 +36,7 @@ from data.doubts import (
 from data.landing import Outcome
 from data.ledger import Begun, Ledger, now
 from data.states import AttemptState, Ending, Operation, Step
-from data.tables import Attempt, Candidate
+from data.tables import Attempt, Candidate, table_of
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
 from tasks.asked import Asked, Wanted, intent_of
@@ -571,7 +571,7 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
                 crowd.happens(event, [row for row, order in people if order[step] == event])
         for event in ("claim", "late done", "newest done"):
             crowd.happens(event, crowd.rows)
-        attempt = Attempt.__table__  # type: ignore[attr-defined]
+        attempt = table_of(Attempt)
         with ledger._reading() as connection:
             standing = connection.execute(
                 select(func.count())
@@ -601,7 +601,7 @@ def ready_to_invite(ledger: Ledger, folder: Path, number: int) -> Begun:
     wanted = Wanted(definition.campaign, "digest", definition, None)
     begun = ledger.begin(KEY, definition, intent_of(wanted, Asked(file), SERVICE, None))
     with ledger._writing() as connection:
-        candidate = Candidate.__table__  # type: ignore[attr-defined]
+        candidate = table_of(Candidate)
         connection.execute(
             update(candidate).values(add_state="done", candidate_id=candidate.c.id + 5000)
         )

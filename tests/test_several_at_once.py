@@ -18,7 +18,7 @@ from data.ledger import Ledger
 from data.processes import HEARTBEAT_EXPIRES
 from data.recovery import OWN_RUNS
 from data.states import Ending, Step
-from data.tables import Run
+from data.tables import Run, table_of
 from flows.ending import finish
 from sandbox.record import Record
 from sandbox.server import Sandbox
@@ -183,7 +183,7 @@ def test_a_run_elsewhere_is_dead_when_its_heartbeat_expired_and_not_before(
 
 def move_away(place: Place, *, silent_for: timedelta) -> None:
     """Make the runs in the ledger those of another machine, last heard of so long ago."""
-    table = Run.__table__  # type: ignore[attr-defined]
+    table = table_of(Run)
     heard = datetime.now(UTC) - silent_for
     with Ledger.open(place.url) as ledger, ledger._writing() as connection:
         connection.execute(update(table).values(host="elsewhere", heartbeat_at=heard))
