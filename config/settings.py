@@ -64,6 +64,10 @@ def _service_url(typed: str) -> str:
     return url
 
 
+# With the drivers that come along, named or not: another one would not keep what it promises.
+DIALECTS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
+
+
 def database_address(typed: str) -> str:
     """Accept a SQLite file or a PostgreSQL database; a relative file lies under `home()`.
 
@@ -72,7 +76,7 @@ def database_address(typed: str) -> str:
     """
     dialect, separator, rest = typed.strip().partition("://")
     kind = dialect.partition("+")[0]
-    if not separator or kind not in {"sqlite", "postgresql"}:
+    if not separator or dialect not in DIALECTS:
         raise ValueError("must begin with sqlite:/// or postgresql://")
     if kind == "postgresql":
         _refuse_odd_server(rest)

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, insert, select, update
 
 from data.part import LedgerPart, writing
 from data.processes import this_process
+from data.recovery import LAST_FIRST
 from data.states import Ending
 from data.tables import Campaign, Run, table_of
 
@@ -37,7 +38,7 @@ class IdleRuns(LedgerPart):
         mine = select(runs).where(runs.c.campaign_id == of)
         if of is None or connection.execute(mine.where(runs.c.ended_at.is_(None))).first():
             return
-        last = connection.execute(mine.order_by(runs.c.id.desc()).limit(1)).first()
+        last = connection.execute(mine.order_by(*LAST_FIRST).limit(1)).first()
         if last is not None and last.ended_at >= since:
             return
         here, at = this_process(), self._now()

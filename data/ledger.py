@@ -293,13 +293,13 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
 
     @reading
     def at_work(self, connection: Connection, campaign_row: int) -> bool:
-        """Whether the last run of a campaign is at work now, here or on another machine."""
-        return recovery.last_lives(connection, campaign_row, now())
+        """Whether a run of a campaign is at work now, here or on another machine."""
+        return bool(recovery.at_work(connection, campaign_row, now()))
 
     @reading
     def at_work_before(self, connection: Connection, campaign_row: int, run: int) -> int:
         """How many runs that began before this one are at work on a campaign, on any machine."""
-        return recovery.at_work_before(connection, campaign_row, run, now())
+        return sum(other < run for other in recovery.at_work(connection, campaign_row, now()))
 
     @reading
     def _dead_runs(self, connection: Connection, campaign_row: int) -> list[int]:

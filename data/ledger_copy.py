@@ -145,7 +145,7 @@ def _alone(engine: Engine) -> Iterator[Connection]:
 def _refuse_while_something_moves(connection: Connection) -> None:
     """A run that began since the first look, or a claim whose end nobody knows yet."""
     for one in connection.execute(select(campaign.c.id, campaign.c.key)).all():
-        if recovery.last_lives(connection, one.id, now()):
+        if recovery.at_work(connection, one.id, now()):
             raise NotCopied(f"{_not_yet()}: a run of {one.key} is at work. Wait for its end.")
     moving = connection.execute(
         select(campaign.c.key)

@@ -10,6 +10,7 @@ from data import holding, intake, records, so_far
 from data.forgotten import MARK
 from data.idle_runs import SENT_NOTHING
 from data.part import LedgerPart, reading
+from data.recovery import LAST_FIRST
 from data.remaining import Known
 from data.states import AttemptState, Step
 from data.tables import Attempt, Campaign, Candidate, Run, table_of
@@ -66,9 +67,7 @@ _TO_INVITE = (
     )
     .order_by(candidate.c.id)
 )
-_LAST_RUN = (
-    select(runs).where(runs.c.campaign_id == bindparam("of")).order_by(runs.c.id.desc()).limit(1)
-)
+_LAST_RUN = select(runs).where(runs.c.campaign_id == bindparam("of")).order_by(*LAST_FIRST).limit(1)
 _STILL_WAITING = select(candidate.c.id).where(
     candidate.c.id.in_(bindparam("rows", expanding=True)), candidate.c.invite_state == Step.WAITING
 )

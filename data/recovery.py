@@ -28,9 +28,7 @@ _MAY_SEND = select(runs).where(
     runs.c.ended_at.is_(None)
     | exists().where(attempt.c.run_id == runs.c.id, attempt.c.state == AttemptState.SENDING),
 )
-_AT_WORK_BEFORE = select(runs).where(
-    runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None), runs.c.id < bindparam("run")
-)
+_OPEN = select(runs).where(runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None))
 _CLOSE = (
     update(runs)
     .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
@@ -39,6 +37,10 @@ _CLOSE = (
 _STILL_SENDING = select(
     attempt.c.id, attempt.c.operation, attempt.c.candidate_row, attempt.c.campaign_id
 ).where(attempt.c.run_id == bindparam("run"), attempt.c.state == AttemptState.SENDING)
+
+# Of runs beside each other the last is one at work, else the one that ended last: what it says
+# is how the campaign stands, whichever of them began first.
+LAST_FIRST = (runs.c.ended_at.is_not(None), runs.c.ended_at.desc(), runs.c.id.desc())
 
 LEFT_BY_DEAD_RUN = "the run stopped while this request may have been on its way"
 LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
@@ -60,21 +62,11 @@ def lives(run: Row[Any], here: Process, at: datetime) -> bool:
     return run.id in OWN_RUNS if process == here else is_alive(process, run.heartbeat_at, at)
 
 
-def last_lives(connection: Connection, campaign_row: int, at: datetime) -> bool:
-    """Whether the last run of a campaign has not ended, and lives."""
-    last = connection.execute(
-        select(runs).where(runs.c.campaign_id == campaign_row).order_by(runs.c.id.desc()).limit(1)
-    ).first()
-    if last is None or last.ended_at is not None:
-        return False
-    return lives(last, this_process(), shared_now(connection, at))
-
-
-def at_work_before(connection: Connection, campaign_row: int, run: int, at: datetime) -> int:
-    """How many runs of a campaign that began before `run` have not ended, and live."""
-    others = connection.execute(_AT_WORK_BEFORE, {"of": campaign_row, "run": run}).all()
+def at_work(connection: Connection, campaign_row: int, at: datetime) -> list[int]:
+    """The runs of a campaign that have not ended, and live."""
+    found = connection.execute(_OPEN, {"of": campaign_row}).all()
     here, at = this_process(), shared_now(connection, at)
-    return sum(lives(other, here, at) for other in others)
+    return [int(run.id) for run in found if lives(run, here, at)]
 
 
 def bury(connection: Connection, run: int, at: datetime) -> int:

@@ -12,6 +12,7 @@ from config.fields import ColumnsFields, DefinitionFields, ProjectFields
 from config.invite_fields import InvitesFields
 from config.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings, load_service
+from flows.cli.closing import TOLD
 from flows.cli.commands import COMMANDS, application
 from sandbox.faults import faults_from_json
 from tests.documents import (
@@ -86,6 +87,12 @@ def test_no_block_is_of_a_kind_that_nobody_looks_at(document: Path) -> None:
     assert text.count("```") == 2 * len(found)
     outside = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
     assert not re.search(r"^( {4}|\t)\S", outside, re.MULTILINE)
+
+
+def test_every_word_for_where_people_stand_is_explained() -> None:
+    """Each that a summary counts and that is no success has a row in the README's table."""
+    rows = re.findall(r"^\| (\w+) \|", README.read_text("utf-8"), re.MULTILINE)
+    assert {*TOLD} - {"invited", "added"} <= set(rows)
 
 
 def test_every_console_block_of_the_readme_is_typed() -> None:

@@ -146,6 +146,8 @@ def test_somebody_unknown_is_no_story(campaign: DoubtfulCampaign) -> None:
     answer = campaign.type("history", KEY, "zo@example.com", "--json")
     assert (answer.code, answer.object["ok"]) == (2, False)
     assert "did you mean Zoe@Example.com?" in answer.err
+    stranger = campaign.type("history", KEY, "nobody@example.com").err
+    assert "nobody@example.com: the campaign has no candidate with this address\n" in stranger
     assert campaign.type("history", "nothing").code == 2
 
 

@@ -63,6 +63,20 @@ def test_a_run_that_sent_is_told_by_itself(small: Small) -> None:
     assert last(small) == (Ending.COMPLETED, None, False)
 
 
+def test_of_runs_beside_each_other_the_one_at_work_and_then_the_one_that_ended_last_is_told(
+    small: Small,
+) -> None:
+    """However they began: one that was stopped early does not hide what came after it."""
+    first, campaign = small.begun.run, small.begun.campaign
+    second = small.ledger.begin("a", None, None).run
+    small.ledger.end(second, Ending.STOPPED, "somebody pressed Ctrl-C")
+    assert last(small) == (None, None, False)
+    assert small.ledger.at_work(campaign)
+    small.ledger.end(first, Ending.COMPLETED, None)
+    assert last(small) == (Ending.COMPLETED, None, False)
+    assert not small.ledger.at_work(campaign)
+
+
 def test_of_an_unknown_campaign_nothing_is_kept(small: Small) -> None:
     """A run that ended before the ledger had its campaign leaves no trace of it."""
     small.ledger.note_idle_run("b", now(), Ending.STOPPED, "no network")

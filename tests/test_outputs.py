@@ -34,6 +34,16 @@ def refused(desk: DoubtfulCampaign, place: Path, *words: object) -> str:
     return answer.err
 
 
+@pytest.mark.parametrize("words", ["links KEY", "export ada@example.com", "settle KEY --export"])
+def test_a_dash_is_standard_output(desk: DoubtfulCampaign, words: str) -> None:
+    """As without -o; no file of that name appears."""
+    typed = words.replace("KEY", KEY).split()
+    here, there = desk.type(*typed), desk.type(*typed, "-o", "-")
+    assert (there.code, there.out) == (0, here.out)
+    assert here.out
+    assert not (desk.folder / "-").exists()
+
+
 @pytest.mark.parametrize(
     "words",
     [

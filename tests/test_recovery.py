@@ -165,7 +165,7 @@ def test_only_the_campaigns_own_runs_are_looked_at(small: Small, tmp_path: Path)
 
 
 def test_who_is_at_work_on_a_campaign(small: Small) -> None:
-    """The last run, while it lives and has not ended; no run of another campaign."""
+    """Any run that lives and has not ended, also the first of several; none of another campaign."""
     ledger, campaign = small.ledger, small.begun.campaign
     other = ledger.begin("b", definition("di", key="b"), intent("two"))
     assert (ledger.at_work(campaign), ledger.at_work(other.campaign)) == (True, True)
@@ -173,7 +173,9 @@ def test_who_is_at_work_on_a_campaign(small: Small) -> None:
     assert (ledger.at_work(campaign), ledger.at_work(other.campaign)) == (True, False)
     second = ledger.begin("a", None, None)
     ledger.end(second.run, Ending.COMPLETED, None)
-    assert not ledger.at_work(campaign)  # the last one has ended
+    assert ledger.at_work(campaign)  # the first one goes on
+    ledger.end(small.begun.run, Ending.COMPLETED, None)
+    assert not ledger.at_work(campaign)
     third = ledger.begin("a", None, None)
     assert ledger.at_work(campaign)
     recovery.OWN_RUNS.discard(third.run)

@@ -225,6 +225,18 @@ def test_the_ledger_never_depends_on_the_working_directory(
 
 
 @pytest.mark.parametrize(
+    "url", ["mysql://me@db/x", "postgresql+psycopg2://me@db/x", "postgresql+asyncpg://me@db/x"]
+)
+def test_only_what_a_ledger_can_be_in_is_accepted(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    """Another database or driver keeps no promise, and installing it would not help."""
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", url)
+    with pytest.raises(BadSettings, match="must begin with sqlite:/// or postgresql://"):
+        load_local()
+
+
+@pytest.mark.parametrize(
     "url", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite:///file:x?uri=true", "x.db"]
 )
 def test_a_ledger_that_would_be_forgotten_is_refused(

@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from flows.cli.addresses import addresses
-from flows.cli.outputs import check_output
+from flows.cli.outputs import check_output, or_here
 from flows.cli.speech import complain, say
 
 
 def export(
     email: Annotated[str, typer.Argument(metavar="EMAIL", help="About whom.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to.")
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="Where to."),
     ] = None,
 ) -> None:
     """Write everything that the ledger holds about a person, as JSON.

@@ -10,7 +10,7 @@ import typer
 
 from flows.cli.arguments import DefinitionFile, Key
 from flows.cli.known_campaign import campaign_as_it_is
-from flows.cli.outputs import check_output, check_page
+from flows.cli.outputs import check_output, check_page, or_here
 from flows.cli.speech import complain, counted
 
 if TYPE_CHECKING:
@@ -36,7 +36,11 @@ def links(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="PATH", help="A file, or for html a folder, instead of here."
+            "--output",
+            "-o",
+            metavar="PATH",
+            callback=or_here,
+            help="A file, or for html a folder, instead of here.",
         ),
     ] = None,
     into: Annotated[
@@ -56,6 +60,8 @@ def links(
     """Give each candidate's embed URL.
 
     Read from the ledger alone. A candidate who is not in the project yet has a row without a URL.
+    In csv, also here, a text that a spreadsheet would calculate has an apostrophe in front; json
+    has every text as it is.
     """
     from data.own_files import write_whole
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.outputs import check_output
+from flows.cli.outputs import check_output, or_here
 from flows.cli.speech import say
 
 
@@ -13,7 +13,11 @@ def metrics(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to, for a collector that reads files."
+            "--output",
+            "-o",
+            metavar="FILE",
+            callback=or_here,
+            help="Where to, for a collector that reads files.",
         ),
     ] = None,
 ) -> None:

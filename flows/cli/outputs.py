@@ -29,6 +29,11 @@ class NotOurs(CampaignError):
         )
 
 
+def or_here(typed: Path | None) -> Path | None:
+    """Take `-` for standard output, as most programs do: a place of None."""
+    return None if typed == Path("-") else typed
+
+
 def check_output(place: Path | None, ledger: "Ledger") -> None:
     """Refuse to write over what nobody could put back; None is standard output.
 

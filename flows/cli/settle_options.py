@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from flows.cli.outputs import or_here
+
 
 class Attached(StrEnum):
     """What may be said of the problem."""
@@ -53,7 +55,8 @@ Export = Annotated[
     bool, typer.Option("--export", help="Write that file, with a row for each doubt.")
 ]
 Output = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Where to export to.")
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="Where to export to."),
 ]
 Why = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Recorded; needed for again and withdraw.")

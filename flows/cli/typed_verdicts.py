@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 import typer
 
@@ -11,6 +11,8 @@ from config.email_key import email_key
 from data.doubts import Decided, Word
 from data.states import Operation
 from flows.cli.doubts import STEPS, Standing
+
+ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +104,19 @@ def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterat
 
 def unknown(typed: str, standing: Standing) -> str:
     """Say that nobody has this address, and whose is nearest."""
-    near = get_close_matches(email_key(typed), list(standing.emails), n=1)
-    hint = f"; did you mean {standing.emails[near[0]]}?" if near else ""
+    near = nearest(email_key(typed), list(standing.emails))
+    hint = f"; did you mean {standing.emails[near]}?" if near else ""
     return f"the campaign has no candidate with this address{hint}"
+
+
+def nearest(typed: str, known: Sequence[str]) -> str | None:
+    """Which of some email keys is hardly another one than `typed`; None where none is.
+
+    What stands before the @ and what stands behind it are each near: a domain that many people
+    share makes nobody alike.
+    """
+    for key in get_close_matches(typed, known, n=1, cutoff=0.8):
+        parts = zip(typed.rpartition("@"), key.rpartition("@"), strict=True)
+        if all(SequenceMatcher(None, one, other).ratio() >= ALIKE for one, other in parts):
+            return key
+    return None
