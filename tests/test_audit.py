@@ -1,6 +1,8 @@
 """What the project is made of: every locked package is told, with a licence that was agreed to."""
 
 import json
+import shutil
+import subprocess
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -82,3 +84,27 @@ def test_what_another_system_needs_is_left_out(audit: ModuleType) -> None:
     """The lock is for every system; what this one has not is not missed."""
     assert judged(audit, "pywin32==1 ; sys_platform == 'win32' \\\n    --hash=sha256:00\n") == 0
     assert json.loads(audit.BILL.read_text())["components"] == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "code", "says"),
+    [
+        ("exit 0", 0, ""),
+        ('echo "urllib3 1.0 CVE-1" > "${@: -1}"; exit 1', 1, "urllib3 1.0 CVE-1"),
+        ("exit 1", 3, "Nothing is known to be safe"),
+    ],
+)
+def test_an_index_that_does_not_answer_is_no_clean_bill(
+    tmp_path: Path, answers: str, code: int, says: str
+) -> None:
+    """What was found ends with 1; where nobody could be asked that is said, and is neither."""
+    program = tmp_path / ".advisories" / "bin" / "pip-audit"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/usr/bin/env bash\n{answers}\n")
+    program.chmod(0o755)
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    end = subprocess.run(
+        [tmp_path / ".ci" / "advisories"], capture_output=True, text=True, check=False
+    )
+    assert end.returncode == code
+    assert says in end.stdout + end.stderr

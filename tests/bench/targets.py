@@ -93,6 +93,9 @@ def _growth(size: Size) -> list[Target]:
     least, most = size.growth[0], size.growth[-1]
     all_start = growth.name(growth.HARDLY_ANYBODY, growth.RUN)
 
+    def whole(people: int) -> Callable[[Round], float]:
+        return lambda r: r[growth.name(people, growth.RUN)].seconds / people
+
     def each(people: int) -> Callable[[Round], float]:
         """Without what a start costs, as a run of ours that sends to hardly anybody shows it."""
         return lambda r: (
@@ -107,6 +110,12 @@ def _growth(size: Size) -> list[Target]:
         Target(
             f"time per candidate at {most:,} / at {least:,}",
             1.05,
+            lambda r: whole(most)(r) / whole(least)(r),
+        ),
+        # A start weighs much among few people, which flatters that: hence what grows besides.
+        Target(
+            f"the same for the time beyond that of {growth.HARDLY_ANYBODY}",
+            None,
             lambda r: each(most)(r) / each(least)(r),
         ),
         Target(
