@@ -106,7 +106,8 @@ class Outcome:
     """What one attempt came to, and where that puts the steps it carried.
 
     `rows` are those of its claim. `ids` maps candidate rows to the service's candidate_id
-    (add). Rows of an add that are not in `ids`, and every other step, go to `step`.
+    (add). Rows of an add that are not in `ids`, and every other step, go to `step`, with `why`;
+    where `whys` has a row, with that.
     """
 
     attempt: int
@@ -121,6 +122,7 @@ class Outcome:
     why: str | None = None
     project_id: int | None = None
     ids: Mapping[int, int] = field(default_factory=dict)
+    whys: Mapping[int, str] = field(default_factory=dict)
 
 
 def land(connection: Connection, outcomes: Sequence[Outcome]) -> None:
@@ -241,10 +243,11 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
         for row, (state, own) in stands.items()
         if row not in ids and own and state in (Step.SENDING, Step.UNSURE)
     ]
-    if others:
-        connection.execute(
-            _MOVE_UNNAMED, {"rows": others, "step": outcome.step, "reason": outcome.why}
-        )
+    reasons: dict[str | None, list[int]] = {}
+    for row in others:
+        reasons.setdefault(outcome.whys.get(row, outcome.why), []).append(row)
+    for reason, rows in reasons.items():
+        connection.execute(_MOVE_UNNAMED, {"rows": rows, "step": outcome.step, "reason": reason})
     return bool(done or others)
 
 

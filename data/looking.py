@@ -1,12 +1,12 @@
 """The ledger's reading transactions: what is known of campaigns, people, requests and runs."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from sqlalchemy import Connection, Row, Select, bindparam, func, select
 
-from data import holding, intake, records, so_far
+from data import forgotten, holding, intake, records, so_far
 from data.forgotten import MARK
 from data.idle_runs import SENT_NOTHING
 from data.part import LedgerPart, reading
@@ -70,6 +70,11 @@ _TO_INVITE = (
 _LAST_RUN = select(runs).where(runs.c.campaign_id == bindparam("of")).order_by(*LAST_FIRST).limit(1)
 _STILL_WAITING = select(candidate.c.id).where(
     candidate.c.id.in_(bindparam("rows", expanding=True)), candidate.c.invite_state == Step.WAITING
+)
+_CAMPAIGN_OF = select(candidate.c.campaign_id).where(candidate.c.id == bindparam("row"))
+_OF_CAMPAIGN = select(candidate.c.email_key, candidate.c.candidate_id).where(
+    candidate.c.campaign_id == _CAMPAIGN_OF.scalar_subquery(),
+    candidate.c.email_key.in_(bindparam("keys", expanding=True)),
 )
 _SENT_BESIDE = (
     select(attempt.c.id)
@@ -221,6 +226,23 @@ class Looking(LedgerPart):
     def people(self, connection: Connection, rows: Sequence[int]) -> list[Known]:
         """What is to be sent for these rows, in their order."""
         return intake.people(connection, rows)
+
+    @reading
+    def strangers(
+        self, connection: Connection, row: int, answered: Mapping[str, Collection[int]]
+    ) -> int:
+        """How many of these people, by email key, are not of this candidate's campaign, under one
+        of these ids. Who has no id yet, and who was forgotten, may well be in the project."""
+        found = connection.execute(_OF_CAMPAIGN, {"row": row, "keys": list(answered)}).all()
+        strange = answered.keys() - {
+            one.email_key
+            for one in found
+            if one.candidate_id is None or one.candidate_id in answered[one.email_key]
+        }
+        if strange:
+            campaign_row = connection.scalar(_CAMPAIGN_OF, {"row": row})
+            strange -= forgotten.among(connection, strange, campaign_row)
+        return len(strange)
 
     @reading
     def last_run(self, connection: Connection, campaign_row: int) -> Row[Any] | None:

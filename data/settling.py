@@ -48,6 +48,7 @@ _WHO: tuple[Any, ...] = (
     candidate.c.first_name,
     candidate.c.last_name,
     candidate.c.candidate_id,
+    candidate.c.why,
 )
 
 
@@ -125,7 +126,8 @@ def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt
         alive=row.run_id in alive,
         phase=row.phase,
         status=row.status,
-        evidence=row.evidence,
+        # Of one of many people in a request, their own line says more than the whole of it.
+        evidence=seen.get("why") or row.evidence,
         row=seen.get("row"),
         email1=seen.get("email1", ""),
         first_name=seen.get("first_name", ""),

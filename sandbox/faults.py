@@ -36,6 +36,7 @@ class Kind(StrEnum):
     LOWERED = "lowered"  # emails in lower case
     PARTIAL = "partial"  # the last row is missing
     DOUBLED = "doubled"  # the first row again, with another id
+    SHUFFLED = "shuffled"  # each address with the id and the name of the row after it
     STRANGER = "stranger"  # a row that nobody sent
     EXTRA_KEYS = "extra_keys"  # fields that the interface does not name
     NO_IDS = "no_ids"

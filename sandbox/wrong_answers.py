@@ -55,6 +55,12 @@ def misshapen(kind: str, content: Any) -> Any:
         case Kind.DOUBLED:
             again = {**rows[0], "candidate_id": rows[0]["candidate_id"] + 1_000_000}
             return [*rows, again]
+        case Kind.SHUFFLED:
+            after = [*rows[1:], rows[0]]
+            return [
+                {**next_row, "email1": row["email1"]}
+                for row, next_row in zip(rows, after, strict=True)
+            ]
         case Kind.STRANGER:
             stranger = {**rows[0], "email1": "stranger@sandbox.invalid", "candidate_id": 9_000_001}
             return [*rows, stranger]

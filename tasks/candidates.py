@@ -1,8 +1,9 @@
 """Adding candidates in bulk (interface 4.5), and halving a batch that is refused as a whole."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from config.errors import CampaignError
 from data.claims import Claimed
 from data.ledger import Ledger
 from data.remaining import Known
@@ -26,16 +27,30 @@ class AddCandidates:
     def prepare(self, claimed: Claimed) -> Prepared:
         people = self.ledger.people(claimed.rows)
         rows = {person.key: person.row for person in people}
+        names = {person.key: (person.fields[0], person.fields[1]) for person in people}
 
         def read(seen: Exchange) -> Learned:
-            matched = wire.match_answer(seen.body, list(rows))
-            if matched is None:
-                return Learned()
-            ids = {rows[key]: number for key, number in matched.ids.items()}
-            return Learned(ids=ids, strangers=matched.strangers)
+            matched = wire.match_answer(seen.body, names)
+            return Learned(
+                ids={rows[key]: number for key, number in matched.ids.items()},
+                whys={rows[key]: why for key, why in matched.without.items()},
+                strangers=self._strangers(matched.strangers),
+            )
 
         request = wire.add_candidates(self.project_id, [_body(person) for person in people])
         return Prepared(request, read)
+
+    def _strangers(self, answered: Mapping[str, Collection[int]]) -> int:
+        """How many people who were not sent are not in the project by the ledger either.
+
+        Some services answer with everybody in the project.
+        """
+        if not answered:
+            return 0
+        try:
+            return self.ledger.strangers(self.rows[0], answered)
+        except CampaignError:  # what this request came to is recorded first
+            return len(answered)
 
 
 def _body(person: Known) -> CandidateBody:

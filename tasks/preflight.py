@@ -12,7 +12,7 @@ from data.remaining import Remaining
 from tasks.asked import Wanted
 from tasks.problem_doubts import doubt_about
 from tasks.service.client import Service
-from tasks.service.problem import Problem
+from tasks.service.problem import Problem, Problems
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,8 @@ def _mistake(place: Place, found: str, wanted: str) -> Mistake:
 
 
 def _nearest(listed: Sequence[Problem], title: str) -> str:
+    if not listed and isinstance(listed, Problems) and listed.unusable:
+        return f"a problem of the service; its list has {listed.unusable}, without id or title"
     if not listed:
         return "a problem of the service, but it lists none for these credentials"
     near = get_close_matches(title, [problem.title for problem in listed], n=1, cutoff=0.5)

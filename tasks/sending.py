@@ -34,11 +34,13 @@ T = TypeVar("T")
 class Learned:
     """What a usable answer says: the project's id, or ids by candidate row (add).
 
-    `strangers` counts answered people who were not sent.
+    `whys` says of candidate rows without one what the answer has of them. `strangers` counts
+    answered people who are not in the project by this ledger.
     """
 
     project_id: int | None = None
     ids: Mapping[int, int] = field(default_factory=dict)
+    whys: Mapping[int, str] = field(default_factory=dict)
     strangers: int = 0
 
 
@@ -108,6 +110,7 @@ def outcome_of(
         why=why,
         project_id=learned.project_id,
         ids=learned.ids,
+        whys=learned.whys,
     )
 
 
@@ -236,7 +239,7 @@ class Sender:
             self._record(order, claimed, seen, verdict(order.operation, seen), Learned())
             raise
         judged = verdict(order.operation, seen, rows=len(claimed.rows) or 1, renewed=renewed)
-        learned = prepared.read(seen) if judged.proof is Proof.DONE else Learned()
+        learned = _learned(prepared, seen, judged)
         judged = _with_strangers(judged, learned)
         self._record(order, claimed, seen, judged, learned)
         self._gate.heard(order.operation, _as_heard(order.operation, claimed, judged, learned))
@@ -262,6 +265,14 @@ class Sender:
                 seconds=round(seen.seconds, 3),
                 then=judged.then.name.lower(),
             )
+
+
+def _learned(prepared: Prepared, seen: Exchange, judged: Verdict) -> Learned:
+    """What the answer says; of one in doubt, only what a person is to know."""
+    if seen.status is None or not 200 <= seen.status < 300:
+        return Learned()
+    learned = prepared.read(seen)
+    return learned if judged.proof is Proof.DONE else Learned(whys=learned.whys)
 
 
 def _brought(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> int:

@@ -40,7 +40,7 @@ from tasks.service.auth import read_token
 from tasks.service.exchange import Exchange, Operation, Phase
 from tasks.service.problem import read_problems
 from tasks.service.verdict import Proof, verdict
-from tasks.service.wire import match_answer, read_project_id
+from tasks.service.wire import id_elsewhere, match_answer, read_project_id
 from tests.sheets.books import PLAIN
 from tests.sheets.broken import changed
 from tests.sheets.writers import by_hand, by_xlsxwriter
@@ -80,12 +80,13 @@ def answers(data: bytes) -> None:
 def _bodies(body: bytes | None) -> None:
     project = read_project_id(body)
     assert project is None or 0 < project < 2**63
-    sent = ["ada@example.com", "bo@example.com"]
+    sent = {"ada@example.com": ("Ada", "Lovelace"), "bo@example.com": ("Bo", "X")}
     matched = match_answer(body, sent)
-    if matched is not None:
-        assert set(matched.ids) | set(matched.without) == set(sent)
-        assert len(set(matched.ids.values())) == len(matched.ids)
-        assert all(0 < one < 2**63 for one in matched.ids.values())
+    assert matched.ids.keys() | matched.without.keys() == sent.keys()
+    assert len(set(matched.ids.values())) == len(matched.ids)
+    assert all(0 < number < 2**63 for number in matched.ids.values())
+    perhaps = id_elsewhere(body)
+    assert perhaps is None or 0 < perhaps < 2**63
     for problem in read_problems(body) or ():
         assert isinstance(problem.title, str)
 

@@ -1,6 +1,6 @@
 """Ways to break the promise, each put into the product of this process by one call."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -51,12 +51,10 @@ def _recover_to(state: AttemptState, step: Step) -> None:
 def match_by_position() -> None:
     """The n-th answered candidate is taken for the n-th that was sent."""
 
-    def match_answer(body: bytes | None, sent: Sequence[str]) -> wire.Matched | None:
-        added = wire.read_added(body)
-        if added is None:
-            return None
+    def match_answer(body: bytes | None, sent: Mapping[str, wire.Names]) -> wire.Matched:
+        added = wire.read_added(body) or []
         ids = {key: number for key, (_, number) in zip(sent, added, strict=False) if number}
-        return wire.Matched(ids, tuple(key for key in sent if key not in ids), 0)
+        return wire.Matched(ids, {key: "No id." for key in sent if key not in ids}, {})
 
     candidates.wire = SimpleNamespace(  # type: ignore[assignment]
         match_answer=match_answer, add_candidates=wire.add_candidates

@@ -34,7 +34,7 @@ NO_WORK = (400, 401, 403, 404, 405, 413, 421, 422, 425, 429, 501, 505)
 PERHAPS = (302, 408, 409, 500, 502, 503, 504, 520)
 """Statuses that prove nothing: the work may have been done."""
 
-SHAPES = (Kind.REORDERED, Kind.LOWERED, Kind.PARTIAL, Kind.DOUBLED, Kind.STRANGER)
+SHAPES = (Kind.REORDERED, Kind.LOWERED, Kind.PARTIAL, Kind.DOUBLED, Kind.SHUFFLED, Kind.STRANGER)
 IDS = (Kind.NO_IDS, Kind.STRING_IDS, Kind.BOOL_IDS, Kind.EXTRA_KEYS)
 
 PROBLEMS = read_problems(json.dumps(SAMPLE_PROBLEMS).encode()) or []

@@ -386,7 +386,7 @@ def test_every_body_is_said_to_be_json() -> None:
         assert received.body == request.body
 
 
-@pytest.mark.parametrize("kind", ["no_ids", "string_ids", "bool_ids", "accepted"])
+@pytest.mark.parametrize("kind", ["no_ids", "bool_ids", "accepted"])
 def test_a_project_without_an_id_is_left_to_a_person(hiring: Hiring, kind: str) -> None:
     """Interface 4.3: it was probably created, and no second one is made however often it is run."""
     with Sandbox(faults=[Fault(kind, "create_project")]) as service:
@@ -405,7 +405,7 @@ def test_a_web_page_invites_nobody_in_our_books(hiring: Hiring) -> None:
     assert sorted(invitations(hiring)) == ["unsure", "waiting", "waiting"]
 
 
-@pytest.mark.parametrize("kind", ["reordered", "lowered", "extra_keys"])
+@pytest.mark.parametrize("kind", ["reordered", "lowered", "extra_keys", "string_ids"])
 def test_each_candidate_gets_the_id_that_was_meant(hiring: Hiring, kind: str) -> None:
     """Interface 4.5: an answer names its candidates; their order and extra fields mean nothing."""
     with Sandbox(faults=[Fault(kind, "add_candidates")]) as service:
@@ -413,6 +413,34 @@ def test_each_candidate_gets_the_id_that_was_meant(hiring: Hiring, kind: str) ->
         theirs = {one.email1: one.candidate_id for one in service.candidates}
     ours = {one.email1: one.candidate_id for one in hiring.seen(links_of)}
     assert ours == theirs
+
+
+@pytest.mark.parametrize("stranger", [False, True])
+def test_an_add_may_answer_with_everybody_in_the_project(hiring: Hiring, *, stranger: bool) -> None:
+    """Interface 4.5: who was added before, under the same id, is no stranger; others stop."""
+    hiring.write(*(ADA.replace("ada@", f"person{number}@") for number in range(4)))
+    everybody = [
+        {"email1": f"person{number}@example.com", "candidate_id": 5001 + number}
+        for number in range(4)
+    ]
+    if stranger:
+        everybody += [{"email1": "eve@example.com", "candidate_id": 5000}]
+    answer = Fault("body", "add_candidates", skip=1, body=everybody)
+    with Sandbox(faults=[answer]) as service:
+        ending = hiring.run(service, candidates_per_request=2).ending
+        assert ending is (Ending.STOPPED if stranger else Ending.COMPLETED)
+        assert len(service.candidates) == 4
+        assert len(invited(service)) == (0 if stranger else 4)
+
+
+def test_ids_with_other_peoples_names_invite_nobody(hiring: Hiring) -> None:
+    """Interface 4.5: the candidates are answered as sent; anything else is a person's to settle."""
+    with Sandbox(faults=[Fault("shuffled", "add_candidates")]) as service:
+        assert hiring.run(service).ending is Ending.NEEDS_ATTENTION
+        assert hiring.run(service).ending is Ending.NEEDS_ATTENTION
+        assert (len(service.candidates), invited(service)) == (3, [])
+    reasons = {each["why"] for each in hiring.seen(standing)["candidates"]}
+    assert all("another name" in reason for reason in reasons)
 
 
 @pytest.mark.parametrize("operation", ["attach_problem", "invite"])

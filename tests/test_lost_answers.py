@@ -78,6 +78,7 @@ NO_TO_THIS_INVITATION = Story([REFUSED, DONE, DONE], LOOK, {"added": 3, "invited
 HALVED = Story([REFUSED, DONE, DONE, DONE])
 # Added, and the answer does not say under which id.
 ONE_WITHOUT_ID = Story([DONE, DONE], LOOK, {"added": 2, "invited": 2, "unsure": 1})
+TWO_WITHOUT_ID = Story([DONE, DONE], LOOK, {"added": 1, "invited": 1, "unsure": 2})
 A_STRANGER = Story([DONE], STOPPED, {"added": 2, "waiting": 3}, again=True)
 
 MISSING_IDS = {**IN_DOUBT, ATTACH: AS_EVER[ATTACH], INVITE: AS_EVER[INVITE]}
@@ -123,7 +124,9 @@ TABLE: Table = {
     "not JSON": ({"kind": "body", "body": "{"}, MISSING_IDS),
     "another shape": ({"kind": "body", "body": {"ok": True}}, MISSING_IDS),
     "no ids": ({"kind": "no_ids"}, MISSING_IDS),
-    "ids as text": ({"kind": "string_ids"}, MISSING_IDS),
+    "ids as text": ({"kind": "string_ids"}, AS_EVER),
+    "a yes that says no": ({"kind": "body", "body": {"success": False}}, IN_DOUBT),
+    "ids and names of others": ({"kind": "shuffled"}, {**AS_EVER, ADD: TWO_WITHOUT_ID}),
     "ids true": ({"kind": "bool_ids"}, MISSING_IDS),
     "a row missing": ({"kind": "partial"}, {**AS_EVER, ADD: ONE_WITHOUT_ID}),
     "a row twice": ({"kind": "doubled"}, {**AS_EVER, ADD: ONE_WITHOUT_ID}),

@@ -211,6 +211,9 @@ def emails(rows: list[dict[str, object]]) -> list[object]:
         ("partial", lambda rows: len(rows) == 2),
         ("doubled", lambda rows: len(rows) == 4 and len(set(ids(rows))) == 4
             and len(set(emails(rows))) == 3),
+        ("shuffled", lambda rows: emails(rows) == [p["email1"] for p in PEOPLE]
+            and ids(rows) == [5005, 5006, 5004]
+            and rows[0]["first_name"] == PEOPLE[1]["first_name"]),
         ("stranger", lambda rows: emails(rows)[3] not in [p["email1"] for p in PEOPLE]),
         ("extra_keys", lambda rows: all(len(row) > 7 for row in rows) and ids(rows)[0] == 5004),
         ("no_ids", lambda rows: ids(rows) == [None] * 3),

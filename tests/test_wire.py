@@ -15,8 +15,10 @@ from tasks.service.wire import (
     add_candidates,
     attach_problem,
     create_project,
+    id_elsewhere,
     invite,
     match_answer,
+    read_added,
     read_problems,
     read_project_id,
     service_date,
@@ -117,7 +119,16 @@ PROJECT_IDS = [
     (b'{"id": 0}', None),
     (b'{"id": -1}', None),
     (b'{"id": true}', None),
-    (b'{"id": "101"}', None),
+    (b'{"id": "101"}', 101),
+    (b'{"id": "0101"}', None),
+    (b'{"id": "+101"}', None),
+    (b'{"id": " 101"}', None),
+    (b'{"id": "0"}', None),
+    (b'{"id": "9223372036854775807"}', 9223372036854775807),
+    (b'{"id": "9223372036854775808"}', None),
+    ('{"id": "\u0661\u0660\u0661"}'.encode(), None),
+    (b'{"id": ""}', None),
+    (b'{"id": "abc"}', None),
     (b'{"id": 101.0}', None),
     (b'{"id": null}', None),
     (b'{"id": ' + b"9" * 5000 + b"}", None),
@@ -133,7 +144,7 @@ PROJECT_IDS = [
 
 @pytest.mark.parametrize(("body", "found"), PROJECT_IDS, ids=range(len(PROJECT_IDS)))
 def test_a_project_id_is_an_integer_or_nothing(body: bytes | None, found: int | None) -> None:
-    """Integers, not booleans, not strings of another shape; anything else is no id."""
+    """Integers, or their decimal text; not booleans, not strings of another shape."""
     assert read_project_id(body) == found
 
 
@@ -142,6 +153,7 @@ def entry(email: Any, candidate_id: Any, **more: Any) -> dict[str, Any]:
 
 
 A, B, C = "a@x.org", "b@x.org", "c@x.org"
+SENT = dict.fromkeys((A, B, C), ("Ada", "Lovelace"))
 MATCHES: list[tuple[str, list[Any], dict[str, int], int]] = [
     ("as sent", [entry(A, 1), entry(B, 2), entry(C, 3)], {A: 1, B: 2, C: 3}, 0),
     ("reordered", [entry(C, 3), entry(A, 1), entry(B, 2)], {A: 1, B: 2, C: 3}, 0),
@@ -163,7 +175,8 @@ MATCHES: list[tuple[str, list[Any], dict[str, int], int]] = [
     ("a stranger without id", [entry(A, 1), entry("z@x.org", None)], {A: 1}, 1),
     ("no email", [entry(A, 1), {"candidate_id": 2}, entry(None, 3)], {A: 1}, 0),
     ("not objects", [entry(A, 1), None, 7, "x", [B, 2]], {A: 1}, 0),
-    ("id as text", [entry(A, "1"), entry(B, 2)], {B: 2}, 0),
+    ("id as text", [entry(A, "1"), entry(B, 2)], {A: 1, B: 2}, 0),
+    ("one id for two, once as text", [entry(A, "1"), entry(B, 1), entry(C, 3)], {C: 3}, 0),
     ("id as truth", [entry(A, True), entry(B, 2)], {B: 2}, 0),
     ("id as float", [entry(A, 1.0), entry(B, 2)], {B: 2}, 0),
     ("only a stranger", [entry("z@x.org", 9)], {}, 1),
@@ -177,18 +190,97 @@ def test_answers_are_matched_by_email(
     answer: list[Any], ids: dict[str, int], strangers: int
 ) -> None:
     """Interface 4.5: never by position; whoever got no id, or not one of their own, is without."""
-    without = tuple(key for key in (A, B, C) if key not in ids)
-    matched = match_answer(json.dumps(answer).encode(), (A, B, C))
-    assert matched == Matched(ids, without, strangers)
+    matched = match_answer(json.dumps(answer).encode(), SENT)
+    assert (matched.ids, len(matched.strangers)) == (ids, strangers)
+    assert list(matched.without) == [key for key in SENT if key not in ids]
 
 
 UNUSABLE = [None, b"", b"None", b"{}", b"[]", b"[{}]", b'[{"email1": "a@x.org"}]', b'[{"candidate']
 
 
 @pytest.mark.parametrize("body", UNUSABLE)
-def test_an_answer_without_one_usable_id_is_nothing(body: bytes | None) -> None:
-    """Added, ids unknown: None, not an empty match."""
-    assert match_answer(body, (A, B, C)) is None
+def test_an_answer_without_one_usable_id_gives_nobody_one(body: bytes | None) -> None:
+    """Added, ids unknown."""
+    assert read_added(body) is None
+    why = "Probably added, but the answer gave no usable candidate id."
+    assert match_answer(body, SENT) == Matched({}, dict.fromkeys(SENT, why), {})
+
+
+PERHAPS = [
+    [{"email1": A, "candidateId": 7}],
+    [{"email1": A, "id": "7"}],
+    [{"email1": A, "candidate_id": None, "candidateId": True, "id": 7}],
+    {"candidates": [{"email1": A, "candidate_id": 7}]},
+    {"total": 1, "data": [{"email1": A, "id": 7}]},
+]
+
+
+@pytest.mark.parametrize("answer", PERHAPS, ids=range(len(PERHAPS)))
+def test_an_id_elsewhere_is_shown_and_never_believed(answer: Any) -> None:
+    """It helps who settles the doubt; the interface has ids in one place."""
+    matched = match_answer(json.dumps(answer).encode(), SENT)
+    assert not matched.ids
+    assert matched.without[A] == (
+        "Probably added, perhaps as candidate 7, which the answer has elsewhere."
+    )
+    assert "no usable candidate id" in matched.without[B]
+
+
+def test_two_ids_elsewhere_are_none() -> None:
+    """What would lead to the wrong person is not offered."""
+    answer = [{"email1": A, "id": 7}, {"email1": A, "id": 8}]
+    assert "no usable" in match_answer(json.dumps(answer).encode(), SENT).without[A]
+
+
+PROJECT_ELSEWHERE = [
+    (b'{"projectId": 7}', 7),
+    (b'{"project_id": "7"}', 7),
+    (b'{"project": {"id": 7}}', 7),
+    (b'{"data": {"projectId": 7, "id": 7}}', 7),
+    (b'[{"id": 7}]', 7),
+    (b'{"id": true, "projectId": 7}', 7),
+    (b'{"project": {"id": 7}, "owner": {"id": 8}}', None),
+    (b'{"name": "7"}', None),
+    (b'{"id": 0}', None),
+    (b"7", None),
+    (b"created", None),
+    (None, None),
+]
+
+
+@pytest.mark.parametrize(("body", "number"), PROJECT_ELSEWHERE)
+def test_a_projects_id_elsewhere_is_for_a_person(body: bytes | None, number: int | None) -> None:
+    """Shown where it is certain what it could be, believed nowhere."""
+    assert id_elsewhere(body) == number
+
+
+NAMES = [
+    ("as sent", {"first_name": "Zoë", "last_name": "van Dam"}, True),
+    ("left out", {}, True),
+    ("empty", {"first_name": "", "last_name": " "}, True),
+    ("of another shape", {"first_name": None, "last_name": ["van Dam"]}, True),
+    ("in capitals", {"first_name": "ZOË", "last_name": "VAN DAM"}, True),
+    ("other blanks", {"first_name": " Zoë ", "last_name": "van\u00a0 Dam"}, True),
+    ("decomposed", {"first_name": "Zoe\u0308", "last_name": "van Dam"}, True),
+    ("another first name", {"first_name": "Eve", "last_name": "van Dam"}, False),
+    ("another last name", {"last_name": "Dam"}, False),
+    ("the other way round", {"first_name": "van Dam", "last_name": "Zoë"}, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("answered", "alike"), [each[1:] for each in NAMES], ids=[each[0] for each in NAMES]
+)
+def test_an_id_under_another_name_is_in_doubt(answered: dict[str, Any], alike: bool) -> None:
+    """Ids shuffled among right addresses would lead people to each other's assessment."""
+    answer = [entry(A, 1, **answered), entry(B, 2, first_name="Bo", last_name="X")]
+    sent = {A: ("Zoë", "van Dam"), B: ("Bo", "X")}
+    matched = match_answer(json.dumps(answer).encode(), sent)
+    assert matched.ids == ({A: 1, B: 2} if alike else {B: 2})
+    if not alike:
+        assert matched.without[A] == (
+            "Probably added as candidate 1, but the answer gave this address another name."
+        )
 
 
 @given(
@@ -200,10 +292,7 @@ def test_an_answer_without_one_usable_id_is_nothing(body: bytes | None) -> None:
 def test_no_two_people_ever_share_an_id(sent: list[str], answer: list[tuple[str, int]]) -> None:
     """Whatever is answered: each row sent is accounted for, each id was answered for it."""
     body = json.dumps([entry(email, found) for email, found in answer]).encode()
-    matched = match_answer(body, sent)
-    if matched is None:
-        assert all(found <= 0 for _, found in answer)
-        return
+    matched = match_answer(body, dict.fromkeys(sent, ("Ada", "Lovelace")))
     assert sorted([*matched.ids, *matched.without]) == sorted(sent)
     for key, found in matched.ids.items():
         assert {email for email, other in answer if other == found} == {key}
@@ -253,9 +342,10 @@ def test_a_problem_needs_only_its_id_and_title() -> None:
 
 def test_entries_that_are_no_problems_are_left_out() -> None:
     """The array itself shows that the token and the API work (interface 4.2)."""
-    entries = [None, 3, {}, {"id": "1", "title": "x"}, {"id": True, "title": "x"}, {"id": 2}, FULL]
+    entries = [None, 3, {}, {"id": "x", "title": "x"}, {"id": True, "title": "x"}, {"id": 2}, FULL]
     problems = read_problems(json.dumps(entries).encode())
-    assert [one.id for one in problems or []] == [42]
+    assert problems is not None
+    assert ([each.id for each in problems], problems.unusable) == ([42], 6)
     assert read_problems(b"[]") == []
 
 
@@ -265,3 +355,9 @@ def test_entries_that_are_no_problems_are_left_out() -> None:
 def test_anything_but_an_array_is_not_the_list(body: bytes | None) -> None:
     """A web page, an error object or a cut answer is not the list of problems."""
     assert read_problems(body) is None
+
+
+def test_a_problem_whose_id_is_text_has_it_as_a_number() -> None:
+    """A definition names it by that number, and it is attached by it."""
+    [problem] = read_problems(json.dumps([FULL | {"id": "42"}]).encode()) or []
+    assert problem.id == 42

@@ -10,7 +10,7 @@ from flows.cli.arguments import AsJson
 from flows.cli.speech import answering, counted, print_json, say, say_table
 
 if TYPE_CHECKING:
-    from tasks.service.problem import Problem
+    from tasks.service.problem import Problem, Problems
 
 SHOWN = ("id", "title", "difficulty", "skills", "time_limit")
 SEARCHED = ("id", "title", "difficulty", "skills", "description")
@@ -48,6 +48,8 @@ def problems(
         say(f"{counted(len(found), 'problem')}. Put one into a definition:  problem: {found[0].id}")
     elif listed:
         say("No problem fits. All of them: campaign problems", *_choices(listed))
+    elif listed.unusable:
+        say(f"The service lists {counted(listed.unusable, 'problem')}, without an id or a title.")
     else:
         say("No problems yet.")
 
@@ -106,7 +108,7 @@ def _worded(value: Any) -> str:
     return str(value)
 
 
-async def list_problems() -> "list[Problem]":
+async def list_problems() -> "Problems":
     """Ask the service. Raises BadSettings, and CampaignError where it does not answer."""
     from config.settings import load_local, load_service
     from tasks.service.client import Service

@@ -16,7 +16,7 @@ from tasks.service.channel import IN_FLIGHT, Lane, exchange, open_client
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
 from tasks.service.exchange import Exchange, Phase
 from tasks.service.patience import Patience, TryAgain
-from tasks.service.problem import Problem, read_problems
+from tasks.service.problem import Problems, read_problems
 from tasks.service.wire import Request
 
 _TOKEN_SECONDS = 10.0  # one try at a token; a call waits for it within its own deadline
@@ -114,7 +114,7 @@ class Service:
         """Replace token number `used`, once for all. Raises Unreachable, CredentialsRefused."""
         await self._tokens.renew(used)
 
-    async def problems(self) -> list[Problem]:
+    async def problems(self) -> Problems:
         """List the problems (interface 4.2), trying again where that can help.
 
         Raises Unreachable, CredentialsRefused, and NotTheService for any answer but an array.

@@ -1,10 +1,10 @@
 """A problem as the service lists it: 21 fields, of which we depend on two (interface 2, 4.2)."""
 
-import json
 from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     StrictInt,
@@ -13,6 +13,8 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
+
+from tasks.service.answer import parsed, read_id
 
 Value = TypeVar("Value")
 
@@ -28,6 +30,11 @@ def _or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
 Lenient = Annotated[Value | None, WrapValidator(_or_none)]
 
 
+def _number(value: Any) -> Any:
+    """Take "42" for 42; everything else as it is."""
+    return read_id(value) if isinstance(value, str) else value
+
+
 class Problem(BaseModel):
     """One problem. `id` and `title` are certain, everything else is as told or None.
 
@@ -38,7 +45,7 @@ class Problem(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    id: StrictInt
+    id: Annotated[StrictInt, BeforeValidator(_number)]
     title: StrictStr
     description: Lenient[str] = None
     time_limit: Lenient[int] = None
@@ -61,22 +68,25 @@ class Problem(BaseModel):
     viewed_by_current_user: Lenient[bool] = None
 
 
-def read_problems(body: bytes | None) -> list[Problem] | None:
+class Problems(list[Problem]):
+    """The problems of a list; `unusable` counts its entries without a usable id or title."""
+
+    unusable = 0
+
+
+def read_problems(body: bytes | None) -> Problems | None:
     """Read the list of problems; None when the answer is not an array.
 
     The array alone shows that the token and the API work (interface 4.2), so an entry without a
     usable id or title is left out rather than an error.
     """
-    try:
-        answer = json.loads(body) if body else None
-    except (ValueError, RecursionError):
-        return None
+    answer = parsed(body)
     if not isinstance(answer, list):
         return None
-    problems = []
+    problems = Problems()
     for entry in answer:
         try:
             problems.append(Problem.model_validate(entry))
         except ValidationError:
-            continue
+            problems.unusable += 1
     return problems

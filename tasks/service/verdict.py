@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
-from tasks.service import wire
+from tasks.service import answer, wire
 from tasks.service.exchange import Exchange, Operation, Phase
 
 __all__ = ["Exchange", "Operation", "Phase", "Proof", "Then", "Verdict", "pause_of", "verdict"]
@@ -68,6 +68,8 @@ _NETWORK_FAILURES = frozenset(
         "Unreachable",
     }
 )
+
+_PAGES = {"text/html", "application/xhtml+xml"}
 
 _ASKED = {
     Operation.CREATE: "creating the project",
@@ -159,8 +161,8 @@ def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
 
 
 def _accepted(operation: Operation, seen: Exchange) -> Verdict:
-    if _media_type(seen.content_type) in {"text/html", "application/xhtml+xml"}:
-        # A login page or a fallback page answers 200 to everything.
+    if answer.is_page(seen.body):
+        # A login page or a fallback page answers 200 to everything, under any label.
         return Verdict(
             Proof.UNSURE,
             Then.STOP,
@@ -168,11 +170,18 @@ def _accepted(operation: Operation, seen: Exchange) -> Verdict:
         )
     if seen.body_failed:
         return _unsure(operation, "The service said yes although the request broke off midway")
+    if no := answer.no_within(seen.body):
+        return _unsure(operation, f"The service said yes and no at the same time ({no})")
+    if seen.body is None and _media_type(seen.content_type) in _PAGES:
+        return _unsure(operation, "A web page was announced, and lost on its way")
     if operation is Operation.CREATE and wire.read_project_id(seen.body) is None:
+        elsewhere = wire.id_elsewhere(seen.body)
+        perhaps = f", perhaps as {elsewhere}, which the answer has elsewhere" if elsewhere else ""
         return Verdict(
             Proof.UNSURE,
             Then.GO_ON,
-            "The service said yes but gave no usable project id: the project was probably created.",
+            "The service said yes but gave no usable project id: the project was probably"
+            f" created{perhaps}.",
         )
     if operation is Operation.ADD and wire.read_added(seen.body) is None:
         return Verdict(

@@ -5,12 +5,14 @@ leaves status codes and most bodies open, and an unknown extra field is never an
 """
 
 import json
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypedDict
 
 from config.email_key import email_key
+from tasks.service.answer import parsed, read_id
 from tasks.service.exchange import Operation
 from tasks.service.problem import Problem, read_problems
 
@@ -23,6 +25,7 @@ __all__ = [
     "add_candidates",
     "attach_problem",
     "create_project",
+    "id_elsewhere",
     "invite",
     "match_answer",
     "read_added",
@@ -34,7 +37,9 @@ __all__ = [
 # The service names months in English whatever the locale of this machine.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
-_LARGEST_ID = 2**63 - 1  # what a database keeps; an id beyond it could not be referred to again
+# Where other services keep an id. What is read there is shown to a person, and never believed.
+_PROJECT_ID_ELSEWHERE = ("id", "projectId", "project_id")
+_CANDIDATE_ID_ELSEWHERE = ("candidate_id", "candidateId", "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +66,22 @@ class CandidateBody(TypedDict):
     stage_id: int
 
 
+Names = tuple[str, str]
+"""First and last name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Matched:
     """The answer of a bulk add, by who was sent.
 
-    `ids` maps an email key to its candidate_id. `without` holds the keys, in the order sent, that
-    got no usable id. `strangers` counts answers for people who were not sent.
+    `ids` maps an email key to its candidate_id. `without` says of each key, in the order sent,
+    that got no usable id, what a person is to know of it. `strangers` are answered people who were
+    not sent, with the ids they were answered with.
     """
 
     ids: dict[str, int]
-    without: tuple[str, ...]
-    strangers: int
+    without: dict[str, str]
+    strangers: dict[str, frozenset[int]]
 
 
 def create_project(
@@ -130,8 +140,21 @@ def service_date(when: datetime | None) -> str:
 
 def read_project_id(body: bytes | None) -> int | None:
     """Read the id from the answer to create-a-project (interface 4.3); None: not usable."""
-    answer = _parsed(body)
-    return _id(answer.get("id")) if isinstance(answer, dict) else None
+    answer = parsed(body)
+    return read_id(answer.get("id")) if isinstance(answer, dict) else None
+
+
+def id_elsewhere(body: bytes | None) -> int | None:
+    """Read a project's id where the interface does not have it, for a person to look at.
+
+    None: there is none, or more than one.
+    """
+    answer = parsed(body)
+    below = answer.values() if isinstance(answer, dict) else answer
+    places = [answer, *below] if isinstance(answer, dict | list) else []
+    objects = [each for each in places if isinstance(each, dict)]
+    ids = {read_id(each.get(name)) for each in objects for name in _PROJECT_ID_ELSEWHERE} - {None}
+    return ids.pop() if len(ids) == 1 else None
 
 
 def read_added(body: bytes | None) -> list[tuple[str, int | None]] | None:
@@ -139,57 +162,85 @@ def read_added(body: bytes | None) -> list[tuple[str, int | None]] | None:
 
     None when it is not an array, or not one of its entries names a person with a usable id.
     """
-    answer = _parsed(body)
-    if not isinstance(answer, list):
-        return None
-    added = [
-        (email_key(entry["email1"]), _id(entry.get("candidate_id")))
-        for entry in answer
-        if isinstance(entry, dict) and isinstance(entry.get("email1"), str)
-    ]
-    return added if any(found is not None for _, found in added) else None
+    added = [(key, read_id(entry.get("candidate_id"))) for key, entry in _people(parsed(body))]
+    return added if any(number is not None for _, number in added) else None
 
 
-def match_answer(body: bytes | None, sent: Sequence[str]) -> Matched | None:
-    """Give each email key that was sent the id it was answered with; None: nothing is usable.
+def match_answer(body: bytes | None, sent: Mapping[str, Names]) -> Matched:
+    """Give each email key that was sent the id it was answered with.
 
     Matched by email, never by position: the interface promises no order (interface 4.5). Two ids
     for one person, or one id for two people, would send somebody another one's invitation: nobody
-    concerned gets an id.
+    concerned gets an id. Nor does an address that was answered with somebody else's name.
     """
-    added = read_added(body)
-    if added is None:
-        return None
-    found: dict[str, set[int]] = {}
+    answer = parsed(body)
+    ids: dict[str, set[int]] = {}
     owners: dict[int, set[str]] = {}
-    for key, candidate_id in added:
-        ids = found.setdefault(key, set())
-        if candidate_id is not None:
-            ids.add(candidate_id)
-            owners.setdefault(candidate_id, set()).add(key)
-    matched: dict[str, int] = {}
-    for key in sent:
-        ids = found.get(key, set())
-        if len(ids) == 1 and len(owners[min(ids)]) == 1:
-            matched[key] = min(ids)
-    without = tuple(key for key in sent if key not in matched)
-    return Matched(matched, without, len(found.keys() - set(sent)))
+    renamed: set[str] = set()
+    for key, entry in _people(answer):
+        numbers = ids.setdefault(key, set())
+        if (number := read_id(entry.get("candidate_id"))) is not None:
+            numbers.add(number)
+            owners.setdefault(number, set()).add(key)
+        if key in sent and _other_name(sent[key], entry):
+            renamed.add(key)
+    unique = {
+        key: min(numbers)
+        for key in sent
+        if len(numbers := ids.get(key, set())) == 1 and len(owners[min(numbers)]) == 1
+    }
+    elsewhere = _ids_elsewhere(answer)
+    return Matched(
+        ids={key: number for key, number in unique.items() if key not in renamed},
+        without={
+            key: _without(unique.get(key), elsewhere.get(key))
+            for key in sent
+            if key not in unique or key in renamed
+        },
+        strangers={key: frozenset(ids[key]) for key in ids.keys() - sent.keys()},
+    )
+
+
+def _people(answer: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each entry of an array that names an address, by its email key."""
+    for entry in answer if isinstance(answer, list) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("email1"), str):
+            yield email_key(entry["email1"]), entry
+
+
+def _other_name(sent: Names, entry: Mapping[str, Any]) -> bool:
+    """Whether an entry has a name that is not the one sent, whatever its case and blanks."""
+    answered = (entry.get("first_name"), entry.get("last_name"))
+    return any(
+        isinstance(name, str) and name.strip() and _folded(name) != _folded(own)
+        for name, own in zip(answered, sent, strict=True)
+    )
+
+
+def _folded(name: str) -> str:
+    whole = unicodedata.normalize("NFC", name).casefold()
+    return unicodedata.normalize("NFC", " ".join(whole.split()))
+
+
+def _ids_elsewhere(answer: Any) -> dict[str, int]:
+    """Ids by email key where the interface does not have them: in another field, or further in."""
+    lists = [answer, *(answer.values() if isinstance(answer, dict) else ())]
+    found: dict[str, set[int | None]] = {}
+    for key, entry in (person for each in lists for person in _people(each)):
+        numbers = (read_id(entry.get(name)) for name in _CANDIDATE_ID_ELSEWHERE)
+        found.setdefault(key, set()).add(next(filter(None, numbers), None))
+    return {key: number for key, (number, *more) in found.items() if number and not more}
+
+
+def _without(renamed: int | None, elsewhere: int | None) -> str:
+    if renamed is not None:
+        return (
+            f"Probably added as candidate {renamed}, but the answer gave this address another name."
+        )
+    if elsewhere is not None:
+        return f"Probably added, perhaps as candidate {elsewhere}, which the answer has elsewhere."
+    return "Probably added, but the answer gave no usable candidate id."
 
 
 def _json(body: object) -> bytes:
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
-
-
-def _parsed(body: bytes | None) -> Any:
-    """Parse JSON; None for anything else."""
-    try:
-        return json.loads(body) if body else None
-    except (ValueError, RecursionError):  # not JSON, not text, absurd numbers, absurd nesting
-        return None
-
-
-def _id(value: object) -> int | None:
-    """Accept an integer that can be an id; a boolean is an int only to Python."""
-    if type(value) is int and 0 < value <= _LARGEST_ID:
-        return value
-    return None

@@ -1,0 +1,50 @@
+"""What the body of an answer says, whatever its label. Pure.
+
+Services send JSON as text/html and log-in pages as JSON, or leave the type out: nothing here looks
+at a Content-Type.
+"""
+
+import codecs
+import json
+from typing import Any
+
+_LARGEST_ID = 2**63 - 1  # what a database keeps; an id beyond it could not be referred to again
+_MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def parsed(body: bytes | None) -> Any:
+    """Parse JSON; None for anything else."""
+    try:
+        return json.loads(body) if body else None
+    except (ValueError, RecursionError):  # not JSON, not text, absurd numbers, absurd nesting
+        return None
+
+
+def is_page(body: bytes | None) -> bool:
+    """Whether this is a web page or other markup: behind blanks and a mark, it begins with <."""
+    start = body or b""
+    for mark in _MARKS:
+        start = start.removeprefix(mark)
+    return start.lstrip(b" \t\r\n\f\v\0").startswith(b"<")  # a NUL: UTF-16 and UTF-32
+
+
+def no_within(body: bytes | None) -> str | None:
+    """Name what says no in a body that came with a 2xx: `success: false`; None: nothing does."""
+    answer = parsed(body)
+    if answer is False:
+        return "false"
+    if not isinstance(answer, dict):
+        return None
+    for name in ("success", "ok"):
+        if answer.get(name) is False:
+            return f"{name}: false"
+    return next((f"it has {name}" for name in ("error", "errors") if answer.get(name)), None)
+
+
+def read_id(value: object) -> int | None:
+    """Read an id: a whole number above 0, or its decimal text as "701"; None: it is neither."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+        number = int(value)
+        value = number if str(number) == value else None
+    # A boolean is an int only to Python.
+    return value if type(value) is int and 0 < value <= _LARGEST_ID else None
