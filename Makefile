@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip --disable-pip-version-check install -qq
+# The pip of $(PYTHON) installs into each environment; one of their own would be old and unlocked.
+PIP := $(PYTHON) -m pip --disable-pip-version-check --python
 TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench fuzz mutants advisories
@@ -59,25 +60,25 @@ setup-tests: $(VENV)/.ready-tests  ## the same, with what tests and checks need
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit("campaign needs Python 3.11 to 3.13; name one with  make PYTHON=python3.12" if not (3, 11) <= sys.version_info < (3, 14) else 0)'
 	@echo "Setting up $(VENV); the first time takes a minute or two."
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
 	@sed '/^# tests and checks/,$$d' requirements.lock > $(VENV)/run.lock
-	@$(PIP) --require-hashes -r $(VENV)/run.lock
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@$(PIP) $(BIN)/python install -qq --require-hashes -r $(VENV)/run.lock
+	@$(PIP) $(BIN)/python install -qq --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.ready-tests: $(VENV)/.ready
-	@$(PIP) --require-hashes -r requirements.lock
+	@$(PIP) $(BIN)/python install -qq --require-hashes -r requirements.lock
 	@touch $@
 
 .fuzz/.ready: also := -r $(VENV)/run.lock
 .mutants/.ready: also := -r requirements.lock
 $(BESIDE:%=.%/.ready): .%/.ready: .ci/%.lock $(VENV)/.ready
-	@test -x .$*/bin/python || $(PYTHON) -m venv .$*
-	@.$*/bin/pip --disable-pip-version-check install -qq --require-hashes -r $< $(also)
+	@test -x .$*/bin/python || $(PYTHON) -m venv --without-pip .$*
+	@$(PIP) .$*/bin/python install -qq --require-hashes -r $< $(also)
 	@touch $@
 
 lock:                  ## resolve pyproject.toml anew into every lock
-	@test -x .lock/bin/uv || ($(PYTHON) -m venv .lock && .lock/bin/pip install --quiet uv)
+	@test -x .lock/bin/uv || ($(PYTHON) -m venv --without-pip .lock && $(PIP) .lock/bin/python install -qq uv)
 	@PATH=.lock/bin:$$PATH sh .ci/lock $(BESIDE)
 
 clean:                 ## forget the environments, keep the ledger

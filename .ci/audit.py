@@ -1,14 +1,15 @@
 """`make audit`: what is installed from requirements.lock, under which licences; no network needed.
 
 Writes dist/sbom.cdx.json, a bill of materials (CycloneDX 1.6), the same for the same packages. Ends
-with 1 where a locked package is missing, or bears a licence that nobody has agreed to.
+with 1 where a locked package is missing, or bears a licence that nobody has agreed to, and where a
+package is installed that the lock does not name.
 """
 
 import json
 import re
 import sys
 import tomllib
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, distributions
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -99,6 +100,10 @@ def main() -> int:
         if not agreed(name, expression):
             complaints.append(f"{name}: nobody has agreed to its licence ({expression or 'none'})")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    installed = {canonicalize_name(package.name) for package in distributions()}
+    unlocked = sorted(installed - locked(text).keys() - {project["name"]})
+    mend = "make clean setup-tests"
+    complaints += [f"{name} is installed and not locked: {mend}" for name in unlocked]
     own = {"type": "application", "name": project["name"], "version": project["version"]}
     bill = {
         "bomFormat": "CycloneDX",
