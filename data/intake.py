@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
@@ -10,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, sel
 from config.definition import Definition
 from data import forgotten
 from data.remaining import Changes, Known, compare, fields_of
+from data.same_campaign import OPEN, refuse_another
 from data.states import Step
 from data.tables import Campaign, Candidate, table_of
 from data.timetables import NONE
@@ -74,6 +76,7 @@ class Intent:
     timetable: str = NONE
     timezone: str | None = None
     belongs_to: str | None = None
+    keep_project: bool = False  # a person said that it is the same campaign
 
 
 def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
@@ -142,13 +145,19 @@ def row_of(connection: Connection, key: str) -> int:
 def take_over(
     connection: Connection, definition: Definition, intent: Intent, at: datetime
 ) -> tuple[int, Changes]:
-    """Write what is new. The campaign's own fields follow the definition until they were sent."""
+    """Write what is new. The campaign's own fields follow the definition until they were sent.
+
+    Raises AnotherCampaign: its key may have been taken since the definition was read.
+    """
     found = connection.execute(_CAMPAIGN, {"wanted": definition.campaign}).first()
     if found is None:
         row = connection.execute(_NEW, _first(definition, intent, at)).scalar_one()
         changes = compare(definition, {})
     else:
         row = found.id
+        if not intent.keep_project:
+            belongs_to = Path(intent.belongs_to) if intent.belongs_to else None
+            refuse_another(definition, found, intent.digest, Path(intent.definition), belongs_to)
         connection.execute(_FOLLOW, {"row": row, **_followed(found, intent)})
         changes = compare(definition, known(connection, row))
     # Whatever a plan said before: somebody may have been forgotten meanwhile.
@@ -174,11 +183,11 @@ def _first(definition: Definition, intent: Intent, at: datetime) -> dict[str, An
 
 def _followed(found: Any, intent: Intent) -> dict[str, Any]:
     values = _about(intent)
-    if found.project_state in (Step.WAITING, Step.REFUSED):
+    if found.project_state in OPEN:
         values |= _project(intent)
         if intent.project_id is not None:
             values["project_state"] = Step.DONE
-    if found.problem_state in (Step.WAITING, Step.REFUSED):
+    if found.problem_state in OPEN:
         values |= _problem(intent)
         if not _has_problem(intent):
             values["problem_state"] = Step.DONE

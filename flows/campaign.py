@@ -23,6 +23,7 @@ from config.errors import BadInput, CampaignError
 from config.settings import load_local
 from data.ledger import Ledger, now
 from data.processes import HEARTBEAT_EXPIRES
+from data.same_campaign import AnotherCampaign
 from data.states import Ending
 from data.unusable import LedgerUnusable
 from flows.credentials import service_settings
@@ -74,14 +75,16 @@ async def run_campaign(
     campaign: str | None = None,
     definition: str | None = None,
     accept_removed: bool = False,
+    keep_project: bool = False,
 ) -> State[Any]:
     """Create the project, add its problem and its people, invite them, write their links.
 
     `file` is the definition (YAML or workbook) or a table of candidates with its `definition`;
     `campaign` picks one of several in a file. Safe to run again at any time. `accept_removed` lets
-    it go on although more people are gone from the definition than its guard allows.
+    it go on although more people are gone from the definition than its guard allows,
+    `keep_project` although the definition names another project or problem than the campaign has.
     """
-    asked = Asked(Path(file), campaign, Path(definition) if definition else None)
+    asked = Asked(Path(file), campaign, Path(definition) if definition else None, keep_project)
     return await see_through(asked, accept_removed)
 
 
@@ -126,6 +129,8 @@ async def see_through(
         return state_of(end)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         watching.failed(error)
+        if isinstance(error, AnotherCampaign):  # names no person, and no check would show it
+            return Failed(name=BAD_INPUT, message="\n".join(map(str, error.problems)))
         if isinstance(error, BadInput):
             with_definition = ("--campaign", asked.definition) if asked.definition else ()
             told = where_wrong(error.problems, asked.file, *with_definition)

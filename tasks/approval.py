@@ -7,7 +7,6 @@ from pathlib import Path
 
 from config.errors import BadInput
 from config.reading import digest_of
-from config.window import Window
 from data.approvals import Answer, Asked, NotAnswered, Plan, Standing
 from data.held import Holds
 from data.intake import Intent
@@ -44,7 +43,7 @@ def plan_of(
         if key not in held
     ]
     told = [
-        *_told(terms, left, people, timetable_of(wanted).window, Holds.of(held)),
+        *_told(wanted, terms, left, people, Holds.of(held)),
         *([("look", doubt)] if doubt else []),
     ]
     return Plan(
@@ -84,13 +83,12 @@ def _moves(add: Step, invite: Step, *, send: bool) -> bool:
 
 
 def _told(
-    terms: Intent | Campaign,
-    left: Remaining,
-    people: list[list[str]],
-    window: Window | None,
-    held: Holds,
+    wanted: Wanted, terms: Intent | Campaign, left: Remaining, people: list[list[str]], held: Holds
 ) -> Iterator[tuple[str, str]]:
-    yield "project", f'create "{terms.name}"' if left.create else f"{terms.project_id}, as it is"
+    window = timetable_of(wanted).window
+    # A definition names the project that it had created, and does not know its id.
+    project = (wanted.known and wanted.known.project_id) or terms.project_id
+    yield "project", f'create "{terms.name}"' if left.create else f"{project}, as it is"
     if left.attach:
         yield "problem", f"add {terms.problem_id or terms.problem_title}"
     else:

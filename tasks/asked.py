@@ -12,6 +12,7 @@ from config.settings import ServiceSettings
 from data.intake import Intent
 from data.ledger import Ledger
 from data.remaining import Changes, Remaining, after, compare, remaining
+from data.same_campaign import refuse_another
 from data.states import Step
 from data.tables import Campaign
 from data.timetables import kept
@@ -27,12 +28,14 @@ class AnotherService(CampaignError):
 class Asked:
     """One campaign of a file. `campaign` picks one of several; None where there is just one.
 
-    `definition` is the YAML definition that goes with a bare table of candidates.
+    `definition` is the YAML definition that goes with a bare table of candidates. `keep_project`:
+    a person said that it is the same campaign, whatever project and problem it names now.
     """
 
     file: Path
     campaign: str | None = None
     definition: Path | None = None
+    keep_project: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,10 @@ class Wanted:
 
 
 def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
-    """Read what is asked for, or recognise it by its bytes. Raises BadInput, AnotherService."""
+    """Read what is asked for, or recognise it by its bytes.
+
+    Raises BadInput, AnotherCampaign, AnotherService.
+    """
     digest = digest_of(asked.file, asked.definition)
     if asked.campaign is not None:
         known = ledger.campaign(asked.campaign)
@@ -63,6 +69,8 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
     known = ledger.campaign(definition.campaign)
     if known is not None:
         _same_service(known, service)
+        if not asked.keep_project:
+            refuse_another(definition, known, digest, asked.file, asked.definition)
     only_problem(definition, ledger)
     definition, gone = without_forgotten(definition, known, ledger)
     return Wanted(definition.campaign, digest, definition, known, service.base_url, gone)
@@ -152,6 +160,7 @@ def intent_of(
         app_url=service.app_url,
         definition=str(asked.file),
         belongs_to=str(asked.definition) if asked.definition else None,
+        keep_project=asked.keep_project,
         digest=wanted.digest,
         name=project.name,
         description=project.description,

@@ -117,6 +117,17 @@ def test_the_plan_says_what_would_be_sent_and_names_nobody(office: Office) -> No
     assert "campaign approve asked" in (end.reason or "")
 
 
+def test_the_plan_names_the_project_that_newcomers_come_into(office: Office) -> None:
+    """Its id is in the ledger: the definition knows only the name of what it had created."""
+    office.run(office.write("asked", people("ada"), more=REQUIRED))
+    answered(office)
+    office.run(office.folder / "asked.yaml")
+    [project] = office.service.record.projects
+    end = office.run(office.write("asked", people("ada", "grace"), more=REQUIRED))
+    assert end.plan is not None
+    assert f"project: {project.id}, as it is" in end.plan.plan.told
+
+
 def test_who_waits_for_an_approval_is_not_forgotten(office: Office) -> None:
     """The ledger has everyone, and who was taken out of the sheet; only nothing is sent."""
     office.run(office.write("asked", people("ada", "grace"), more=REQUIRED))

@@ -341,8 +341,8 @@ def test_a_plan_after_a_change_adds_and_reports(
     typed: Typed, ledger: Ledger, file: Path, half_done: Begun
 ) -> None:
     """New rows are added; changed, removed, unsure and refused ones are told and left alone."""
-    text = DEFINITION.replace("Ada, last", "Augusta, last").replace("problem: 42", "problem: 43")
-    text = text.replace("name: Backend", "name: Frontend").replace("grace@", "joan@")
+    text = DEFINITION.replace("Ada, last", "Augusta, last").replace("grace@", "joan@")
+    text = text.replace("name: Backend engineer", "name: Backend Engineer, description: New words")
     file.write_text(text, encoding="utf-8")
     before = list(ledger.candidates(half_done.campaign))
     answer = typed("plan", file.name)
@@ -351,7 +351,7 @@ def test_a_plan_after_a_change_adds_and_reports(
     assert "101, nothing to do" in told["project"]
     assert "1 candidate in 1 request" in told["add"] and "1 email" in told["invite"]
     assert "ada@example.com (first_name)" in answer.out
-    assert "project.name, problem" in answer.out
+    assert "changed     project.name, project.description: the service has no" in answer.out
     assert "grace@example.com" in told["removed"]
     assert "1 candidate" in told["unsure"] and "1 candidate" in told["refused"]
     assert answer.out.splitlines()[-1] == "Next: campaign run hiring.yaml"

@@ -26,6 +26,13 @@ OnlyKeys = Annotated[
     list[str] | None,
     typer.Option("--only", metavar="KEY", help="Of several campaigns only this one; repeatable."),
 ]
+KeepProject = Annotated[
+    bool,
+    typer.Option(
+        "--keep-project",
+        help="It is the same campaign: keep its project and problem, whatever FILE names now.",
+    ),
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, and nothing else, for a program.")
 ]

@@ -112,10 +112,10 @@ def _sample(folder: Path) -> Path:
 
 def _run(service: "Sandbox", sample: Path) -> int:
     """Run the sample campaign; answers how many requests the service received for it."""
-    from flows.cli.running import run_files
+    from flows.cli.running import Typed, run_files
 
     before = service.api_requests()
-    if run_files([sample]):
+    if run_files(Typed((sample,))):
         raise DemoFailed("The demo's campaign did not complete; the lines above say why.")
     return service.api_requests() - before
 

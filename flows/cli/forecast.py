@@ -14,6 +14,7 @@ from data.guard import too_many_gone
 from data.held import Held
 from data.ledger import Ledger
 from data.remaining import Changes, Known, after, compare, meant, remaining
+from data.same_campaign import OPEN
 from data.states import Step
 from data.tables import Campaign
 from data.turns import Wait
@@ -23,7 +24,6 @@ from tasks.foreseen import Foreseen, foreseen
 from tasks.service.wire import service_date
 from tasks.standing import furthest
 
-OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: a run may send it
 PLAIN = (
     *("campaign", "service", "project_id", "project", "problem", "create", "attach"),
     *("add", "requests", "invite", "done", "unsure", "refused", "sending", "withdrawn"),

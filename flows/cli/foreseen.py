@@ -7,9 +7,39 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from config.definition import Definition
+    from config.places import Problem
     from config.settings import LocalSettings
     from data.ledger import Ledger
     from flows.cli.forecast import Forecast
+
+
+def check_same(
+    definitions: "Sequence[Definition]", digest: str, file: Path, belongs_to: Path | None
+) -> None:
+    """Refuse definitions whose key has a campaign with another project or problem.
+
+    `digest` is that of the reading. Raises AnotherCampaign with all of them, BadSettings,
+    LedgerUnusable.
+    """
+    from config.settings import load_local
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+    from data.same_campaign import AnotherCampaign, refuse_another
+
+    problems: list[Problem] = []
+    try:
+        with Ledger.open(load_local().database_url, create=False) as ledger:
+            for definition in definitions:
+                known = ledger.campaign(definition.campaign)
+                try:
+                    if known is not None:
+                        refuse_another(definition, known, digest, file, belongs_to)
+                except AnotherCampaign as error:
+                    problems += error.problems
+    except NoLedger:
+        return
+    if problems:
+        raise AnotherCampaign(problems)
 
 
 def check_ahead(

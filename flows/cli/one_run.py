@@ -18,6 +18,7 @@ class OneRun:
     definition: "Definition"
     typed: list[str]
     accept_removed: bool = False
+    keep_project: bool = False
     end: "Finish | None" = None
     error: Exception | None = None
 

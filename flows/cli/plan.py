@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.arguments import AsJson, DefinitionFile, File, OnlyKeys, as_typed
+from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, as_typed
 from flows.cli.check import problem_in_words, project_in_words
 from flows.cli.complaints import doubtful
 from flows.cli.speech import answering, command, complain, counted, print_json, say
@@ -26,6 +26,7 @@ def plan(
         bool,
         typer.Option("--look", help="Ask the service whether the problem is there and open."),
     ] = False,
+    keep_project: KeepProject = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what a run would do, and do nothing.
@@ -33,7 +34,7 @@ def plan(
     Compares the campaign file with the ledger. Asks no service but for --look, sends nothing and
     records nothing.
     """
-    from flows.cli.foreseen import check_ahead
+    from flows.cli.foreseen import check_ahead, check_same
     from flows.cli.look import looked
     from flows.cli.only import check_only, picked
     from flows.cli.reading import read_shown
@@ -43,6 +44,8 @@ def plan(
         reading = read_shown(file, campaign)
         check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
         definitions = picked(reading.definitions, keys)
+        if not keep_project:
+            check_same(definitions, reading.digest, file, campaign)
         forecasts = _forecasts(definitions)
         check_ahead(definitions, forecasts, campaign or file)
         if look:
@@ -53,7 +56,8 @@ def plan(
         print_json({"campaigns": [seen.as_json() for seen in forecasts], "warnings": warnings})
     for definition, seen in zip(definitions, forecasts, strict=True):
         say(*lines_of(definition, seen), as_json=as_json)
-    say(*_next(forecasts, as_typed(file, campaign, keys)), as_json=as_json)
+    typed = as_typed(file, campaign, keys) + ["--keep-project"] * keep_project
+    say(*_next(forecasts, typed), as_json=as_json)
 
 
 def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":

@@ -1,19 +1,21 @@
 """`campaign run`: create, add, invite, and say what happened and what to type next."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flows.cli import garbage
-from flows.cli.arguments import AsJson, DefinitionFile, OnlyKeys, as_typed
+from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, as_typed
 from flows.cli.closing import beside_a_run, next_steps, summary
 from flows.cli.complaints import doubtful, explain
 from flows.cli.one_run import OneRun
 from flows.cli.speech import answering, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
+    from config.definition import Definition
     from flows.cli.progress import Progress
     from flows.ending import Finish
     from flows.temporary_server import TemporaryServer
@@ -38,6 +40,7 @@ def run(
     campaign: DefinitionFile = None,
     only: OnlyKeys = None,
     accept_removed: AcceptRemoved = False,
+    keep_project: KeepProject = False,
     as_json: AsJson = False,
 ) -> None:
     """Send a campaign: project, problem, people, invitations.
@@ -48,23 +51,26 @@ def run(
     from flows.cli.run_folder import run_folder
 
     folders = [file for file in files if file.is_dir()]
-    if folders and (len(files) > 1 or campaign or only or accept_removed):
+    if folders and (len(files) > 1 or campaign or only or accept_removed or keep_project):
         raise typer.BadParameter(f"{folders[0]} is a folder: type it alone", param_hint="FILE")
     if folders:
         raise typer.Exit(run_folder(folders[0], as_json=as_json))
-    raise typer.Exit(
-        run_files(files, campaign, only or (), accept_removed=accept_removed, as_json=as_json)
-    )
+    typed = Typed(tuple(files), campaign, tuple(only or ()), accept_removed, keep_project)
+    raise typer.Exit(run_files(typed, as_json=as_json))
 
 
-def run_files(
-    files: Sequence[Path],
-    campaign: Path | None = None,
-    only: Sequence[str] = (),
-    *,
-    accept_removed: bool = False,
-    as_json: bool = False,
-) -> int:
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed after `campaign run`: files, and how they are to be run."""
+
+    files: tuple[Path, ...]
+    campaign: Path | None = None
+    only: tuple[str, ...] = ()
+    accept_removed: bool = False
+    keep_project: bool = False
+
+
+def run_files(typed: Typed, *, as_json: bool = False) -> int:
     """Run every campaign of these files, or `only` those with some keys; answers the exit code.
 
     Raises BadInput, BadSettings.
@@ -76,9 +82,7 @@ def run_files(
         from flows.cli.progress import progress
 
         with answering(as_json):
-            runs = _read(files, campaign, only)
-            for run in runs:
-                run.accept_removed = accept_removed
+            runs = _read(typed)
             check_service()
             database = load_local().database_url
         with progress(as_json=as_json) as shown:
@@ -89,13 +93,15 @@ def run_files(
     return worst(codes)
 
 
-def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> list[OneRun]:
+def _read(typed: Typed) -> list[OneRun]:
     """Read every file before anything is sent. Raises BadInput with the problems of all."""
     from config.errors import BadInput
     from config.places import Place, Problem
+    from flows.cli.foreseen import check_same
     from flows.cli.only import check_only, picked
     from flows.cli.reading import read_shown
 
+    files, campaign, only = typed.files, typed.campaign, typed.only
     runs: list[OneRun] = []
     problems: list[Problem] = []
     warnings: list[Problem] = []
@@ -105,6 +111,8 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
     for file in files:
         try:
             reading = read_shown(file, campaign)
+            if not typed.keep_project:
+                check_same(picked(reading.definitions, only), reading.digest, file, campaign)
         except BadInput as error:
             problems += error.problems
             warnings += error.warnings
@@ -117,11 +125,16 @@ def _read(files: Sequence[Path], campaign: Path | None, only: Sequence[str]) -> 
             if any(earlier.key == definition.campaign for earlier in runs):
                 message = f"the campaign {definition.campaign} is in {first} already"
                 problems.append(Problem(Place(str(file)), "campaign", message=message))
-            runs.append(OneRun(file, campaign, definition, as_typed(file, campaign, only)))
+            runs.append(_as_typed(typed, file, definition))
     if problems:
         raise BadInput(problems, warnings, then)
     check_only(only, found, files)
     return runs
+
+
+def _as_typed(typed: Typed, file: Path, definition: "Definition") -> OneRun:
+    words = as_typed(file, typed.campaign, typed.only)
+    return OneRun(file, typed.campaign, definition, words, typed.accept_removed, typed.keep_project)
 
 
 def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "TemporaryServer") -> None:
@@ -143,6 +156,7 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
                 one.key,
                 str(one.definition_file.resolve()) if one.definition_file else None,
                 one.accept_removed,
+                one.keep_project,
                 return_state=True,
             )
 
