@@ -1,6 +1,7 @@
 """Settings from the environment or a `.env` file; secrets are never in a definition or printed."""
 
 import ipaddress
+import os
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -32,6 +33,15 @@ def home() -> Path:
     if (root / "pyproject.toml").is_file():
         return root
     return user_data_path("hiring-campaigns", appauthor=False)
+
+
+# Names, to a process that stands elsewhere, the folder in which its command was typed.
+TYPED_IN = "CAMPAIGN_TYPED_IN"
+
+
+def typed_in() -> Path:
+    """The folder in which the command was typed."""
+    return Path(os.environ.get(TYPED_IN) or Path.cwd())
 
 
 def _is_loopback(host: str) -> bool:
@@ -258,7 +268,7 @@ def load_address() -> str | None:
 
 def _load(settings: type[Settings]) -> Settings:
     # The later file wins, and the environment wins over both.
-    files = (home() / ".env", Path.cwd() / ".env")
+    files = (home() / ".env", typed_in() / ".env")
     core_files.forbid()  # from the first secret on
     try:
         refuse_open_files(files)

@@ -4,6 +4,13 @@ Prefect reads its settings from the environment at import, so this module must b
 """
 
 import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_data_path
+
+from data.own_files import make_folder
 
 # For every process that runs a flow, also those that a worker starts (flows/deployments.py).
 RUNS = {
@@ -25,14 +32,55 @@ SERVER = {
     ),
 }
 
+# Every process that is started from here, by us or by Prefect, imports what is installed, and
+# nothing of the folder in which a person types: there may be a `config.py` or a `tasks.py`.
+SAFE = {"PYTHONSAFEPATH": "1"}
+
 QUIET = {
     "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
 
+THEIRS = Path("~/.prefect")  # where Prefect is at home when nobody says otherwise
+OURS = user_data_path("hiring-campaigns", appauthor=False) / "prefect"
+
 
 def prepare(*, quiet: bool) -> None:
     """Set our defaults. `quiet` leaves the terminal to our own words; Prefect keeps its logs."""
-    wanted = RUNS | SERVER | (QUIET if quiet else {})
+    profiles = _profiles()
+    chosen = _active(profiles)
+    named = os.environ.get("PREFECT_HOME") or chosen.get("PREFECT_HOME") or OURS
+    home = Path(named).expanduser().absolute()
+    wanted = RUNS | SERVER | SAFE | (QUIET if quiet else {})
+    # Another Prefect, of a newer version, may have changed the database of the usual home.
+    wanted["PREFECT_HOME"] = str(home)
+    # Else Prefect looks for both in the working folder too, and executes what the second one names.
+    wanted["PREFECT_PROFILES_PATH"] = str(profiles)
+    wanted["PREFECT_LOGGING_SETTINGS_PATH"] = str(home / "logging.yml")
     for name, value in wanted.items():
-        os.environ.setdefault(name, value)
+        if name not in chosen:
+            os.environ.setdefault(name, value)
+    with suppress(OSError):  # its server says that it cannot be made
+        make_folder(home)
+
+
+def _profiles() -> Path:
+    """Where a person keeps what they set with `prefect config set`."""
+    named, home = os.environ.get("PREFECT_PROFILES_PATH"), os.environ.get("PREFECT_HOME")
+    return Path(named or Path(home or THEIRS) / "profiles.toml").expanduser()
+
+
+def _active(profiles: Path) -> dict[str, Any]:
+    """What the active profile sets; nothing where there is none that can be read."""
+    if not profiles.is_file():
+        return {}
+    import tomllib  # noqa: PLC0415 - hardly anybody has profiles
+
+    try:
+        kept = tomllib.loads(profiles.read_text("utf-8"))
+        active: dict[str, Any] = kept["profiles"][
+            os.environ.get("PREFECT_PROFILE") or kept["active"]
+        ]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    return active

@@ -11,6 +11,7 @@ its own; on a leash it is gone also when the run is killed.
 import asyncio
 import os
 import select
+import shlex
 import subprocess
 import sys
 import time
@@ -31,9 +32,10 @@ class NoPrefect(CampaignError):
     """Prefect's temporary server did not come up, so that nothing was begun."""
 
     def __init__(self) -> None:
+        home = shlex.quote(os.environ["PREFECT_HOME"])
         super().__init__(
             "Prefect's temporary server did not start, and nothing was sent. To see why: "
-            "prefect server start. Then the same command again."
+            f"PREFECT_HOME={home} prefect server start. Then the same command again."
         )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from sandbox.server import Sandbox
-from tests.prefect_home import CAMPAIGN
+from tests.prefect_home import CAMPAIGN, Desk
+from tests.trapped_folder import trapped
 
 
 # Where another demo takes its port meanwhile, the second one is at a desk of its own.
@@ -46,3 +47,27 @@ def test_the_demo_twice_in_an_empty_home(tmp_path: Path) -> None:
             assert f"{person.email1} " in shown[0].stdout
             assert link in shown[0].stdout
         assert len(service.record.invitations) == 7
+
+
+@pytest.mark.xdist_group("demo")
+@pytest.mark.timeout(600)
+def test_the_folder_where_a_command_is_typed_is_never_executed(tmp_path: Path) -> None:
+    """Modules with the names of ours and of Prefect's, and Prefect's own file of settings."""
+    folder = tmp_path / "theirs"
+    executed = trapped(folder)
+    (tmp_path / "home").mkdir()
+    with Sandbox() as service:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path / "home"),
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+        }
+        desk = Desk(folder, service, environment)
+        file = desk.campaign("ours", 2)
+        for words in (["check", file], ["plan", file], ["run", file], ["doctor"], ["demo"]):
+            end = desk.type(*words)
+            assert end.code == 0, end.err + end.out
+        assert len(service.record.invitations) == 2
+    assert not executed.exists(), executed.read_text()

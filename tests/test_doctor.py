@@ -11,7 +11,12 @@ from email.utils import format_datetime
 from pathlib import Path
 
 import pytest
-from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.server.database import _migrations
+from prefect.settings import (
+    PREFECT_API_URL,
+    PREFECT_SERVER_DATABASE_CONNECTION_URL,
+    temporary_settings,
+)
 
 from sandbox.faults import Fault
 from tasks.health import How, clock, room
@@ -170,6 +175,24 @@ def test_a_prefect_server_that_is_gone(
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         code, [(how, said)] = found(desk, "prefect")
     assert (code, how, "PREFECT_API_URL" in said) == (1, "mend", True)
+
+
+def test_a_database_of_another_prefect(desk: DoubtfulCampaign) -> None:
+    """No server of a run could begin with it, so nothing is well; with our own all is."""
+    file = desk.folder / "prefect.db"
+    versions = Path(next(iter(_migrations.__path__))) / "versions" / "sqlite"
+    revision = next(versions.glob("20*.py")).name.split("_")[4]
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("CREATE TABLE alembic_version (version_num TEXT)")
+        connection.execute("INSERT INTO alembic_version VALUES (?)", (revision,))
+    with temporary_settings(
+        {PREFECT_SERVER_DATABASE_CONNECTION_URL: f"sqlite+aiosqlite:///{file}"}
+    ):
+        assert found(desk, "prefect")[0] == 0
+        with closing(sqlite3.connect(file)) as connection, connection:
+            connection.execute("UPDATE alembic_version SET version_num = 'f00dfeed0000'")
+        code, [(how, said)] = found(desk, "prefect")
+    assert (code, how, str(file) in said, "PREFECT_HOME" in said) == (1, "mend", True, True)
 
 
 def test_a_secret_that_a_killed_worker_left_behind(desk: DoubtfulCampaign) -> None:

@@ -1,8 +1,11 @@
 """Prefect's temporary server, as a run without a server of its own meets it."""
 
 import os
+import sqlite3
+import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -39,6 +42,26 @@ def test_it_keeps_every_step_and_the_end_of_a_run(tmp_path: Path) -> None:
     assert lost(tmp_path / ".prefect", 450) == []
 
 
+def test_another_prefect_in_the_same_home_stops_nothing(tmp_path: Path) -> None:
+    """A newer version was at work in ~/.prefect: ours has a home of its own, for its owner alone."""
+    theirs = tmp_path / ".prefect"
+    furnish(theirs)
+    with closing(sqlite3.connect(theirs / "prefect.db")) as database, database:
+        database.execute("UPDATE alembic_version SET version_num = 'f00dfeed0000'")
+    before = (theirs / "prefect.db").read_bytes()
+    ours = tmp_path / ".local" / "share" / "hiring-campaigns" / "prefect"
+    with Sandbox() as service:
+        desk = desk_at(tmp_path, service)
+        del desk.environment["PREFECT_HOME"]
+        ran = desk.type("run", desk.campaign("crowd", 2))
+        assert ran.code == 0, ran.err
+        stopped = desk.type("run", desk.campaign("crowd", 3), PREFECT_HOME=str(theirs))
+        assert (stopped.code, f"PREFECT_HOME={theirs} prefect server" in stopped.err) == (1, True)
+    assert (theirs / "prefect.db").read_bytes() == before
+    assert stat.S_IMODE(ours.stat().st_mode) == 0o700
+    assert lost(ours, 2) == []
+
+
 def test_a_server_that_cannot_start_is_told_in_words(tmp_path: Path) -> None:
     """Nothing is sent, and the person reads what to do instead of a stack trace."""
     nowhere = f"sqlite+aiosqlite:///{tmp_path / 'missing' / 'prefect.db'}"
@@ -51,17 +74,24 @@ def test_a_server_that_cannot_start_is_told_in_words(tmp_path: Path) -> None:
         assert service.api_requests() == 0
 
 
-def test_a_server_named_in_a_profile_is_used(tmp_path: Path) -> None:
+@pytest.mark.parametrize("where", ["named", "PREFECT_HOME", "~/.prefect"])
+def test_a_server_named_in_a_profile_is_used(tmp_path: Path, where: str) -> None:
     """What a person set in Prefect stands: no server is started beside it."""
-    profiles = tmp_path / "profiles.toml"
+    folder = tmp_path / (".prefect" if where == "~/.prefect" else "theirs")
+    folder.mkdir()
+    profiles = folder / "profiles.toml"
     profiles.write_text(
         'active = "ours"\n[profiles.ours]\nPREFECT_API_URL = "http://127.0.0.1:9/api"\n'
     )
-    environment = {
-        "PATH": os.environ["PATH"],
-        "HOME": str(tmp_path),
-        "PREFECT_PROFILES_PATH": str(profiles),
-    }
-    command = [sys.executable, "-m", "flows.prefect_server"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    if where == "named":
+        environment["PREFECT_PROFILES_PATH"] = str(profiles)
+    if where == "PREFECT_HOME":
+        environment["PREFECT_HOME"] = str(folder)
+    code = "from flows.prefect_settings import prepare; prepare(quiet=True);"
+    code += "from flows.prefect_server import main; main();"
+    code += "from prefect.settings import get_current_settings as now; print(now().home)"
+    command = [sys.executable, "-c", code]
     said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    assert said.stdout == "named\n"
+    ours = tmp_path / ".local" / "share" / "hiring-campaigns" / "prefect"
+    assert said.stdout.split() == ["named", str(folder if where == "PREFECT_HOME" else ours)]

@@ -17,8 +17,17 @@ import pytest
 
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
-from tests.prefect_home import CAMPAIGN, QUICK, Desk, PrefectServer, free_port, knows_nobody
+from tests.prefect_home import (
+    CAMPAIGN,
+    QUICK,
+    Desk,
+    PrefectServer,
+    answer,
+    free_port,
+    knows_nobody,
+)
 from tests.prefect_tables import furnish
+from tests.trapped_folder import trapped
 from tests.workers import runs_of, wait_until
 
 pytestmark = [pytest.mark.xdist_group("up"), pytest.mark.timeout(600)]
@@ -44,14 +53,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
 
 
 @contextmanager
-def up(desk: Desk, port: int) -> Iterator["subprocess.Popen[bytes]"]:
+def up(desk: Desk, port: int, cwd: Path | None = None) -> Iterator["subprocess.Popen[bytes]"]:
     """`campaign up` in a terminal of its own, once it says that it is ready."""
     log = desk.folder.parent / "up.log"
     with log.open("wb") as words:
         process = subprocess.Popen(
             [CAMPAIGN, "up", str(desk.folder), "--port", str(port)],
             env=desk.environment,
-            cwd=desk.folder.parent,
+            cwd=cwd or desk.folder.parent,
             stdin=subprocess.DEVNULL,
             stdout=words,
             stderr=words,
@@ -126,6 +135,28 @@ def all_ended(server: PrefectServer) -> list[dict[str, object]]:
     runs = runs_of(server, "campaign:morning")
     ended = all(run["state_type"] in {"COMPLETED", "FAILED"} for run in runs)
     return runs if ended and len(runs) == 2 else []
+
+
+def test_the_folder_where_up_and_serve_are_typed_is_never_executed(desk: Desk) -> None:
+    """Neither by them, nor by their server, nor by the runs that they start. Its .env is read."""
+    executed = trapped(desk.folder)
+    own = desk.service.environment()
+    (desk.folder / ".env").write_text("".join(f"{name}={own[name]}\n" for name in own))
+    (desk.folder / ".env").chmod(0o600)
+    for name in own:
+        del desk.environment[name]
+    file = desk.campaign("ours", 2)
+    port = free_port()
+    server = PrefectServer(f"http://127.0.0.1:{port}/api", desk.folder.parent / ".prefect")
+    with up(desk, port, desk.folder):
+        server.start("campaign/ours")
+        desk.service.wait_for(lambda record: len(record.invitations) == 2, timeout=200)
+        serving = desk.start("serve", file, PREFECT_API_URL=server.api, PYTHONUNBUFFERED="1")
+        assert serving.stdout is not None
+        assert "Ctrl-C stops it" in serving.stdout.readline()
+        serving.send_signal(signal.SIGINT)
+        assert answer(serving).code == 0
+    assert not executed.exists(), executed.read_text()
 
 
 def test_a_taken_port_is_told(desk: Desk) -> None:

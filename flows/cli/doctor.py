@@ -11,6 +11,8 @@ from flows.cli.arguments import AsJson
 from flows.cli.speech import command, counted, print_json, say
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from config.settings import LocalSettings, ServiceSettings
     from data.ledger import Ledger
     from tasks.health import Finding
@@ -181,14 +183,45 @@ def _prefect() -> "Finding":
 
     from flows.cli.serve import answers
 
-    ours, api = version("prefect"), get_current_settings().api.url
+    settings = get_current_settings()
+    ours, api = version("prefect"), settings.api.url
     if not api:
-        return well("prefect", f"{ours}; each run starts a server of its own")
+        if (strange := _written_by_another()) is None:
+            return well("prefect", f"{ours}; each run starts a server of its own")
+        said = f"{ours} cannot use its database, which another version wrote: {strange}"
+        mend = (
+            "Move it away, or lead PREFECT_HOME to another folder: no campaign needs what it holds."
+        )
+        return Finding("prefect", How.MEND, said, mend)
     if answers(api):
         return well("prefect", f"{ours}; the server at {api} answers")
     said = f"{ours}; the server at {api} does not answer"
     mend = "Start it, or take PREFECT_API_URL away: then each run starts one of its own."
     return Finding("prefect", How.MEND, said, mend)
+
+
+def _written_by_another() -> "Path | None":
+    """The file of Prefect's database, where its tables are of a version that is not installed."""
+    import sqlite3
+    from contextlib import closing
+    from pathlib import Path
+
+    from prefect.server.database import _migrations
+    from prefect.settings import get_current_settings
+    from sqlalchemy.engine import make_url
+
+    address = get_current_settings().server.database.connection_url
+    url = make_url(address.get_secret_value() if address else "sqlite://")
+    file = Path(url.database or "")
+    if url.get_backend_name() != "sqlite" or not file.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            [(revision,)] = database.execute("SELECT version_num FROM alembic_version")
+    except (sqlite3.Error, ValueError):
+        return None  # a server that begins there makes its tables
+    versions = Path(next(iter(_migrations.__path__))) / "versions" / "sqlite"
+    return None if any(versions.glob(f"*_{revision}_*.py")) else file
 
 
 def _secrets() -> "Iterator[Finding]":

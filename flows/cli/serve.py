@@ -1,5 +1,6 @@
 """`campaign serve`: schedules on one machine, beside a Prefect server that runs already."""
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,6 +76,7 @@ def serve_all(planned: "Sequence[Planned]") -> None:
     check_service()  # now, rather than in every run
     local = load_local()
     server = server_named()
+    _stand_aside()
 
     async def serving() -> None:
         from prefect.client.orchestration import get_client
@@ -93,6 +95,16 @@ def serve_all(planned: "Sequence[Planned]") -> None:
 
     asyncio.run(serving())
     say("Stopped. Schedules go on with the next start; what was missed is done once.")
+
+
+def _stand_aside() -> None:
+    """Stand in Prefect's home: Prefect looks for the flows of a run in the working folder first."""
+    from prefect.settings import get_current_settings
+
+    from config.settings import TYPED_IN, typed_in
+
+    os.environ[TYPED_IN] = str(typed_in())
+    os.chdir(get_current_settings().home)
 
 
 def server_named() -> str:
