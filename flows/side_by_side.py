@@ -48,6 +48,9 @@ class _Hearing(Watcher):
     def expects(self, left: Remaining) -> None:
         self._other.expects(left)
 
+    def warns(self, doubt: str) -> None:
+        self._other.warns(doubt)
+
     def waits(self) -> None:
         self._other.waits()
 

@@ -6,6 +6,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from config.places import Place, Problem
 from flows import side_by_side
 from flows.side_by_side import Outcome, run_all
 from flows.summing_up import page, state_of_all
+from flows.watching import Watcher
 from sandbox.faults import Fault
 from tests.prefect_home import Desk, PrefectServer, answer
 
@@ -214,6 +216,22 @@ def test_so_many_at_a_time(monkeypatch: pytest.MonkeyPatch, at_a_time: int) -> N
     assert "RuntimeError" in outcomes[2].why
 
 
+def test_whoever_watches_one_of_several_hears_all_of_it() -> None:
+    """What a run says when it is typed alone, it says in a folder too: its doubts as its end."""
+    heard: list[str] = []
+
+    class Listening(Watcher):
+        def __getattribute__(self, name: str) -> Any:
+            return lambda *_: heard.append(name)
+
+    hearing = side_by_side._Hearing(Listening())
+    words = [name for name in vars(Watcher) if not name.startswith("_") and name != "of"]
+    for name in words:
+        method = getattr(hearing, name)
+        method(*[None for _ in signature(method).parameters])
+    assert heard == words
+
+
 def test_a_signal_lets_none_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C and SIGTERM are meant for all of them, also for those that wait for their turn."""
     runs = Runs()
@@ -254,7 +272,8 @@ def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     """Each is a run of its own; the batch names who needs a person; a rerun asks only for them."""
     folder = desk.folder / "harvest"  # a name that no document has: the server is shared
     write(folder, "fine")
-    write(folder, "fine2")
+    doubtful = write(folder, "fine2")
+    doubtful.write_text(doubtful.read_text().replace("Hopper", '"NaN"'))
     write(folder, "stopped")
     write(folder, "bad", more="invites: {sned: true}\n")
     desk.service.faults.add(
@@ -267,6 +286,7 @@ def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     assert not any("bad." in email for email in emails_of(desk))
     assert "bad.yaml:7:11, invites.sned: there is no field sned" in end.err
     assert "fine: 2 invited" in end.out
+    assert "Look at " in end.err and "fine2.yaml:6" in end.err
 
     runs = prefect.ask("flow_runs", flow_runs={"name": {"like_": "harvest "}})
     [batch] = runs

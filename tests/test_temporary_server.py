@@ -43,7 +43,7 @@ def test_it_keeps_every_step_and_the_end_of_a_run(tmp_path: Path) -> None:
 
 
 def test_another_prefect_in_the_same_home_stops_nothing(tmp_path: Path) -> None:
-    """A newer version was at work in ~/.prefect: ours has a home of its own, for its owner alone."""
+    """A newer version was at work in ~/.prefect: ours has a home of its own."""
     theirs = tmp_path / ".prefect"
     furnish(theirs)
     with closing(sqlite3.connect(theirs / "prefect.db")) as database, database:

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flows.cli import garbage
-from flows.cli.complaints import lines_of
+from flows.cli.complaints import doubtful, lines_of
 from flows.cli.one_run import OneRun
 from flows.cli.speech import answering, command, complain, print_json
 from flows.watching import Watcher
 
 if TYPE_CHECKING:
-    from config.definition import Definition
+    from collections.abc import Sequence
+
     from config.folder import Entry
     from flows.cli.progress import Progress
     from flows.temporary_server import TemporaryServer
@@ -47,11 +48,7 @@ def run_folder(folder: Path, *, as_json: bool) -> int:
             check_service()
             database = load_local().database_url
         bad = [entry for entry in entries if entry.problems]
-        runs = {
-            entry.key: OneRun(entry.file, None, _definition(entry), [str(entry.file)])
-            for entry in entries
-            if not entry.problems
-        }
+        runs = _runs([entry for entry in entries if not entry.problems])
         with progress(as_json=as_json) as shown:
             _through_prefect(folder, runs, shown, prefect)
         objects, codes = told(list(runs.values()), database, as_json=as_json)
@@ -65,11 +62,19 @@ def run_folder(folder: Path, *, as_json: bool) -> int:
     return worst(codes)
 
 
-def _definition(entry: "Entry") -> "Definition":
+def _runs(entries: "Sequence[Entry]") -> dict[str | None, OneRun]:
+    """A run for each campaign; what a person should look at in the files is said."""
     from config.reading import read_campaigns
 
-    definitions = read_campaigns(entry.file).definitions
-    return next(each for each in definitions if each.campaign == entry.key)
+    keys = {entry.key for entry in entries}
+    runs: dict[str | None, OneRun] = {}
+    for file in dict.fromkeys(entry.file for entry in entries):
+        reading = read_campaigns(file)
+        complain(*doubtful(reading.warnings))
+        for definition in reading.definitions:
+            if definition.campaign in keys:
+                runs[definition.campaign] = OneRun(file, None, definition, [str(file)])
+    return runs
 
 
 def _through_prefect(
