@@ -1,6 +1,5 @@
 """Settings from the environment or a `.env` file; secrets are never in a definition or printed."""
 
-import ipaddress
 import os
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +20,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from config import core_files
 from config.env_files import refuse_open_files, refuse_unreadable_lines
 from config.errors import BadSettings
+from config.service_address import is_loopback
 from config.spans import NotASpan, span
 
 # A gateway may finish the work after its own limit of 29 s, so no call gives up before 30 s.
@@ -44,15 +44,6 @@ def typed_in() -> Path:
     return Path(os.environ.get(TYPED_IN) or Path.cwd())
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def _service_url(typed: str) -> str:
     """Accept an address of the service: https, or http to this machine; no trailing slash."""
     url = typed.strip().rstrip("/")
@@ -69,7 +60,7 @@ def _service_url(typed: str) -> str:
         raise ValueError("must not hold a user name or a password")
     if "?" in url or "#" in url:
         raise ValueError("must not have a part after ? or #")
-    if parts.scheme == "http" and not _is_loopback(host):
+    if parts.scheme == "http" and not is_loopback(host):
         raise ValueError("must begin with https:// (plain http is for this machine only)")
     return url
 
@@ -117,7 +108,7 @@ def _notify_url(typed: SecretStr) -> SecretStr:
         parts = urlsplit(url)
     except ValueError:
         raise ValueError("is not an address") from None
-    if parts.scheme == "http" and not _is_loopback(parts.hostname or ""):
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
         raise ValueError("must begin with https:// (plain http is for this machine only)")
     if parts.scheme not in {"http", "https", "mailto", "mailtos"} or not parts.hostname:
         raise ValueError(

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import sha256
-from ipaddress import ip_address
 from typing import Self
-from urllib.parse import urlsplit
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, ValidationError
+
+from config.service_address import on_this_machine, same_service
 
 
 class Fit(StrEnum):
@@ -97,11 +97,11 @@ class Receipt(_Written):
 
     def renewed(self, entry: Entry) -> Self:
         """Put an entry in the place of those it follows; other campaigns stay as they are."""
-        trial = is_trial(entry.service)
+        trial = on_this_machine(entry.service)
         others = (
             other
             for other in self.campaigns
-            if other.campaign != entry.campaign or is_trial(other.service) != trial
+            if other.campaign != entry.campaign or on_this_machine(other.service) != trial
         )
         return self.model_copy(update={"campaigns": (*others, entry)})
 
@@ -113,14 +113,6 @@ def fits(entry: Entry, ledger: str, attempt: int) -> Fit:
     return Fit.OLDER_LEDGER if entry.attempt > attempt else Fit.FITS
 
 
-def is_trial(service: str) -> bool:
-    """Whether a base URL leads to this very machine."""
-    host = urlsplit(service).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _same(one: str, other: str) -> bool:
-    return one == other or not (is_trial(one) or is_trial(other))
+def _same(service: str, other: str) -> bool:
+    tried_here = on_this_machine(service) or on_this_machine(other)
+    return same_service(service, other) if tried_here else True

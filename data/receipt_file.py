@@ -7,11 +7,14 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from platformdirs import user_data_path
 
+from config.service_address import canonical
+from data.own_files import make_folder
 from data.receipt import Receipt
 
 LOCK_TIMEOUT = 10.0  # seconds; a receipt is written in a few thousandths of one
@@ -19,20 +22,43 @@ LOCK_TIMEOUT = 10.0  # seconds; a receipt is written in a few thousandths of one
 _NO_FOLDER_FLUSH = (errno.EINVAL, errno.ENOTSUP)
 
 
-def places(definition: Path) -> tuple[Path, Path]:
-    """Where the receipt of a definition lies: `backend.receipt` beside `backend.yaml`, or in the
-    user's data directory.
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the receipts of one campaign lie: `backend.receipt` beside `backend.yaml`, and a copy
+    in the user's data directory.
+
+    The copy is found by campaign and service, whatever becomes of folders and names: what is
+    deleted, renamed or put back together with its ledger is noticed by it. None: the user has no
+    such directory. `by_path` is where earlier versions kept a receipt that could not lie beside
+    its definition.
+    """
+
+    beside: Path
+    copy: Path | None = None
+    by_path: Path | None = None
+
+    @property
+    def every(self) -> tuple[Path, ...]:
+        """All of them, the nearest first."""
+        return tuple(path for path in (self.beside, self.copy, self.by_path) if path is not None)
+
+
+def places(definition: Path, campaign: str, service: str) -> Places:
+    """Say where the receipts of a campaign lie; `service` is its base URL.
 
     The definition is followed to where it really is: by every path it is the same campaign.
     """
     beside = definition.resolve().with_suffix(".receipt")
-    return beside, in_data_directory(beside)
+    try:
+        folder = user_data_path("hiring-campaigns", appauthor=False) / "receipts"
+    except RuntimeError:  # nobody knows where this user is at home
+        return Places(beside)
+    by_name, by_path = f"{campaign}\0{canonical(service)}".encode(), os.fsencode(beside)
+    return Places(beside, folder / _file(by_name), folder / _file(by_path))
 
 
-def in_data_directory(receipt: Path) -> Path:
-    """Where a receipt lies when it cannot be written beside its definition."""
-    name = sha256(os.fsencode(receipt)).hexdigest()[:32]
-    return user_data_path("hiring-campaigns", appauthor=False) / "receipts" / f"{name}.receipt"
+def _file(name: bytes) -> str:
+    return f"{sha256(name).hexdigest()[:32]}.receipt"
 
 
 def read(path: Path) -> Receipt | None:
@@ -42,9 +68,18 @@ def read(path: Path) -> Receipt | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        if error.errno == errno.ENAMETOOLONG:
+        if error.errno == errno.ENAMETOOLONG or _out_of_reach(path):
             return None
         return Receipt(lost=(f"unreadable, {error.strerror}",))
+
+
+def _out_of_reach(path: Path) -> bool:
+    """Whether a folder on the way is closed to this user, so that no file there is theirs."""
+    try:
+        path.lstat()
+    except PermissionError:
+        return True
+    return False
 
 
 @contextmanager
@@ -71,6 +106,14 @@ def _lock(number: int) -> None:
             return  # a share that knows no locks: a receipt there is still better than none
         else:
             return
+
+
+def make_ready(folder: Path) -> None:
+    """Make the folder of the copies, durably, for its owner alone. Raises OSError."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    make_folder(folder)
+    for made in missing:
+        _flush(made.parent)
 
 
 def write(path: Path, receipt: Receipt) -> None:

@@ -26,8 +26,8 @@ class Finish:
 
     `changed` and `removed` count people whom the definition now words otherwise, or no longer
     lists, and who are left as they are (interface 4: no update, no delete); `corrected` those whom
-    it still lists with an address from before its correction. `receipt` says where
-    the receipt is, and why, when it could not be written beside the definition. `plan` is what
+    it still lists with an address from before its correction. `receipt` says
+    that a receipt or its copy could not be written, and what that means. `plan` is what
     waits for approval. `held` counts those who wait and are left out. `again` is the moment (UTC)
     from which on another run has more to do.
     """

@@ -16,6 +16,7 @@ from data.guard import too_many_gone
 from data.intake import Intent
 from data.ledger import Ledger
 from data.own_files import CannotWrite
+from data.receipt_file import places
 from data.remaining import Changes, Remaining, compare
 from data.states import Ending, Step
 from data.tables import Campaign
@@ -83,8 +84,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             await asyncio.to_thread(ledger.pause, wanted.key, HOLD_ON, early.reason)
             early = None
     left = whole if early is None else replace(whole, invite=0)
-    beside = desk.receipt_of or asked.definition or asked.file
-    receipts = Receipts(ledger, beside, wanted.key, desk.service.base_url)
+    receipts = _receipts(asked, wanted.key, desk)
     if not left.nothing:
         await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
     desk.expects(left)
@@ -118,7 +118,13 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             await asyncio.to_thread(ledger.saw_problem, wanted.key, look.doubt)
             await _send_what_is_left(work)
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
-    return replace(end, receipt=receipts.elsewhere)
+    return replace(end, receipt=receipts.trouble)
+
+
+def _receipts(asked: Asked, key: str, desk: Desk) -> Receipts:
+    service = desk.service.base_url
+    where = desk.receipts or places(asked.definition or asked.file, key, service)
+    return Receipts(desk.ledger, where, key, service)
 
 
 def _stays(desk: Desk) -> Callable[[float], Awaitable[bool]]:

@@ -19,6 +19,7 @@ from config.settings import LocalSettings, ServiceSettings
 from data.approvals import Answer
 from data.exports import Link
 from data.ledger import Ledger, now
+from data.receipt_file import Places
 from data.states import Ending, Step
 from flows.ending import Finish
 from flows.order import conduct
@@ -64,7 +65,7 @@ class Stage:
                 self.local,
                 expects=watching.expects,
                 hears=watching.hears,
-                receipt_of=self.folder / "definition",
+                receipts=Places(self.folder / "own.receipt", self.folder / "copy.receipt"),
                 clock=lambda: at or now(),
                 paced=False,
             )

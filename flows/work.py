@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Protocol, TypeVar
 
 from config.errors import CampaignError
@@ -18,6 +17,7 @@ from data.journal import Journal
 from data.ledger import Begun, Ledger, now
 from data.pauses import Paused
 from data.processes import HEARTBEAT_EVERY
+from data.receipt_file import Places
 from data.remaining import Remaining
 from data.tables import Campaign
 from flows.ending import finish
@@ -66,8 +66,8 @@ class Desk:
     `begins` hears the campaign's key once it is known, `warns` what a person should look at before
     anything is sent; `stopped` says why somebody outside the
     ledger wants no more sending (a cancel where runs are watched), and is asked before each wave.
-    `receipt_of` is the file beside which the receipt lies: None means the definition; a rehearsal
-    leaves nothing there. `clock` says whether it is time for invitations; it answers aware times.
+    `receipts` is where a rehearsal keeps its own; else they lie where they must. `clock` says
+    whether it is time for invitations; it answers aware times.
     `accept_removed`: who said that people are rightly gone from the definition.
     `paced`: what the definition says about rates is kept. `shares` hears of which campaign how many
     people can be invited now, before the first of them is, and may have other runs share them. Once
@@ -85,7 +85,7 @@ class Desk:
     warns: Callable[[str], None] = lambda _: None
     waits: Callable[[], None] = lambda: None
     stopped: Callable[[], Awaitable[str | None]] = nobody_stops
-    receipt_of: Path | None = None
+    receipts: Places | None = None
     clock: Callable[[], datetime] = now
     accept_removed: str | None = None
     paced: bool = True

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.errors import CampaignError
+from config.service_address import on_this_machine
 from data import receipt_file
 from data.ledger import Ledger, now
-from data.own_files import make_folder
 from data.receipt import Entry, Fit, Reach, Receipt, fits
+from data.receipt_file import Places
 
 
 class AnotherLedger(CampaignError):
@@ -43,6 +44,17 @@ WAYS_ON = """\
     command again
   if this one is right, after a look at the project in the web application:
     campaign settle {campaign} --accept-ledger --why "…"  and then the same command"""
+ANOTHER_CAMPAIGN = """\
+  if this is another campaign, which only has the same key: give it a key of its own"""
+NEW_SANDBOX = """\
+  if {service} is a sandbox that was started anew, it has invited nobody yet:
+    campaign settle {campaign} --accept-ledger --why "a new sandbox"  and then the same command"""
+NO_COPY = (
+    "its copy, {copy}, cannot be written ({why}): if ledger and receipt are lost or put back "
+    "together, no run notices. Make that folder writable, or name another one in XDG_DATA_HOME"
+)
+A_HOME = "a file in your data directory"
+NO_HOME = "neither HOME nor XDG_DATA_HOME names a folder"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +83,16 @@ def misfits(
 
 @dataclass(slots=True)
 class Receipts:
-    """The receipts of one campaign: beside its definition, else in the user's data directory.
+    """The receipts of one campaign: beside its definition, and in the user's data directory.
 
-    `elsewhere` says where the receipt is, and why, once it had to be written there.
+    `trouble` says which of the two could not be written, and what that means.
     """
 
     ledger: Ledger
-    definition: Path
+    places: Places
     campaign: str
     service: str  # base URL
-    elsewhere: str | None = field(default=None, init=False)
-    _places: tuple[Path, Path] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._places = receipt_file.places(self.definition)
+    trouble: str | None = field(default=None, init=False)
 
     def check(self) -> None:
         """See that nothing speaks against sending from this ledger.
@@ -92,46 +100,51 @@ class Receipts:
         Raises AnotherLedger, OlderLedger, UnreadableReceipt, and leaves a note of it in the
         ledger, so that a person can accept what was found.
         """
-        self._reach_if_fitting(found_at(self._places))
+        self._reach_if_fitting(found_at(self.places.every))
 
     def keep(self) -> None:
         """Write down, durably, how far this ledger has got, if nothing speaks against it.
 
         Raises what `check` raises, and NoReceipt when no receipt can be written.
         """
-        try:
-            self._keep_at(self._places[0])
-        except OSError as error:
-            self._keep_in_data_directory(error)
-
-    def _keep_in_data_directory(self, why: OSError) -> None:
-        place, other = self._places
-        try:
-            make_folder(other.parent)
-            self._keep_at(other)
-        except OSError as error:
+        beside, copy = self.places.beside, self.places.copy or A_HOME
+        not_beside = self._keep_at(beside)
+        no_copy = self._keep_at(self.places.copy) if self.places.copy else NO_HOME
+        if not_beside and no_copy:
             raise NoReceipt(
-                f"Neither {place} ({why.strerror}) nor {other} ({error.strerror}) can be written. "
+                f"Neither {beside} ({not_beside}) nor {copy} ({no_copy}) can be written. "
                 "Without a receipt another ledger could invite everybody again, so nothing more "
                 "was sent. Make one of the two folders writable, then type the same command again."
-            ) from None
-        self.elsewhere = f"{place} cannot be written ({why.strerror}); the receipt is {other}"
-
-    def _keep_at(self, place: Path) -> None:
-        """How far the ledger is gets read under the lock: a nearer receipt never replaces a
-        further one."""
-        with receipt_file.locked(place.parent):
-            found = found_at(self._places)
-            reach = self._reach_if_fitting(found)
-            entry = Entry(
-                campaign=self.campaign,
-                service=self.service,
-                ledger=reach.ledger,
-                attempt=reach.attempt,
-                place=f"{self.ledger.place} on {socket.gethostname()}",
-                written=now(),
             )
-            receipt_file.write(place, dict(found).get(place, Receipt()).renewed(entry))
+        if not_beside:
+            self.trouble = f"{beside} cannot be written ({not_beside}); the receipt is {copy}"
+        elif no_copy:
+            self.trouble = NO_COPY.format(copy=copy, why=no_copy)
+
+    def _keep_at(self, place: Path) -> str | None:
+        """Write one receipt; answers why it cannot be written.
+
+        How far the ledger is gets read under the lock: a nearer receipt never replaces a
+        further one.
+        """
+        try:
+            if place == self.places.copy:
+                receipt_file.make_ready(place.parent)
+            with receipt_file.locked(place.parent):
+                found = found_at(self.places.every)
+                reach = self._reach_if_fitting(found)
+                entry = Entry(
+                    campaign=self.campaign,
+                    service=self.service,
+                    ledger=reach.ledger,
+                    attempt=reach.attempt,
+                    place=f"{self.ledger.place} on {socket.gethostname()}",
+                    written=now(),
+                )
+                receipt_file.write(place, dict(found).get(place, Receipt()).renewed(entry))
+        except OSError as error:
+            return error.strerror or "unknown cause"
+        return None
 
     def _reach_if_fitting(self, found: Found) -> Reach:
         reach = self.ledger.reach(self.campaign)  # after the receipts: it only ever grows
@@ -152,12 +165,12 @@ def found_at(places: Iterable[Path]) -> Found:
 
 
 def doubts_of(found: Found, campaign: str, service: str, reach: Reach) -> list[Misfit]:
-    """Find what in all of them does not go with the ledger in hand."""
-    return [
-        misfit
-        for path, receipt in found
-        for misfit in misfits(path, receipt, campaign, service, reach)
-    ]
+    """Find what in all of them does not go with the ledger in hand; the same words count once."""
+    doubts: dict[str, Misfit] = {}
+    for path, receipt in found:
+        for misfit in misfits(path, receipt, campaign, service, reach):
+            doubts.setdefault(misfit.says, misfit)
+    return list(doubts.values())
 
 
 def refusal(doubts: list[Misfit], campaign: str, place: str, reach: Reach) -> CampaignError:
@@ -169,6 +182,11 @@ def refusal(doubts: list[Misfit], campaign: str, place: str, reach: Reach) -> Ca
         "Nothing leaves while that is open: people could be invited twice.",
         WAYS_ON.format(campaign=campaign),
     ]
+    if any(misfit.fit is Fit.ANOTHER_LEDGER for misfit in doubts):
+        said.append(ANOTHER_CAMPAIGN)
+    tried = [misfit.entry.service for misfit in doubts if misfit.entry]
+    if tried and on_this_machine(tried[0]):
+        said.append(NEW_SANDBOX.format(campaign=campaign, service=tried[0]))
     return STOPS[doubts[0].fit]("\n".join(said))
 
 

@@ -213,6 +213,7 @@ def _conduct(run: ChildRun) -> dict[str, Any]:
     from data.ledger import Ledger
     from flows.order import Asked, Desk, conduct
 
+    os.environ["XDG_DATA_HOME"] = str(Path(run.file).parent / "data-directory")
     local = LocalSettings.model_construct(
         **{**run.local, "output_dir": Path(run.local["output_dir"])}
     )

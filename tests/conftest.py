@@ -3,6 +3,8 @@
 import gc
 import os
 from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -38,6 +40,20 @@ settings.load_profile("here")
 gc.set_threshold(50_000, 20, 50)
 
 compile_once()
+
+
+_numbers = count()
+
+
+@pytest.fixture(autouse=True)
+def data_directory(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """A data directory of the test's own, and of all that it starts: copies of receipts know
+    campaigns by key and service, and tests have the same ones again and again."""
+    folder = tmp_path_factory.getbasetemp() / f"data-directory-{next(_numbers)}"
+    monkeypatch.setenv("XDG_DATA_HOME", str(folder))
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -204,6 +204,7 @@ def of_its_own(folder: Path, service: Sandbox) -> dict[str, str]:
     return {
         "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder / 'ledger.db'}",
         "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
+        "XDG_DATA_HOME": str(folder.parent / f"{folder.name}-data-directory"),
         **service.environment(),
     }
 

@@ -25,6 +25,8 @@ def begin_session() -> None:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     os.environ[PLACE] = tempfile.mkdtemp(prefix="tests-session-", dir=memory())
     Path(os.environ[PLACE]).chmod(0o755)  # root's PostgreSQL runs as somebody else
+    # What is begun for a whole session, and before any test has a data directory of its own.
+    os.environ["XDG_DATA_HOME"] = str(shared() / "data-directory")
 
 
 def shared() -> Path:

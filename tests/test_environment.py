@@ -4,6 +4,7 @@ Whatever the machine does, no request leaves without a durable claim, and once t
 mended the same command goes on. Real ledger files, real runs, the sandbox's record as judge.
 """
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -317,11 +318,11 @@ def gone_in(error: BaseException) -> bool:
 
 
 class Copies:
-    """What is surely on the disk: the ledger's files as they were when a commit returned."""
+    """What is surely on the disk: ledger and receipts as they were when a commit returned."""
 
     def __init__(self, office: Office) -> None:
         self.folder = office.folder
-        self.files: dict[str, bytes] = {}
+        self.files: dict[Path, bytes] = {}
         self.commits = 0
 
     def taken_at_each_commit(self, patch: pytest.MonkeyPatch) -> None:
@@ -332,18 +333,22 @@ class Copies:
         def write(ledger: Ledger, *what: object) -> object:
             done = real(ledger, *what)
             self.commits += 1
-            found = (*self.folder.glob("ledger.db*"), *self.folder.glob("*.receipt"))
-            self.files = {f.name: f.read_bytes() for f in found if not f.name.endswith("-shm")}
+            found = self._there()
+            self.files = {f: f.read_bytes() for f in found if not f.name.endswith("-shm")}
             return done
 
         return write
 
     def put_back(self) -> None:
         """Power is back: nothing is there but what was surely on the disk."""
-        for old in (*self.folder.glob("ledger.db*"), *self.folder.glob("*.receipt")):
+        for old in self._there():
             old.unlink()
-        for name, content in self.files.items():
-            (self.folder / name).write_bytes(content)
+        for file, content in self.files.items():
+            file.write_bytes(content)
+
+    def _there(self) -> list[Path]:
+        copies = Path(os.environ["XDG_DATA_HOME"]).rglob("*.receipt")
+        return [*self.folder.glob("ledger.db*"), *self.folder.glob("*.receipt"), *copies]
 
 
 POINTS = [

@@ -11,7 +11,6 @@ from sqlmodel import SQLModel
 from config.errors import CampaignError
 from config.settings import load_local, load_service
 from data.opening import KNOWN
-from data.receipt_file import places
 from data.states import Ending
 from flows.order import Asked, Desk, conduct
 from sandbox.server import Sandbox
@@ -44,7 +43,7 @@ def desk(
             return found.replace(kept.URL, desk.service.base_url)
 
         desk.file.write_text(text(kept.DEFINITION), encoding="utf-8")
-        places(desk.file)[0].write_text(text(kept.RECEIPT), encoding="utf-8")
+        desk.file.with_suffix(".receipt").write_text(text(kept.RECEIPT), encoding="utf-8")
         if server is None:
             url = kept.in_a_file(text(kept.SQLITE), tmp_path / "kept.db")
         else:

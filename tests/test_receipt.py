@@ -26,6 +26,7 @@ from config.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings
 from data import receipt_file
 from data.ledger import Ledger
+from data.ledger_copy import copy_ledger
 from data.opening import open_engine
 from data.receipt import Entry, Fit, Reach, Receipt, fits
 from data.states import Ending
@@ -46,6 +47,7 @@ from tasks.receipts import (
     Receipts,
     UnreadableReceipt,
     misfits,
+    refusal,
 )
 
 T = TypeVar("T")
@@ -136,14 +138,12 @@ class Office:
 
 
 @pytest.fixture(autouse=True)
-def data_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No receipt and no setting of this machine reaches a test."""
+def no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of this machine reaches a test."""
     for name in os.environ:
         if name.startswith(("ASSESSMENT_", "CAMPAIGN_")):
             monkeypatch.delenv(name)
     monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data-directory"))
-    return tmp_path / "data-directory"
 
 
 @pytest.fixture(scope="module")
@@ -502,6 +502,200 @@ def test_a_receipt_that_cannot_be_read_is_doubt(office: Office) -> None:
     office.stopped("first", UnreadableReceipt, office.write("backend.yml", "other", JOAN))
 
 
+# -- ledgers and receipts that come back together -----------------------------------------
+
+
+def restored(office: Office) -> tuple[str, Path]:
+    """The whole folder as it was yesterday: ledger and receipt agree, and both are old."""
+    yesterday = office.folder / "yesterday"
+    yesterday.mkdir()
+    kept = [office.database("first"), office.receipt]
+    for file in kept:
+        shutil.copy(file, yesterday)
+    office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
+    office.run()
+    for file in kept:
+        shutil.copy(yesterday / file.name, file)
+    return "first", office.file
+
+
+def cleaned(office: Office) -> tuple[str, Path]:
+    """Ledger and receipt both deleted, as by `git clean -fdx`."""
+    office.database("first").unlink()
+    office.receipt.unlink()
+    return "first", office.file
+
+
+def renamed(office: Office) -> tuple[str, Path]:
+    """The ledger lost, and the definition under a new name: its receipt kept the old one."""
+    office.database("first").unlink()
+    return "first", office.file.rename(office.folder / "autumn.yaml")
+
+
+def copied(office: Office) -> tuple[str, Path]:
+    """The definition copied elsewhere without its receipt, and run from another ledger."""
+    (office.folder / "elsewhere").mkdir()
+    return "second", Path(shutil.copy(office.file, office.folder / "elsewhere"))
+
+
+BROUGHT_BACK = [restored, cleaned, renamed, copied]
+
+
+@pytest.mark.parametrize("comes_back", BROUGHT_BACK)
+def test_what_comes_back_together_is_noticed_on_this_machine(
+    office: Office, data_directory: Path, comes_back: Callable[[Office], tuple[str, Path]]
+) -> None:
+    """No receipt beside the definition tells; the copy by key and service does, before any
+    request. A person decides, once."""
+    office.run()
+    ledger, file = comes_back(office)
+    sent = office.emails()
+    kind = OlderLedger if comes_back is restored else AnotherLedger
+    said = office.stopped(ledger, kind, file)
+    [copy] = data_directory.rglob("*.receipt")
+    assert str(copy) in said and f"campaign settle {KEY} --accept-ledger --why" in said
+    assert office.emails() == sent and set(sent.values()) == {1}
+    assert office.accept(ledger) == 1
+    assert office.run(ledger, file).ending is Ending.COMPLETED
+    people = [GRACE] if comes_back is restored else [ADA, ZOE]
+    assert office.emails() == sent + Counter(people)  # as the person decided
+    office.write(str(file.relative_to(office.folder)), KEY, ADA, ZOE, GRACE, JOAN)
+    assert office.run(ledger, file).ending is Ending.COMPLETED
+
+
+def test_a_copy_is_for_its_owner_alone_and_names_nobody(
+    office: Office, data_directory: Path
+) -> None:
+    """It says what the receipt says, and its folder and name tell nobody which campaign it is."""
+    before = os.umask(0)
+    try:
+        office.run()
+    finally:
+        os.umask(before)
+    [copy] = data_directory.rglob("*.receipt")
+    assert copy.read_bytes().count(b"campaign") == office.receipt.read_bytes().count(b"campaign")
+    assert (stat.S_IMODE(copy.stat().st_mode), stat.S_IMODE(copy.parent.stat().st_mode)) == (
+        0o600,
+        0o700,
+    )
+    assert b"example.com" not in copy.read_bytes() and KEY not in copy.name
+
+
+def copied_entry(data_directory: Path) -> Entry:
+    [copy] = data_directory.rglob("*.receipt")
+    [entry] = Receipt.of(copy.read_bytes()).campaigns
+    return entry
+
+
+def test_a_copy_is_as_far_on_as_its_ledger_before_each_part(
+    office: Office, data_directory: Path
+) -> None:
+    """A ledger and a receipt from before a part that was killed are both behind the copy."""
+    seen = []
+
+    async def look(name: str, step: Callable[[], Awaitable[T]], /) -> T:
+        if name.startswith(("add candidates", "invitations")):
+            seen.append((copied_entry(data_directory).attempt, office.reach().attempt))
+        return await step()
+
+    office.run(perform=look)
+    assert seen == [(4, 4), (6, 6)]
+
+
+def test_a_service_is_one_however_it_is_spelled(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`localhost` for 127.0.0.1 does not hide the copy: nobody is invited twice."""
+    office.run()
+    cleaned(office)
+    here = office.service.base_url
+    environment = office.service.environment()
+    other = environment | {"ASSESSMENT_BASE_URL": here.replace("127.0.0.1", "LocalHost") + "/"}
+    monkeypatch.setattr(office.service, "environment", lambda: other)
+    office.stopped("first", AnotherLedger)
+    assert office.emails() == Counter([ADA, ZOE])
+
+
+def test_another_key_and_another_service_are_other_campaigns(office: Office) -> None:
+    """What the copy of one says is nothing to the other."""
+    office.run()
+    office.run("second", office.write("frontend.yaml", "frontend-2026", ADA, ZOE))
+    with Sandbox() as service:
+        first, office.service = office.service, service
+        office.run("third", office.write("elsewhere/backend.yaml", KEY, ADA, ZOE))
+        assert office.emails() == Counter([ADA, ZOE])
+        office.service = first
+
+
+def test_a_copy_that_is_behind_is_no_doubt(office: Office, data_directory: Path) -> None:
+    """Where several machines share a ledger, the copy of each knows only of its own runs."""
+    office.run()
+    kept = {path: path.read_bytes() for path in data_directory.rglob("*.receipt")}
+    office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
+    office.run()
+    for path, content in kept.items():
+        path.write_bytes(content)
+    office.write("backend.yaml", KEY, ADA, ZOE, GRACE, JOAN)
+    assert office.run().ending is Ending.COMPLETED
+    assert office.emails() == Counter([ADA, ZOE, GRACE, JOAN])
+
+
+def test_a_ledger_that_moved_goes_on(office: Office) -> None:
+    """`campaign ledger copy` takes the name along by which the copy knows the ledger."""
+    office.run()
+    old, new = (f"sqlite:///{office.database(name)}" for name in ("first", "moved"))
+    copy_ledger(old, new)
+    office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
+    assert office.run("moved").ending is Ending.COMPLETED
+    assert office.emails() == Counter([ADA, ZOE, GRACE])
+
+
+def test_what_is_said_fits_what_may_have_happened(office: Office) -> None:
+    """Two campaigns of one key, and a sandbox that was started anew, have a way on of their own."""
+    office.run()
+    ledger, file = copied(office)
+    said = office.stopped(ledger, AnotherLedger, file)
+    assert "give it a key of its own" in said
+    assert f"if {office.service.base_url} is a sandbox that was started anew" in said
+    real = misfits(
+        Path("x"), Receipt(campaigns=(entry(),)), KEY, "https://api.example.com", Reach("", 0)
+    )
+    assert "sandbox" not in str(refusal(list(real), KEY, "here", Reach("", 0)))
+
+
+@pytest.mark.parametrize("why", ["a file in its place", "no home"])
+def test_without_a_data_directory_a_run_goes_on_and_says_what_that_costs(
+    office: Office, data_directory: Path, monkeypatch: pytest.MonkeyPatch, why: str
+) -> None:
+    """A container may have none. The receipt beside the definition guards as ever."""
+    if why == "no home":
+        monkeypatch.delenv("XDG_DATA_HOME")
+        monkeypatch.delenv("HOME")
+        monkeypatch.setattr("os.getuid", lambda: 12345)  # whom no list of users has
+    else:
+        data_directory.write_text("a file where a folder should be")
+    end = office.run()
+    assert end.ending is Ending.COMPLETED
+    assert end.receipt is not None and "no run notices" in end.receipt
+    office.stopped("second", AnotherLedger)
+    assert office.emails() == Counter([ADA, ZOE])
+
+
+def test_a_closed_data_directory_is_as_good_as_none(
+    office: Office, monkeypatch: pytest.MonkeyPatch, unused: Path
+) -> None:
+    """Somebody else's folder, as after one command with sudo, stops nobody for ever."""
+    office.run()  # what is imported on the way may be out of reach for nobody
+    with Sandbox() as service, as_nobody() as folder:
+        shut = folder / "data-directory"
+        shut.mkdir(mode=0o000)
+        monkeypatch.setenv("XDG_DATA_HOME", str(shut))
+        office = Office(folder, service, unused)
+        end = office.run()
+        assert end.receipt is not None and "Permission denied" in end.receipt
+        assert office.emails() == Counter([ADA, ZOE])
+
+
 # -- the verdict, typed -------------------------------------------------------------------
 
 Typed = Callable[..., tuple[int, str, str]]
@@ -539,12 +733,15 @@ def test_what_a_person_types_lets_the_same_command_go_on(office: Office, typed: 
     assert "nothing to accept" in err
 
 
+@pytest.mark.parametrize("beside", [True, False])
 def test_a_plan_says_that_a_run_would_stop(
-    office: Office, typed: Typed, monkeypatch: pytest.MonkeyPatch
+    office: Office, typed: Typed, monkeypatch: pytest.MonkeyPatch, beside: bool
 ) -> None:
     """Beside another ledger, and where there is none any more; the plan leaves no note of it."""
     monkeypatch.setenv("ASSESSMENT_BASE_URL", office.service.base_url)
     office.run()
+    if not beside:
+        office.receipt.unlink()
     code, out, err = typed("plan", office.file)
     assert (code, out) == (1, "")
     assert str(office.database("first")) in err and "sent nothing for backend-2026" in err
@@ -635,7 +832,8 @@ def test_a_nearer_receipt_never_replaces_a_further_one(office: Office) -> None:
     """How far the ledger is gets read when it is this writer's turn, not before."""
     office.run()
     with office.ledger("first") as ledger:
-        receipts = Receipts(ledger, office.file, KEY, office.service.base_url)
+        places = receipt_file.places(office.file, KEY, office.service.base_url)
+        receipts = Receipts(ledger, places, KEY, office.service.base_url)
         read_how_far = threading.Event()
         reach = ledger.reach
 
@@ -682,6 +880,7 @@ import asyncio, os, sys
 from pathlib import Path
 from config.settings import load_local, load_service
 from data.ledger import Ledger
+from data.ledger_copy import copy_ledger
 from data.opening import open_engine
 from flows.order import Desk, conduct
 from tasks.asked import Asked
@@ -776,9 +975,11 @@ def test_both_receipts_must_fit(office: Office, data_directory: Path) -> None:
     nearer = office.receipt.read_bytes()
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE)
     office.run()
-    other = receipt_file.in_data_directory(office.receipt.resolve())
+    places = receipt_file.places(office.file, KEY, office.service.base_url)
+    other = places.by_path  # an earlier version kept it there
+    assert places.copy is not None and other is not None
     assert other.is_relative_to(data_directory)
-    other.parent.mkdir(parents=True)
+    places.copy.unlink()
     office.receipt.rename(other)
     office.receipt.write_bytes(nearer)
     assert str(other) in office.stopped("copy", OlderLedger)

@@ -76,7 +76,7 @@ class Workshop:
             self._witness.execute("COMMIT")
         else:
             self._witness.execute(f"TRUNCATE {', '.join(self.tables)} RESTART IDENTITY")
-        for left in self.folder.glob("*.receipt"):
+        for left in self.folder.rglob("*.receipt"):
             left.unlink()
         recovery.OWN_RUNS.clear()
 
@@ -89,6 +89,7 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         place = memory if memory.is_dir() else None
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(dir=place)))
         patch = opened.enter_context(pytest.MonkeyPatch.context())
+        patch.setenv("XDG_DATA_HOME", str(folder / "data-directory"))
         patch.setattr("data.recovery.OWN_RUNS", set())
         patch.setattr("data.ledger.datetime", WallClock)
         for module in ("ledger", "pace", "recovery"):  # a server's clock is the world's as well

@@ -96,6 +96,7 @@ def _settings(service: "Sandbox", folder: Path) -> Iterator[None]:
     os.environ.update(service.environment())
     os.environ["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{folder / LEDGER}"
     os.environ["CAMPAIGN_OUTPUT_DIR"] = str(folder)
+    os.environ["XDG_DATA_HOME"] = str(folder)  # copies of its receipts are gone with its ledger
     try:
         yield
     finally:

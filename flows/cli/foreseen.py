@@ -73,12 +73,12 @@ def _receipts(
 ) -> None:
     from sqlalchemy.engine import make_url
 
-    from data import receipt_file
     from data.places import place_of
     from data.receipt import Reach
+    from data.receipt_file import places
     from tasks.receipts import doubts_of, found_at, refusal
 
-    found = found_at(receipt_file.places(beside))
+    found = found_at(places(beside, key, service).every)
     if ledger is None:
         # A ledger that does not exist yet has no name that a receipt could know.
         place, reach = place_of(make_url(local.database_url)), Reach("", 0)

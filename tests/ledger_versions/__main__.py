@@ -22,7 +22,6 @@ from sqlmodel import SQLModel
 
 from data.ledger_copy import copy_ledger
 from data.opening import NEWEST
-from data.receipt_file import places
 from data.states import Ending
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
@@ -115,7 +114,7 @@ def kept_as_text(desk: DoubtfulCampaign, server: Postgres, folder: Path) -> None
     with closing(sqlite3.connect(file)) as connection:
         write(SQLITE, "\n".join(connection.iterdump()) + "\n")
     write(DEFINITION, desk.file.read_text(encoding="utf-8"))
-    write(RECEIPT, places(desk.file)[0].read_text(encoding="utf-8"))
+    write(RECEIPT, desk.file.with_suffix(".receipt").read_text(encoding="utf-8"))
     write(SERVICE, (desk.folder / "service" / "journal.jsonl").read_text(encoding="utf-8"))
     with making_tables() as made:
         copy_ledger(f"sqlite:///{file}", server.ledger_of("kept"))
