@@ -14,6 +14,12 @@ class FolderInUse(Exception):
     """Another sandbox is running on this folder."""
 
 
+def own_folder(folder: Path) -> None:
+    """Make a folder and what is missing above it, for their owner alone. Raises OSError."""
+    for missing in reversed([path for path in (folder, *folder.parents) if not path.exists()]):
+        missing.mkdir(0o700, exist_ok=True)
+
+
 class Journal:
     """An append-only file of JSON lines that outlives being killed at any moment.
 
@@ -23,7 +29,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         """Open or create the file; raises FolderInUse while another sandbox holds it."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        own_folder(path.parent)
         self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         try:

@@ -1,10 +1,12 @@
 """The outbox: every invitation as the email a candidate would get (interface 4.6)."""
 
+import os
 from email import policy
 from email.headerregistry import Address
 from email.message import EmailMessage
 from pathlib import Path
 
+from sandbox.journal import own_folder
 from sandbox.record import Candidate, Invitation, Project, Record, Request
 
 SENDER = Address("Assessment Sandbox", "invitations", "sandbox.invalid")
@@ -41,7 +43,8 @@ class Outbox:
         self._app_url = app_url
         self._folder = folder
         if folder:
-            folder.mkdir(parents=True, exist_ok=True)
+            own_folder(folder)
+            folder.chmod(0o700)  # an earlier version left it open, with all that is in it
             self._write_missing(folder)
 
     def send(self, candidate: Candidate, request: Request) -> None:
@@ -70,7 +73,9 @@ class Outbox:
                 self._write(path, invitation)
 
     def _write(self, path: Path, invitation: Invitation) -> None:
-        path.write_bytes(bytes(self.message(invitation)))
+        number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(number, "wb") as file:
+            file.write(bytes(self.message(invitation)))
 
     @staticmethod
     def _path(folder: Path, invitation: Invitation) -> Path:

@@ -4,6 +4,7 @@ import email
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -115,6 +116,24 @@ def test_each_invitation_is_a_real_message(tmp_path):
     assert messages[0]["Date"].datetime and messages[0]["From"].addresses
     assert messages[0]["Message-ID"] != messages[1]["Message-ID"]
     assert link in messages[1].get_content().splitlines()
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022])
+def test_what_it_keeps_is_for_its_owner_alone(tmp_path, mask):
+    """Real people rehearse here: no other user lists or reads them, whatever the umask says."""
+    place = tmp_path / "out" / "sandbox"
+    before = os.umask(mask)
+    try:
+        for number in (1, 2):  # a folder and a message of an earlier version are closed as well
+            with Sandbox(place) as service:
+                if number == 1:
+                    filled(service, person("ada@example.com"))
+                    assert invite(service, 5001) == 200
+                kept = [tmp_path / "out", *(tmp_path / "out").rglob("*")]
+                assert {stat.S_IMODE(path.stat().st_mode) for path in kept} == {0o600, 0o700}
+            (place / "outbox").chmod(0o755)
+    finally:
+        os.umask(before)
 
 
 def test_a_message_whose_file_was_never_written_is_written_at_the_next_start(tmp_path):
