@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from config.errors import CampaignError
+from config.service_address import canonical
 from data.so_far import CONFIRMED
 from data.states import Ending
 from data.tables import Approval, Attempt, Campaign, Decision, Run, table_of
@@ -116,7 +117,7 @@ def standing(asked: Asked | None, read: str, digest: str, at: datetime) -> Stand
 
 def digest_of(read: str, service: str, reached: str, held: str = "") -> str:
     """Stand for everything a plan rests on, in hex digits; `reached` is what `reached` answers."""
-    return sha256("\n".join((read, service, reached, held)).encode()).hexdigest()
+    return sha256("\n".join((read, canonical(service), reached, held)).encode()).hexdigest()
 
 
 def reached(connection: Connection, key: str, under: int | None) -> str:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import PurePath
 
+from config.service_address import same_service
 from config.spans import in_words
 from data.states import AttemptState
 
@@ -39,7 +40,7 @@ class Assessment:
 
     def same(self, other: "Assessment") -> bool:
         """Whether both are the same problem; a project can hold only one (interface 4.7)."""
-        if self.service != other.service:
+        if not same_service(self.service, other.service):
             return False
         if self.problem_id is not None and other.problem_id is not None:
             alike = self.problem_id == other.problem_id
@@ -147,7 +148,8 @@ def held(
     others = [
         one
         for one in earlier
-        if one.attempt > allowed.attempt and one.assessment.service == terms.assessment.service
+        if one.attempt > allowed.attempt
+        and same_service(one.assessment.service, terms.assessment.service)
     ]
     here = [one for one in others if one.assessment.same(terms.assessment)]
     if here:

@@ -44,7 +44,7 @@ class Pacing(LedgerPart):
     def take_turns(
         self, connection: Connection, name: str, gap: timedelta, number: int
     ) -> timedelta:
-        """Take the next turns of a service (its base URL) or of a campaign, `gap` apart.
+        """Take the next turns of a service (its canonical address) or of a campaign, `gap` apart.
 
         Answers after which time the first of them is; a little below zero where it is just over.
         """

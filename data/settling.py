@@ -20,6 +20,7 @@ from sqlalchemy import (
     update,
 )
 
+from config.service_address import same_service
 from data.clock import shared_now
 from data.doubts import MOVES, By, Decided, Doubt, Doubts, NotDecided, Word, objections
 from data.processes import this_process
@@ -78,19 +79,10 @@ _OPEN_RUNS = select(runs).where(
     runs.c.id.in_(bindparam("numbers", expanding=True)),
     runs.c.ended_at.is_(None) | (runs.c.ending == Ending.DIED),
 )
-# The other campaigns at this campaign's service.
-_OTHERS = (
-    campaign.c.id != bindparam("of"),
-    campaign.c.service
-    == select(campaign.c.service).where(campaign.c.id == bindparam("of")).scalar_subquery(),
-)
-_PROJECTS_OF_OTHERS = select(campaign.c.project_id).where(
-    *_OTHERS, campaign.c.project_id.is_not(None)
-)
-_PEOPLE_OF_OTHERS = (
-    select(candidate.c.candidate_id, candidate.c.email_key)
-    .join(campaign, candidate.c.campaign_id == campaign.c.id)
-    .where(*_OTHERS, candidate.c.candidate_id.is_not(None))
+_CAMPAIGNS = select(campaign.c.id, campaign.c.service, campaign.c.project_id)
+_PEOPLE_OF_OTHERS = select(candidate.c.candidate_id, candidate.c.email_key).where(
+    candidate.c.campaign_id.in_(bindparam("others", expanding=True)),
+    candidate.c.candidate_id.is_not(None),
 )
 
 
@@ -101,12 +93,24 @@ def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
         found = connection.execute(unsure, {"of": campaign_row}).all()
         steps += doubts_in(connection, operation, found, at)
     people = connection.scalars(_IDS_HERE, {"of": campaign_row})
+    others = _at_the_same_service(connection, campaign_row)
     return Doubts(
         tuple(steps),
         frozenset(people),
-        frozenset(connection.scalars(_PROJECTS_OF_OTHERS, {"of": campaign_row})),
-        _people_of_others(connection, campaign_row, steps),
+        frozenset(project for project in others.values() if project is not None),
+        _people_of_others(connection, list(others), steps),
     )
+
+
+def _at_the_same_service(connection: Connection, campaign_row: int) -> dict[int, int | None]:
+    """The other campaigns at this campaign's service, however it is spelled, and their projects."""
+    campaigns = {row.id: row for row in connection.execute(_CAMPAIGNS)}
+    here = campaigns.pop(campaign_row).service
+    return {
+        number: row.project_id
+        for number, row in campaigns.items()
+        if same_service(row.service, here)
+    }
 
 
 def doubts_in(
@@ -146,12 +150,12 @@ def _alive(connection: Connection, numbers: Collection[int], at: datetime) -> se
 
 
 def _people_of_others(
-    connection: Connection, campaign_row: int, steps: Sequence[Doubt]
+    connection: Connection, others: Sequence[int], steps: Sequence[Doubt]
 ) -> dict[int, set[str]]:
     """Whose each id is in other campaigns, if somebody here is without one. Only adds take one."""
     found: dict[int, set[str]] = {}
     if any(doubt.operation is Operation.ADD for doubt in steps):
-        for number, key in connection.execute(_PEOPLE_OF_OTHERS, {"of": campaign_row}):
+        for number, key in connection.execute(_PEOPLE_OF_OTHERS, {"others": others}):
             found.setdefault(number, set()).add(key)
     return found
 

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from config.errors import CampaignError
+from config.service_address import canonical
 from config.settings import LocalSettings, ServiceSettings
 from config.timetable import Timetable
 from data.held import ListFile
@@ -133,7 +134,7 @@ async def working(
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent, approval)
     table = timetable_of(wanted)
-    address = desk.service.base_url
+    address = canonical(desk.service.base_url)  # by it all runs at one service are paced together
     heeds = partial(_heed_a_pause, ledger, wanted.key)
     together = Together(ledger, address, list(_rates(desk, wanted.key, table)), heeds)
     gate = Gate(service.problems, together, over=lambda: over(table, desk.clock()))
@@ -157,7 +158,9 @@ async def working(
 def _rates(desk: Desk, key: str, table: Timetable) -> Iterator[Rate]:
     """The rate that this machine sets for the service, and the campaign's own."""
     if desk.local.invites_per_second:
-        yield Rate(desk.service.base_url, timedelta(seconds=1 / desk.local.invites_per_second))
+        yield Rate(
+            canonical(desk.service.base_url), timedelta(seconds=1 / desk.local.invites_per_second)
+        )
     if desk.paced and table.gap:
         yield Rate(f"campaign {key}", table.gap)
 

@@ -8,6 +8,7 @@ from config.definition import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput, CampaignError
 from config.places import Place, Problem
 from config.reading import digest_of, read_campaigns
+from config.service_address import same_service
 from config.settings import ServiceSettings
 from data.intake import Intent
 from data.ledger import Ledger
@@ -134,7 +135,7 @@ def only_problem(definition: Definition, ledger: Ledger) -> None:
 
 
 def _same_service(known: Campaign, service: ServiceSettings) -> None:
-    if known.service != service.base_url:
+    if not same_service(known.service, service.base_url):
         raise AnotherService(
             f"The ledger has {known.key} at {known.service}, but ASSESSMENT_BASE_URL is now "
             f"{service.base_url}. Nothing was sent. Set the address back, or give the campaign "

@@ -56,7 +56,7 @@ class Turns:
 
 
 class Together:
-    """The paces of one run. `service` is the base URL, `turns` are at each rate that is set.
+    """The paces of one run. `service` is its canonical address, `turns` are at each rate set.
 
     `heeds` looks whether somebody wants nothing more to leave, and raises CampaignError then.
     """

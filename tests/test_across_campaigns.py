@@ -102,6 +102,22 @@ def test_nobody_is_invited_to_one_problem_by_two_campaigns(two: TwoCampaigns) ->
     assert f"campaign withdraw {SECOND} EMAIL --why TEXT" in said
 
 
+@pytest.mark.parametrize("more", ["", "cooldown"])
+def test_a_service_spelled_otherwise_is_the_same_one(
+    two: TwoCampaigns, monkeypatch: pytest.MonkeyPatch, more: str
+) -> None:
+    """`localhost` for 127.0.0.1: nobody is invited to one problem twice, nor within a cooldown."""
+    two.desk.run()
+    if more:
+        two.write(ADA, problem="43", more="invites: {cooldown: 30 days}\n")
+    here = two.desk.service.base_url
+    monkeypatch.setenv("ASSESSMENT_BASE_URL", here.replace("127.0.0.1", "LocalHost") + "/")
+    assert two.desk.type("plan", two.desk.file).code == 0  # the first one goes on there as well
+    assert two.run().ending is Ending.NEEDS_ATTENTION
+    assert two.emails()[ADA] == 1
+    assert two.status()["held"] == 1
+
+
 def test_the_plan_and_the_run_agree_about_who_is_held(two: TwoCampaigns) -> None:
     """Before the first run, from the addresses alone; and afterwards from the ledger."""
     two.desk.run()

@@ -15,7 +15,7 @@ from sandbox.faults import Fault
 from sandbox.problems import problem
 from sandbox.server import Sandbox
 from tasks.asked import AnotherService
-from tests.campaigns import Office, people
+from tests.campaigns import Office, people, settings_of
 
 
 @pytest.fixture
@@ -182,6 +182,21 @@ def test_another_service_is_another_campaign(office: Office, tmp_path: Path) -> 
         with pytest.raises(AnotherService, match="Nothing was sent"):
             elsewhere.run(path)
         assert other.api_requests() == 0
+
+
+def test_a_campaign_goes_on_at_its_service_spelled_otherwise(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was sent there is not sent again, and who is new is invited."""
+    office.run(office.write("moved", people("ada")))
+    there = settings_of(office.service)
+    spelled = there.base_url.replace("127.0.0.1", "localhost")
+    other = there.model_copy(update={"base_url": spelled})
+    monkeypatch.setattr("tests.campaigns.settings_of", lambda _: other)
+    path = office.write("moved", people("ada", "bo"))
+    assert office.run(path).ending is Ending.COMPLETED
+    assert office.emails() == {"ada@example.com": 1, "bo@example.com": 1}
+    assert len(office.service.projects) == 1
 
 
 def test_a_token_of_two_seconds_is_renewed_in_time(tmp_path: Path) -> None:

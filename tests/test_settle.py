@@ -353,9 +353,14 @@ def test_an_id_of_somebody_else_is_refused(desk: DoubtfulCampaign) -> None:
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
 
 
-def test_a_project_of_another_campaign_is_refused(desk: DoubtfulCampaign) -> None:
+@pytest.mark.parametrize("spelled", ["127.0.0.1", "localhost"])
+def test_a_project_of_another_campaign_is_refused(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch, spelled: str
+) -> None:
     """Two campaigns never share a project that one of them may have created."""
     desk.run()
+    here = desk.service.base_url.replace("127.0.0.1", spelled)
+    monkeypatch.setenv("ASSESSMENT_BASE_URL", here)
     other = desk.folder / "frontend.yaml"
     other.write_text(DEFINITION.replace(KEY, "frontend"), encoding="utf-8")
     desk.service.faults.add(LOST_PROJECT)

@@ -62,6 +62,7 @@ def plan(
 
 def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
     """Decide for each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
+    from config.service_address import same_service
     from config.settings import load_address, load_local
     from data.ledger import Ledger, now
     from data.opening import NoLedger
@@ -92,7 +93,7 @@ def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
     with ledger:
         for definition in definitions:
             found = ledger.campaign(definition.campaign)
-            if found and service and found.service != service:
+            if found and service and not same_service(found.service, service):
                 raise AnotherService(
                     f"The ledger has {found.key} at {found.service}, but ASSESSMENT_BASE_URL is "
                     f"{service}: a run would stop and send nothing. Set the address back, or give "
