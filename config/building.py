@@ -173,6 +173,7 @@ def _definition(
         place=where(()),
         schedule=_schedule(head.schedule, project.timezone),
         guard=Guard(head.guard.removed if head.guard else None),
+        columns=written.people.columns if written.people else {},
     )
 
 

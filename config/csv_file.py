@@ -33,6 +33,7 @@ class Lines:
     file: str
     delimiter: str
     guessed: str | None = None
+    hidden: frozenset[int] = frozenset()
 
     def row(self, number: int) -> Place:
         """Find the line on which a row begins."""

@@ -1,5 +1,6 @@
 """A campaign as people wrote it down, validated: what every other room works from."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -25,6 +26,7 @@ class Candidate:
     key: str = field(repr=False)
     place: Place
     timezone: str | None = None  # of this person's clock, for working hours; never sent
+    hidden: bool = False  # in a row that the sheet does not show
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ class Schedule:
 class Definition:
     """One campaign: its key, project, problem and people.
 
-    `problem` is None only for a project that exists and already has its problem.
+    `problem` is None only for a project that exists and already has its problem. `columns` are
+    the headers of a table by the fields that are sent from them.
     """
 
     campaign: str
@@ -118,3 +121,4 @@ class Definition:
     place: Place
     schedule: Schedule | None = None
     guard: Guard = field(default_factory=Guard)
+    columns: Mapping[str, str] = field(default_factory=dict)

@@ -47,6 +47,8 @@ SAME_PROVIDER = {
     "me.com": "icloud.com",
     "mac.com": "icloud.com",
 }
+# Where nobody has a mailbox: kept free for examples and tests (RFC 2606, RFC 6761).
+SAMPLES = ("example.com", "example.org", "example.net", "example", "test")
 # Letters of other alphabets that are drawn as these Latin ones.
 LOOK_ALIKE = str.maketrans(
     "асеорхуіјѕԁһӏκονρυατιօսոցհᴀɑɡıⅼ",
@@ -108,6 +110,12 @@ def mailbox(key: str) -> str:
     for character in MEANINGLESS.get(domain, ""):
         local = local.replace(character, "")
     return f"{local}@{domain}"
+
+
+def is_sample(key: str) -> bool:
+    """Say whether an address is one that is made up for an example."""
+    domain = key.rpartition("@")[2]
+    return any(domain == sample or domain.endswith(f".{sample}") for sample in SAMPLES)
 
 
 def _without_one(text: str) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """The campaigns of a folder: which of its files describe some, and what is wrong."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from config.sources import TEXT_TABLES, WORKBOOKS, YAML, sources_of, suffix_of
 # How other programs begin the name of a file that is theirs: locks, drafts, copies under way. What
 # is half there under another ending (.tmp, .part, .crdownload) is none of our kinds anyway.
 HIDDEN = (".", "~", "#")
+NEIGHBOURS, SMALL = 50, 2**20  # files beside one that are looked into, and their bytes at most
 # In the names of what is written beside a bad file.
 OURS = ".problems."
 
@@ -78,8 +79,30 @@ def _twice(entry: Entry, files: dict[str, list[Path]]) -> tuple[Problem, ...]:
     others = [file for file in files.get(entry.key or "", []) if file != entry.file]
     if not others:
         return entry.problems
-    message = f"the campaign {entry.key} is in {others[0].name} as well; keep one of them"
+    message = (
+        f"the campaign {entry.key} is in {others[0].name} as well; keep one of them, or give it a "
+        "key of its own"
+    )
     return (Problem(Place(str(entry.file)), "campaign", message=message),)
+
+
+def same_key(file: Path, keys: Collection[str]) -> tuple[str, ...]:
+    """Remark on files beside one that describe campaigns with the same keys.
+
+    In a folder with many files, and in large ones, nobody waits for that: a run refuses them.
+    """
+    try:
+        beside = [one for one in campaign_files(file.parent) if one.resolve() != file.resolve()]
+        small = [one for one in beside[:NEIGHBOURS] if one.stat().st_size <= SMALL]
+    except (BadInput, OSError):
+        return ()
+    return tuple(
+        f"{file}: {other.file.name} has the key {other.key} as well; another campaign needs a key "
+        "of its own"
+        for one in small
+        for other in campaigns_of(one)
+        if other.key in keys
+    )
 
 
 def campaign_files(folder: Path) -> list[Path]:

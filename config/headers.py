@@ -34,12 +34,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         *("source", "sources", "candidatesource", "applicationsource", "leadsource"),
         *("quelle", "herkunft", "origine", "origen", "fuente", "bron"),
     ),
-    "notes": (
-        *("notes", "note", "comment", "comments", "remark", "remarks"),
-        *("notiz", "notizen", "bemerkung", "bemerkungen", "kommentar", "kommentare"),
-        *("remarque", "remarques", "commentaire", "commentaires", "notas", "comentarios"),
-        *("opmerking", "opmerkingen", "commenti"),
-    ),
+    "notes": ("notes",),
     "stage_id": ("stageid", "stage", "stagenumber"),
     "campaign": ("campaign", "campaignkey", "kampagne", "campagne", "campana", "campagna"),
     FULL_NAME: (
@@ -48,6 +43,15 @@ ALIASES: dict[str, tuple[str, ...]] = {
         *("volledigenaam", "imieinazwisko"),
     ),
 }
+# What people write here may be meant for nobody else: sent as notes only where they say so.
+REMARKS = frozenset(
+    (
+        *("note", "comment", "comments", "remark", "remarks"),
+        *("notiz", "notizen", "bemerkung", "bemerkungen", "kommentar", "kommentare"),
+        *("remarque", "remarques", "commentaire", "commentaires", "notas", "comentarios"),
+        *("opmerking", "opmerkingen", "commenti"),
+    )
+)
 FIELD_OF = {alias: name for name, aliases in ALIASES.items() for alias in aliases}
 # Beside a first name in these words, these mean the family name; alone they might be whole names.
 FAMILY_NAME_BESIDE = {"vorname": "name", "prenom": "nom", "voornaam": "naam"}
@@ -65,8 +69,20 @@ def spelling(header: str) -> str:
 
 
 def meaning(header: str) -> str | None:
-    """Answer the field that a header names; what stands in brackets only explains it."""
-    return FIELD_OF.get(spelling(header)) or FIELD_OF.get(spelling(_IN_BRACKETS.sub("", header)))
+    """Answer the field that a header names; what stands in brackets only explains it.
+
+    Not of notes: `Notes (internal)` is no column to send.
+    """
+    if (field := FIELD_OF.get(spelling(header))) is not None:
+        return field
+    explained = FIELD_OF.get(spelling(_IN_BRACKETS.sub("", header)))
+    return None if explained == "notes" else explained
+
+
+def may_be_notes(header: str) -> bool:
+    """Whether a header names remarks of any kind."""
+    reduced = spelling(_IN_BRACKETS.sub("", header))
+    return reduced in REMARKS or FIELD_OF.get(reduced) == "notes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +111,12 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The column (from 0) of each field, the headers nobody asked for, and what is wrong."""
+    """The column (from 0) of each field and its header, the headers nobody asked for, and what is
+    wrong.
+    """
 
     by_field: Mapping[str, int]
+    names: Mapping[str, str]
     unused: tuple[str, ...]
     complaints: tuple[str, ...]
 
@@ -136,7 +155,8 @@ def find_columns(
     ]
     complaints += _about_names(header, found)
     by_field = {field: columns[0] for field, columns in found.items()}
-    return Columns(by_field, tuple(unused), tuple(complaints))
+    names = {field: header[column].strip() for field, column in by_field.items()}
+    return Columns(by_field, names, tuple(unused), tuple(complaints))
 
 
 def _meant(

@@ -42,7 +42,7 @@ def judge_people(
             continue
         if not fields.email1.isascii():
             folded[key] = fields.email1
-        candidates.append(_candidate(fields, key, place, stage_id))
+        candidates.append(_candidate(fields, key, place, stage_id, row.hidden))
         if row.remark:
             named = people.places.value(row.number, "first_name")
             cause = "a full name of several words"
@@ -117,7 +117,9 @@ def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[
             yield complaint(detail, place, name, known[name].description or "")
 
 
-def _candidate(fields: CandidateFields, key: str, place: Place, stage_id: int) -> Candidate:
+def _candidate(
+    fields: CandidateFields, key: str, place: Place, stage_id: int, hidden: bool
+) -> Candidate:
     return Candidate(
         first_name=fields.first_name,
         last_name=fields.last_name,
@@ -129,4 +131,5 @@ def _candidate(fields: CandidateFields, key: str, place: Place, stage_id: int) -
         key=fields.email1 if key == fields.email1 else key,
         place=place,
         timezone=fields.timezone,
+        hidden=hidden,
     )

@@ -1,19 +1,22 @@
 """Starters: a definition to fill in, in YAML or as a workbook. Sample data that passes `check`."""
 
+import re
 from itertools import count
 from pathlib import Path
 from shlex import quote
+from unicodedata import normalize
 
 from config.errors import BadInput
 from config.places import Place, Problem, shown
 
+LONGEST_KEY = 100
 STARTER_YAML = """\
 # A campaign: one project, one problem, and the people to invite.
 # Replace the sample values, then:
 #   campaign check {name}     finds every mistake, sends nothing
 #   campaign run {name}       adds and invites; safe to run again at any time
 
-campaign: my-campaign               # its key: lower-case letters, digits, - _ and .
+{key:<35} # its key: lower-case letters, digits, - _ and .
 
 project:                            # or  project: {{id: 123}}  for one made in the web application
   name: Backend engineer
@@ -43,16 +46,18 @@ invites: {{send: true}}               # false: add people and make their links, 
 def write_starter(path: Path) -> None:
     """Write a starter definition, by the end of the name: `.yaml`, `.yml` or `.xlsx`.
 
+    Its key comes from the name: two campaigns under one key would be one.
+
     Raises BadInput where a file of that name exists already, or cannot be written.
     """
-    suffix = path.suffix.lower()
+    suffix, key = path.suffix.lower(), key_of(path.stem)
     if suffix in {".yaml", ".yml"}:
-        content = STARTER_YAML.format(name=path.name).encode()
+        content = STARTER_YAML.format(name=path.name, key=f"campaign: {_in_yaml(key)}").encode()
     elif suffix == ".xlsx":
         # Imported here: only a workbook needs it.
         from config.starter_workbook import starter_workbook  # noqa: PLC0415
 
-        content = starter_workbook(path.name)
+        content = starter_workbook(path.name, key)
     else:
         wanted = "a name that ends in .yaml or .xlsx"
         problem = Problem(Place(str(path)), found=shown(path.name), wanted=wanted)
@@ -71,6 +76,19 @@ def write_starter(path: Path) -> None:
     except OSError as error:
         message = f"this file cannot be written: {error.strerror}"
         raise BadInput([Problem(Place(str(path)), message=message)]) from None
+
+
+def key_of(name: str) -> str:
+    """Make a campaign's key of the name of its file: `Hiring (Zürich)` is hiring-zurich."""
+    plain = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    key = re.sub(r"[^a-z0-9._]+", "-", plain).strip("-._")[:LONGEST_KEY]
+    return key or "my-campaign"
+
+
+def _in_yaml(key: str) -> str:
+    """Write a key so that YAML reads a text: neither a number nor a word such as no."""
+    plain = key[0].isalpha() and key not in ("null", "true", "false", "yes", "no", "on", "off")
+    return key if plain else f'"{key}"'
 
 
 def _instead(path: Path) -> str:

@@ -52,7 +52,7 @@ class PeopleColumn:
 
 
 LINES = (
-    Line("campaign", "my-campaign", "Its key: lower-case letters, digits, - _ and . Keep it."),
+    Line("campaign", "", "Its key: lower-case letters, digits, - _ and . Keep it."),
     Line("project.id", None, "Only for a project made in the web application.", _whole(1)),
     Line("project.name", "Backend engineer", "Needed, unless there is a project.id."),
     Line("project.description", None, "May be left out, as all of project below."),
@@ -127,8 +127,8 @@ HELP = (
 )
 
 
-def starter_workbook(name: str) -> bytes:
-    """Write the workbook; `name` is what its file will be called."""
+def starter_workbook(name: str, key: str) -> bytes:
+    """Write the workbook of a campaign; `name` is what its file will be called."""
     content = io.BytesIO()
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with xlsxwriter.Workbook(content, options) as book:
@@ -136,14 +136,14 @@ def starter_workbook(name: str) -> bytes:
         grey = book.add_format({"font_color": "#666666", "italic": True})
         # Text, so that Excel neither turns a time into a serial number nor drops a zero.
         text = book.add_format({"num_format": "@"})
-        _campaign(book.add_worksheet("campaign"), header, grey, text)
+        _campaign(book.add_worksheet("campaign"), key, header, grey, text)
         _candidates(book.add_worksheet("candidates"), header, text)
         _help(book.add_worksheet("help"), name, header)
         _timezones(book)
     return content.getvalue()
 
 
-def _campaign(sheet: Any, header: Any, grey: Any, text: Any) -> None:
+def _campaign(sheet: Any, key: str, header: Any, grey: Any, text: Any) -> None:
     sheet.write_row(0, 0, ("field", "value", "help"), header)
     sheet.set_column(0, 0, 22)
     sheet.set_column(1, 1, 26)
@@ -152,7 +152,8 @@ def _campaign(sheet: Any, header: Any, grey: Any, text: Any) -> None:
     for number, line in enumerate(LINES, start=1):
         numeric = line.check["validate"] == "integer" or isinstance(line.sample, bool)
         sheet.write(number, 0, line.name)
-        sheet.write(number, 1, line.sample, None if numeric else text)
+        sample = key if line.name == "campaign" else line.sample
+        sheet.write(number, 1, sample, None if numeric else text)
         sheet.write(number, 2, line.help, grey)
         told = {"input_title": line.name, "input_message": line.help}
         sheet.data_validation(number, 1, number, 1, {**line.check, **told})

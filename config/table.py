@@ -1,14 +1,14 @@
 """People in rows and columns, whatever file the table came from."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Protocol
 
 from config.cells import as_text, as_whole_number, is_blank
 from config.errors import BadInput
 from config.full_name import split_name
-from config.headers import FULL_NAME, Columns, Wishes, find_columns, matches
+from config.headers import FULL_NAME, Columns, Wishes, find_columns, matches, may_be_notes
 from config.pace import tell
 from config.places import Place, Problem, Unusable, shown
 from config.written import People, Row
@@ -25,6 +25,10 @@ TOLD_EVERY = 1_000
 
 class Grid(Protocol):
     """Where the rows and cells of one table are; columns count from 0."""
+
+    @property
+    def hidden(self) -> frozenset[int]:
+        """The rows that people do not see."""
 
     def row(self, number: int) -> Place:
         """Find a row."""
@@ -77,7 +81,7 @@ class PeopleTable:
         """Answer everybody in the table; a person of another campaign in it is a problem."""
         places = TablePlaces(self.grid, self.columns.by_field)
         rows = self._people_of(campaign, places)
-        return People(rows, places, self._whole, self._notes())
+        return People(rows, places, self._whole, self._notes(), self._sent_from())
 
     def people_by_campaign(self) -> tuple[dict[str, People], list[Problem]]:
         """Answer the people by what their `campaign` column says, and the rows that say nothing."""
@@ -93,10 +97,10 @@ class PeopleTable:
             else:
                 fields = dict(row.fields)
                 key = str(fields.pop("campaign")).strip()
-                rows.setdefault(key, []).append(Row(row.number, fields, row.remark))
-        notes = self._notes()
+                rows.setdefault(key, []).append(replace(row, fields=fields))
+        notes, columns = self._notes(), self._sent_from()
         return {
-            key: People(some, places, self._whole, notes) for key, some in rows.items()
+            key: People(some, places, self._whole, notes, columns) for key, some in rows.items()
         }, problems
 
     def nobody(self) -> People:
@@ -111,7 +115,7 @@ class PeopleTable:
             fields = dict(row.fields)
             told = str(fields.pop("campaign")).strip()
             if told == campaign:
-                yield Row(row.number, fields, row.remark)
+                yield replace(row, fields=fields)
             else:
                 place = places.value(row.number, "campaign")
                 yield Problem(
@@ -121,14 +125,33 @@ class PeopleTable:
     def _notes(self) -> tuple[str, ...]:
         unused = ", ".join(self.columns.unused)
         notes = (f"{self._whole}: columns not used, never sent: {unused}",) if unused else ()
-        return (*notes, *self.grid.remarks(self.header))
+        return (*notes, *self._remarks(), *self.grid.remarks(self.header))
+
+    def _remarks(self) -> Iterator[str]:
+        """Say how a column of remarks is sent, which may be nobody's business but one's own."""
+        if "notes" not in self.columns.by_field:
+            row = (
+                "" if self._whole.sheet is None else "  (a row of a sheet campaign: columns.notes)"
+            )
+            for name in filter(may_be_notes, self.columns.unused):
+                wish = f'columns: {{notes: "{name}"}}{row}'
+                yield f"{self._whole}: to send {name} as notes, say so with  {wish}"
+
+    def _sent_from(self) -> dict[str, str]:
+        """The headers of what is sent; both names may come from one column."""
+        names = self.columns.names
+        return {
+            field: name
+            for field in ("first_name", "last_name", "email1", "source", "notes", "stage_id")
+            if (name := names.get(field) or (names.get(FULL_NAME) if "_name" in field else None))
+        }
 
     def _people(self) -> Iterator[Row | Problem]:
         by_field = [
             (field, column, as_whole_number if field == "stage_id" else as_text)
             for field, column in self.columns.by_field.items()
         ]
-        people = 0
+        people, hidden = 0, self.grid.hidden
         for row in self.rows:
             if isinstance(row, Problem):
                 yield row
@@ -154,7 +177,7 @@ class PeopleTable:
                 yield Problem(self.grid.row(number), message=message)
                 return
             remark = _split(fields) if FULL_NAME in fields else None
-            yield Row(number, fields, remark)
+            yield Row(number, fields, remark, number in hidden)
 
 
 def _split(fields: dict[str, Any]) -> str | None:

@@ -37,25 +37,29 @@ class PeoplePlaces(Protocol):
 class Row:
     """One person as written: the number that locates the row, and its fields.
 
-    `remark` is what a person should look at, where the reader had to choose.
+    `remark` is what a person should look at, where the reader had to choose. `hidden`: the sheet
+    does not show the row.
     """
 
     number: int
     fields: Mapping[str, Any]
     remark: str | None = None
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class People:
     """The people of one campaign, row by row; a row that cannot be read is a Problem instead.
 
-    `whole` is the table they stand in, None for people written in the definition itself.
+    `whole` is the table they stand in, None for people written in the definition itself; `columns`
+    are its headers, by the fields that are sent from them.
     """
 
     rows: Iterable[Row | Problem]
     places: PeoplePlaces
     whole: Place | None = None
     notes: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

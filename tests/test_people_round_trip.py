@@ -22,7 +22,7 @@ HEADERS = {
     "last_name": ["last_name", "Surname", "Family name", "Nachname", "Last name (legal)"],
     "email1": ["email1", "E-mail", "Email Address", "Courriel", " e mail* "],
     "source": ["source", "Lead source", "Herkunft"],
-    "notes": ["notes", "Comments", "Bemerkungen"],
+    "notes": ["notes", "Notes", "NOTES "],
     "stage_id": ["stage_id", "Stage", "Stage ID"],
 }
 UNUSED = ["Salary", "Phone", "Applied on", "#"]

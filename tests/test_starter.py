@@ -11,14 +11,36 @@ from config.reading import read_campaigns
 from config.starter import write_starter
 
 
-@pytest.mark.parametrize("name", ["new.yaml", "new.yml", "new.xlsx"])
+@pytest.mark.parametrize("name", ["new.yaml", "New.yml", "new.xlsx"])
 def test_a_starter_is_a_good_sample(tmp_path: Path, name: str) -> None:
     """Sample people at example.com, every field shown, nothing left to mend."""
     write_starter(tmp_path / name)
     (definition,) = read_campaigns(tmp_path / name).definitions
-    assert definition.campaign == "my-campaign"
+    assert definition.campaign == "new"
     assert [p.key for p in definition.candidates] == ["ada@example.com", "grace@example.com"]
     assert definition.project.timezone == "Europe/Paris"
+
+
+KEYS = {
+    "hiring": "hiring",
+    "Hiring 2030 (Zürich)": "hiring-2030-zurich",
+    "2030": "2030",
+    "2030-01": "2030-01",
+    "no": "no",
+    "1e5": "1e5",
+    "_x_": "x",
+    "採用": "my-campaign",
+    "a" * 200: "a" * 100,
+}
+
+
+@pytest.mark.parametrize(("stem", "key"), KEYS.items(), ids=str)
+@pytest.mark.parametrize("suffix", [".yaml", ".xlsx"])
+def test_the_key_comes_from_the_name(tmp_path: Path, stem: str, key: str, suffix: str) -> None:
+    """Two new files are two campaigns, whatever they are called."""
+    write_starter(tmp_path / f"{stem}{suffix}")
+    (definition,) = read_campaigns(tmp_path / f"{stem}{suffix}").definitions
+    assert definition.campaign == key
 
 
 @pytest.mark.parametrize("name", ["new.yaml", "new.xlsx"])

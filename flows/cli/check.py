@@ -1,5 +1,6 @@
 """`campaign check`: is what was written usable?"""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,17 +32,23 @@ def check(
 ) -> None:
     """Find every problem in a campaign file.
 
-    Each comes with its line or cell. Needs no settings and no network, sends nothing
-    and touches no ledger.
+    Each comes with its line or cell. FILE may be a folder of campaign files. Needs no settings and
+    no network, sends nothing and touches no ledger.
     """
     from config.errors import BadInput
-    from flows.cli.reading import read_shown
+    from config.folder import same_key
+    from flows.cli.reading import read_folder, read_shown
 
+    if file.is_dir() and (mark or campaign):
+        raise typer.BadParameter(f"{file} is a folder: type it alone", param_hint="FILE")
     if mark is not None:
         check_mark(mark)
     try:
         with answering(as_json):
-            reading = read_shown(file, campaign)
+            reading = read_folder(file) if file.is_dir() else read_shown(file, campaign)
+            notes = notes_of(reading, reading.definitions)
+            if not file.is_dir():
+                notes += same_key(campaign or file, [one.campaign for one in reading.definitions])
     except BadInput as error:
         if mark is None:
             raise
@@ -49,27 +56,34 @@ def check(
         complain(*mark_problems(mark, file, campaign, error))
         raise typer.Exit(error.exit_code) from None
     if as_json:
-        print_json(_answer(reading))
+        print_json(_answer(reading, notes))
     for definition in reading.definitions:
         say(*_lines(definition), as_json=as_json)
-    for note in reading.notes:
+    for note in notes:
         say(f"Note: {note}", as_json=as_json)
     say(*doubtful(reading.warnings), as_json=as_json)
     if mark is not None:
         say(*mark_warnings(mark, file, campaign, reading.warnings), as_json=as_json)
-    say(f"OK. Next: {command('plan', *as_typed(file, campaign))}", as_json=as_json)
+    then = "run" if file.is_dir() else "plan"
+    say(f"OK. Next: {command(then, *as_typed(file, campaign))}", as_json=as_json)
 
 
-def _answer(reading: "Reading") -> dict[str, Any]:
+def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
+    from config import leaving
+
     campaigns = [
-        {"campaign": definition.campaign, "candidates": len(definition.candidates)}
+        {
+            "campaign": definition.campaign,
+            "candidates": len(definition.candidates),
+            "sent": leaving.as_json(definition),
+        }
         for definition in reading.definitions
     ]
     return {
         "ok": True,
         "problems": [],
         "campaigns": campaigns,
-        "notes": list(reading.notes),
+        "notes": list(notes),
         "warnings": [warning.as_json() for warning in reading.warnings],
     }
 
@@ -83,8 +97,24 @@ def _lines(definition: "Definition") -> list[str]:
         f"  project     {project_in_words(definition)}",
         f"  problem     {problem_in_words(definition)}",
         f"  candidates  {people} {invites}",
+        f"  sent        {sent_in_words(definition)}",
         *(f"  {word:<11} {said}" for word, said in rules),
     ]
+
+
+def notes_of(reading: "Reading", definitions: "Iterable[Definition]") -> tuple[str, ...]:
+    """Say what a person should know of a file before these campaigns of it are sent."""
+    from config.leaving import sample_note
+
+    samples = (sample_note(definition) for definition in definitions)
+    return (*reading.notes, *dict.fromkeys(note for note in samples if note))
+
+
+def sent_in_words(definition: "Definition") -> str:
+    """Name what leaves for the service: each field, its column, and the first of its values."""
+    from config.leaving import sent
+
+    return ", ".join(map(str, sent(definition)))
 
 
 def project_in_words(definition: "Definition") -> str:

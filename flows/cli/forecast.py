@@ -27,7 +27,7 @@ from tasks.standing import furthest
 PLAIN = (
     *("campaign", "service", "project_id", "project", "problem", "create", "attach"),
     *("add", "requests", "invite", "done", "unsure", "refused", "sending", "withdrawn"),
-    *("problem_doubt", "forgotten"),
+    *("problem_doubt", "forgotten", "hidden"),
 )
 
 
@@ -42,7 +42,8 @@ class Forecast:
     (tasks/problem_doubts.py), `looked` what a look at the service's list found where nothing does.
     `ahead` is when the invitations would go. `differs` names fields of the campaign that the
     service has otherwise. `held` are those who are left out, by address as typed, `forgotten`
-    counts people of the definition whom nobody may take in again.
+    counts people of the definition whom nobody may take in again, `hidden` those who would be
+    invited (added, where nobody is) and whom the sheet does not show.
     """
 
     campaign: str
@@ -70,6 +71,7 @@ class Forecast:
     ahead: Foreseen | None = None
     stop: Stop | None = None
     forgotten: int = 0
+    hidden: int = 0
 
     @property
     def nothing(self) -> bool:
@@ -160,6 +162,7 @@ def forecast(
     if left.invite:
         ahead = foreseen(definition, campaign, known, changes, held, ledger, at)
     standing = _standing(changes, known, send=definition.invites.send, run_lives=run_lives)
+    going = ahead.keys if ahead else [person.key for person in changes.new]
     made = campaign is not None and campaign.project_id is not None
     return Forecast(
         campaign=definition.campaign,
@@ -183,6 +186,7 @@ def forecast(
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),
         ahead=ahead,
+        hidden=len({person.key for person in definition.candidates if person.hidden} & {*going}),
         stop=stop(definition, left, too_many_gone(definition.guard, changes, known), ledger, at),
         held={
             (person.email1 if before is None else email1_of(before)): held[person.key]

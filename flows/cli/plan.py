@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, as_typed
-from flows.cli.check import problem_in_words, project_in_words
+from flows.cli.check import notes_of, problem_in_words, project_in_words, sent_in_words
 from flows.cli.complaints import doubtful
 from flows.cli.speech import answering, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition import Definition
+    from config.reading import Reading
     from data.ledger import Ledger
     from data.tables import Campaign
     from flows.cli.forecast import Forecast
@@ -50,14 +51,30 @@ def plan(
         check_ahead(definitions, forecasts, campaign or file)
         if look:
             forecasts = list(looked(definitions, forecasts))
+    if not all(seen.nothing for seen in forecasts):
+        complain(*(f"Note: {note}" for note in notes_of(reading, definitions)))
     complain(*doubtful(reading.warnings))
     if as_json:
-        warnings = [warning.as_json() for warning in reading.warnings]
-        print_json({"campaigns": [seen.as_json() for seen in forecasts], "warnings": warnings})
+        print_json(_answer(reading, definitions, forecasts))
     for definition, seen in zip(definitions, forecasts, strict=True):
         say(*lines_of(definition, seen), as_json=as_json)
     typed = as_typed(file, campaign, keys) + ["--keep-project"] * keep_project
     say(*_next(forecasts, typed), as_json=as_json)
+
+
+def _answer(
+    reading: "Reading", definitions: "list[Definition]", forecasts: "list[Forecast]"
+) -> dict[str, Any]:
+    from config import leaving
+
+    return {
+        "campaigns": [
+            seen.as_json() | {"sent": leaving.as_json(definition)}
+            for definition, seen in zip(definitions, forecasts, strict=True)
+        ],
+        "warnings": [warning.as_json() for warning in reading.warnings],
+        "notes": list(notes_of(reading, definitions)),
+    }
 
 
 def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
@@ -144,13 +161,15 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
     if seen.add:
         people, requests = counted(seen.add, "candidate"), counted(seen.requests, "request")
         yield "add", f"{people} in {requests}"
+        yield "sent", sent_in_words(definition)
     else:
         yield "add", "nobody"
     if not definition.invites.send:
         yield "invite", "nobody: the definition says  invites: {send: false}"
     else:
         emails = seen.invite - seen.never
-        yield "invite", counted(emails, "email") if emails else "nobody"
+        hidden = f", {seen.hidden:,} of them to people in hidden rows" if seen.hidden else ""
+        yield "invite", counted(emails, "email") + hidden if emails else "nobody"
         yield from definition.invites.timetable.in_words()
         yield from when(definition.invites.timetable, definition.project.timezone, seen.ahead)
     if definition.invites.approval is not None and not seen.nothing:

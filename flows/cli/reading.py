@@ -21,6 +21,25 @@ def read_shown(file: Path, campaign: Path | None) -> "Reading":
         return read_campaigns(file, campaign)
 
 
+def read_folder(folder: Path) -> "Reading":
+    """Read every campaign of a folder. Raises BadInput with the problems of them all."""
+    from config.errors import BadInput
+    from config.folder import campaigns_at
+    from config.reading import Reading, read_campaigns
+
+    entries = campaigns_at(folder)
+    readings = [read_campaigns(file) for file in {each.file: None for each in entries if each.key}]
+    warnings = tuple(warning for reading in readings for warning in reading.warnings)
+    if problems := [problem for each in entries for problem in each.problems]:
+        raise BadInput(problems, warnings)
+    return Reading(
+        tuple(each for reading in readings for each in reading.definitions),
+        tuple(note for reading in readings for note in reading.notes),
+        warnings,
+        "",
+    )
+
+
 @contextmanager
 def _shown(file: Path) -> Iterator[None]:
     """Show the rows done so far on a terminal, once there are so many that it takes a while."""

@@ -1,0 +1,58 @@
+"""What leaves for the service, as a person sees it: which column is sent as which field."""
+
+from dataclasses import asdict, dataclass
+
+from config.definition import Definition
+from config.email_doubts import is_sample
+
+FIELDS = ("first_name", "last_name", "email1", "source", "notes", "stage_id")  # interface 4.5
+NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One field that somebody has: the first value of it, and the header of its column.
+
+    `column` is None where the people stand in the definition itself, and for a stage_id that
+    everybody gets.
+    """
+
+    column: str | None
+    field: str
+    example: str | int
+
+    def __str__(self) -> str:
+        """Write it as one of a list: `Vorname as first_name (Ada)`."""
+        same = self.column is None or self.column == self.field
+        return f"{self.field if same else f'{self.column} as {self.field}'} ({self.example})"
+
+
+def sent(definition: Definition) -> list[Sent]:
+    """List what is sent of the people of a definition, with the first of them as an example."""
+    # Whoever gets the invitation to oneself was put before them, and stands in no column.
+    pilot = definition.invites.timetable.pilot
+    people = [one for one in definition.candidates if one.key != pilot] or definition.candidates
+    listed = []
+    for field in FIELDS:
+        values = (getattr(person, field) for person in people)
+        example = next((value for value in values if value != ""), None)
+        if example is not None:
+            listed.append(Sent(definition.columns.get(field), field, example))
+    return listed
+
+
+def as_json(definition: Definition) -> list[dict[str, str | int | None]]:
+    """Answer the objects that `campaign check --json` and `plan --json` have as `sent`."""
+    return [asdict(one) for one in sent(definition)]
+
+
+def sample_note(definition: Definition) -> str | None:
+    """Point at people whose addresses are made up for examples, such as those of a starter."""
+    addresses = [person.email1 for person in definition.candidates if is_sample(person.key)]
+    if not addresses:
+        return None
+    more = f" and {len(addresses) - NAMED:,} more" if len(addresses) > NAMED else ""
+    what = "a sample address" if len(addresses) == 1 else f"{len(addresses):,} sample addresses"
+    named = ", ".join(addresses[:NAMED])
+    where = definition.place.file
+    return f"{where}: {what}, which nobody reads: {named}{more}; put your own people there"

@@ -1,0 +1,169 @@
+"""What leaves the house: which column is sent as what, and what people should look at first."""
+
+import json
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from config.reading import read_campaigns
+from tests.test_cli import Typed, clean_environment, typed
+
+__all__ = ["clean_environment", "typed"]
+
+HEAD = "campaign: autumn\nproject: {name: Autumn}\nproblem: 42\n"
+ROWS = (
+    ("Nachname", "Vorname", "E-Mail", "Bemerkungen", "Quelle", "Gehalt"),
+    ("Lovelace", "Ada", "ada@mail.com", "weak on algorithms, asks 120k", "", "120k"),
+    ("Hopper", "Grace", "grace@mail.com", "visa?", "referral", "90k"),
+)
+
+
+def table(path: Path, columns: str = "") -> Path:
+    """Write a table of people as a recruiter has it, and the definition that names it."""
+    path.write_text("\n".join(";".join(row) for row in ROWS), encoding="utf-8")
+    definition = path.with_suffix(".yaml")
+    definition.write_text(f"{HEAD}candidates: {{file: {path.name}{columns}}}\n", "utf-8")
+    return definition
+
+
+def test_check_and_plan_say_which_column_is_sent_as_what(typed: Typed, tmp_path: Path) -> None:
+    """Also to programs: each field with its header, and the first of its values."""
+    table(tmp_path / "people.csv")
+    line = (
+        "  sent        Vorname as first_name (Ada), Nachname as last_name (Lovelace), "
+        "E-Mail as email1 (ada@mail.com), Quelle as source (referral), stage_id (1)"
+    )
+    assert line in typed("check", "people.yaml").out.splitlines()
+    assert line in typed("plan", "people.yaml").out.splitlines()
+    for command in ("check", "plan"):
+        [campaign] = typed(command, "people.yaml", "--json").object["campaigns"]
+        assert campaign["sent"] == [
+            {"column": "Vorname", "field": "first_name", "example": "Ada"},
+            {"column": "Nachname", "field": "last_name", "example": "Lovelace"},
+            {"column": "E-Mail", "field": "email1", "example": "ada@mail.com"},
+            {"column": "Quelle", "field": "source", "example": "referral"},
+            {"column": None, "field": "stage_id", "example": 1},
+        ]
+
+
+def test_people_in_the_definition_and_split_names_are_listed_too(
+    typed: Typed, tmp_path: Path
+) -> None:
+    """There the field is its own column; and one column may be two fields."""
+    person = "{first_name: Ada, last_name: L, email1: a@mail.com, notes: Mornings, stage_id: 3}"
+    Path("list.yaml").write_text(f"{HEAD}candidates:\n  - {person}\n", "utf-8")
+    said = "  sent        first_name (Ada), last_name (L), email1 (a@mail.com), notes (Mornings), "
+    assert f"{said}stage_id (3)" in typed("check", "list.yaml").out.splitlines()
+    Path("full.csv").write_text("Name,Email\nAda Lovelace,a@mail.com\n", "utf-8")
+    full = f"{HEAD}candidates: {{file: full.csv, split_name: true}}\n"
+    Path("full.yaml").write_text(full, "utf-8")
+    told = typed("check", "full.yaml").out
+    assert "Name as first_name (Ada), Name as last_name (Lovelace), Email as email1" in told
+
+
+REMARKS = ["Bemerkungen", "Comments", "REMARKS", "Note", "Notes (internal)"]
+
+
+@pytest.mark.parametrize("header", REMARKS)
+def test_remarks_are_sent_only_where_somebody_says_so(
+    typed: Typed, tmp_path: Path, header: str
+) -> None:
+    """What a recruiter wrote for colleagues is not told to the service, and how it would be."""
+    Path("people.csv").write_text(
+        f"first_name,last_name,email1,{header}\nAda,L,ada@mail.com,weak on algorithms\n", "utf-8"
+    )
+    definition = Path("autumn.yaml")
+    definition.write_text(f"{HEAD}candidates: {{file: people.csv}}\n", "utf-8")
+    [person] = read_campaigns(definition).definitions[0].candidates
+    assert person.notes == ""
+    told = typed("check", "autumn.yaml").out
+    assert f"columns not used, never sent: {header}" in told
+    wish = f'columns: {{notes: "{header}"}}'
+    assert f"to send {header} as notes, say so with  {wish}" in told
+    definition.write_text(f"{HEAD}candidates: {{file: people.csv, {wish}}}\n", "utf-8")
+    assert f"{header} as notes (weak on algorithms)" in typed("check", "autumn.yaml").out
+
+
+@pytest.mark.parametrize("header", ["notes", "Notes", " NOTES"])
+def test_a_column_called_notes_is_sent_as_notes(tmp_path: Path, header: str) -> None:
+    """Whoever uses the field's own name means it."""
+    people = tmp_path / "people.csv"
+    people.write_text(f"Vorname,Nachname,Mail,{header}\nAda,L,ada@mail.com,Mornings\n", "utf-8")
+    (tmp_path / "a.yaml").write_text(f"{HEAD}candidates: {{file: people.csv}}\n", "utf-8")
+    [person] = read_campaigns(tmp_path / "a.yaml").definitions[0].candidates
+    assert person.notes == "Mornings"
+
+
+def test_hidden_rows_are_counted_in_a_plan(typed: Typed) -> None:
+    """Whoever filtered a sheet sees two people of three, and would invite three."""
+    definition = read_campaigns(filtered(Path("filtered.xlsx"))).definitions[0]
+    assert [person.hidden for person in definition.candidates] == [False, True, False]
+    answer = typed("plan", "filtered.xlsx")
+    assert "  invite      3 emails, 1 of them to people in hidden rows" in answer.out.splitlines()
+    assert "Note: filtered.xlsx, candidates: a hidden row is read like any other: 3" in answer.err
+    plan = typed("plan", "filtered.xlsx", "--json").object
+    assert plan["campaigns"][0]["hidden"] == 1
+    assert "hidden row" in " ".join(plan["notes"])
+
+
+def filtered(path: Path, key: str = "filtered") -> Path:
+    """Write a workbook in which the second person is hidden."""
+    with xlsxwriter.Workbook(path) as book:
+        head = book.add_worksheet("campaign")
+        for number, row in enumerate(((("campaign"), key), ("name", "F"), ("problem", 42))):
+            head.write_row(number, 0, row)
+        people = book.add_worksheet("candidates")
+        people.write_row(0, 0, ("first_name", "last_name", "email1"))
+        for number, name in enumerate(("ada", "bo", "cy"), start=1):
+            people.write_row(number, 0, (name, "X", f"{name}@mail.com"))
+        people.set_row(2, None, None, {"hidden": True})
+    return path
+
+
+SAMPLES = ["a@example.com", "a@sub.example.org", "a@x.test", "a@host.example"]
+
+
+@pytest.mark.parametrize("address", SAMPLES)
+def test_sample_addresses_are_pointed_at(typed: Typed, address: str) -> None:
+    """A note, no error: the untouched starter passes, and nobody sends it unawares."""
+    person = f"  - {{first_name: A, last_name: B, email1: {address}}}\n"
+    Path("a.yaml").write_text(f"{HEAD}candidates:\n{person}", "utf-8")
+    note = f"a.yaml: a sample address, which nobody reads: {address}; put your own people there"
+    answer = typed("check", "a.yaml")
+    assert answer.code == 0 and f"Note: {note}" in answer.out.splitlines()
+    assert typed("check", "a.yaml", "--json").object["notes"] == [note]
+    assert f"Note: {note}" in typed("plan", "a.yaml").err.splitlines()
+
+
+def test_an_untouched_starter_is_pointed_at(typed: Typed) -> None:
+    """Its people are samples, in YAML and in a workbook; an address of one's own is none."""
+    for name in ("new.yaml", "fresh.xlsx"):
+        typed("new", name)
+        told = typed("check", name).out
+        assert "2 sample addresses, which nobody reads: ada@example.com, grace@example.com" in told
+    Path("own.yaml").write_text(
+        f"{HEAD}candidates:\n  - {{first_name: A, last_name: B, email1: a@myexample.com}}\n"
+    )
+    assert "Note" not in typed("check", "own.yaml").out
+
+
+def test_two_files_of_a_folder_with_one_key_are_refused(typed: Typed, tmp_path: Path) -> None:
+    """Nobody can tell which of them is meant; beside a single file it is a note."""
+    folder = tmp_path / "hires"
+    folder.mkdir()
+    table(folder / "first.csv")
+    table(folder / "second.csv")
+    answer = typed("check", "hires")
+    assert answer.code == 2
+    assert "the campaign autumn is in second.yaml as well; keep one of them" in answer.err
+    note = "first.yaml: second.yaml has the key autumn as well"
+    assert note in typed("check", "hires/first.yaml").out
+    assert note in typed("check", "hires/first.csv", "--campaign", "hires/first.yaml").out
+    other = (folder / "second.yaml").read_text("utf-8").replace("autumn", "winter")
+    (folder / "second.yaml").write_text(other, "utf-8")
+    answer = typed("check", "hires")
+    assert answer.code == 0 and "autumn" in answer.out and "winter" in answer.out
+    assert answer.out.splitlines()[-1] == "OK. Next: campaign run hires"
+    assert json.loads(typed("check", "hires", "--json").out)["ok"] is True
+    assert "as well" not in typed("check", "hires/first.yaml").out
