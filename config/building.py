@@ -26,6 +26,7 @@ from config.definition import (
 )
 from config.email_key import email_key
 from config.fields import (
+    ADD_AGAIN,
     ColumnsFields,
     DefinitionFields,
     PeopleFileFields,
@@ -174,6 +175,7 @@ def _definition(
         schedule=_schedule(head.schedule, project.timezone),
         guard=Guard(head.guard.removed if head.guard else None),
         columns=written.people.columns if written.people else {},
+        add_again=head.candidates is not None and head.candidates.when_unsure == ADD_AGAIN,
     )
 
 

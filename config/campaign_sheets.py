@@ -56,6 +56,7 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("schedule", "every"), as_text, ("schedule.every", "every")),
     (("schedule", "timezone"), as_text, ("schedule.timezone",)),
     (("candidates", "split_name"), as_yes_or_no, ("candidates.split_name", "split_name")),
+    (("candidates", "when_unsure"), as_text, ("candidates.when_unsure", "when_unsure")),
     *(
         (("candidates", "columns", field), as_text, (f"columns.{field}",))
         for field in ColumnsFields.model_fields
@@ -191,9 +192,8 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
         raise BadInput([Problem(Place(sheet.file, sheet=sheet.name), message=message)])
     first, *others = gathered
     # The people stand in one sheet, so that one campaign says for all how its columns are read.
-    options: Mapping[str, Any] = next(
-        (c.fields["candidates"] for c in gathered if "candidates" in c.fields), {}
-    )
+    said = (campaign.fields.get("candidates", {}) for campaign in gathered)
+    options: Mapping[str, Any] = next((one for one in said if one.keys() - {"when_unsure"}), {})
     wishes = wishes_of(options)
     try:
         table = people_table(people.rows(), people, wishes, ("campaign", *wishes.needed))

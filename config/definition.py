@@ -110,7 +110,8 @@ class Definition:
     """One campaign: its key, project, problem and people.
 
     `problem` is None only for a project that exists and already has its problem. `columns` are
-    the headers of a table by the fields that are sent from them.
+    the headers of a table by the fields that are sent from them. `add_again`: whoever may or may
+    not have been added is added once more, without asking a person.
     """
 
     campaign: str
@@ -122,3 +123,4 @@ class Definition:
     schedule: Schedule | None = None
     guard: Guard = field(default_factory=Guard)
     columns: Mapping[str, str] = field(default_factory=dict)
+    add_again: bool = False

@@ -143,8 +143,12 @@ class ColumnsFields(Fields):
     full_name: Name | None = Field(None, description="the header of a column, to be split")
 
 
+ADD_AGAIN = "add_again"
+UNSURE_WANTED = f"ask, or {ADD_AGAIN} to add people once more whom an add may have missed"
+
+
 class PeopleFileFields(Fields):
-    """A file with the people in it, relative to the definition."""
+    """A file with the people in it, relative to the definition; or the people themselves."""
 
     file: Name | None = Field(None, description="the name of a file, such as people.csv")
     sheet: Name | None = Field(None, description="the name of a sheet")
@@ -154,10 +158,13 @@ class PeopleFileFields(Fields):
     split_name: bool = Field(
         False, description="true, to split a full name into first and last name, or false"
     )
+    # Taken out before, where it is a list: each person in it is judged by itself.
+    people: None = Field(None, description="a list of people")
+    when_unsure: str = Field("ask", pattern=rf"^(ask|{ADD_AGAIN})\z", description=UNSURE_WANTED)
 
 
 class DefinitionFields(Fields):
-    """The definition; `candidates` only where it names a file."""
+    """The definition; `candidates` only where it is not the list of people itself."""
 
     campaign: str = Field(
         pattern=r"^[a-z0-9][a-z0-9._-]{0,99}\z",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from config.building import build
 from config.definition import Definition
@@ -104,17 +105,16 @@ def _from_workbook(sources: Sources) -> list[Written]:
 
 def _from_yaml(sources: Sources) -> Written:
     document = sources.document or read_yaml(sources.data, str(sources.definition))
-    fields = dict(document.fields)
-    if isinstance(fields.get("candidates"), list):
-        inline = YamlPeople(document, fields.pop("candidates"))
-        people: People | None = People(inline.rows(), inline)
-    else:
-        people = None
+    fields, people = _with_own_people(document)
     problems = list(document.problems)
     if sources.people is not None:
         # Imported here: a definition that lists its people itself needs nothing of tables.
         from config.people_file import people_in  # noqa: PLC0415
 
+        if people is not None and not sources.given:
+            message = "the people are in a file or in this list; leave one of them out"
+            place = document.name(("candidates", "people"))
+            problems.append(Problem(place, "candidates.people", message=message))
         people = None
         try:
             people = people_in(sources.people, fields)
@@ -125,13 +125,28 @@ def _from_yaml(sources: Sources) -> Written:
     return Written(fields, document, people, tuple(problems))
 
 
+def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | None]:
+    """Take the list of people out of the fields: `candidates` itself, or `people` in it."""
+    fields = dict(document.fields)
+    candidates = fields.get("candidates")
+    if isinstance(candidates, list):
+        inline = YamlPeople(document, fields.pop("candidates"), ("candidates",))
+    elif isinstance(candidates, Mapping) and isinstance(candidates.get("people"), list):
+        others = {name: value for name, value in candidates.items() if name != "people"}
+        fields["candidates"] = others
+        inline = YamlPeople(document, candidates["people"], ("candidates", "people"))
+    else:
+        return fields, None
+    return fields, People(inline.rows(), inline)
+
+
 def _nobody_named(document: YamlDocument) -> list[Problem]:
     """Complain that a definition names nobody, unless its field is wrong in another way."""
     wanted = "a list of people, or {file: people.csv}"
     candidates = document.fields.get("candidates")
     if candidates is None:
         return [Problem(document.value(("candidates",)), "candidates", "nothing", wanted)]
-    if isinstance(candidates, Mapping) and "file" not in candidates:
+    if isinstance(candidates, Mapping) and not candidates.keys() & {"file", "people"}:
         return [Problem(document.value(("candidates",)), "candidates.file", "nothing", wanted)]
     return []
 
@@ -142,7 +157,9 @@ def _set_aside(sources: Sources) -> tuple[str, ...]:
         return ()
     document = sources.document or read_yaml(sources.data, str(sources.definition))
     candidates = document.fields.get("candidates")
-    if isinstance(candidates, list) or (isinstance(candidates, Mapping) and "file" in candidates):
+    if isinstance(candidates, list) or (
+        isinstance(candidates, Mapping) and candidates.keys() & {"file", "people"}
+    ):
         return (
             f"{sources.definition}: its own candidates are not read, only those of "
             f"{sources.people.path}",

@@ -95,7 +95,7 @@ class YamlDocument:
 
     def _complain(self, node: Node, location: Location, message: str) -> None:
         field = ".".join(str(step) for step in location if isinstance(step, str))
-        field = field.removeprefix("candidates.")
+        field = field.removeprefix("candidates.").removeprefix("people.")
         self.problems.append(Problem(place_of(self._file, node), field or None, message=message))
 
 
@@ -140,11 +140,12 @@ def _as_written(number: int | float, text: str) -> _Whole | _Broken:
 
 
 class YamlPeople:
-    """The people written in the definition itself."""
+    """The people written in the definition itself, at `location`."""
 
-    def __init__(self, document: YamlDocument, people: list[Any]) -> None:
+    def __init__(self, document: YamlDocument, people: list[Any], location: Location) -> None:
         self._document = document
         self._people = people
+        self._location = location
 
     def rows(self) -> Iterator[Row]:
         """Go through the people in the order of the file."""
@@ -153,8 +154,8 @@ class YamlPeople:
 
     def row(self, number: int) -> Place:
         """Find a person."""
-        return self._document.value(("candidates", number))
+        return self._document.value((*self._location, number))
 
     def value(self, number: int, field: str) -> Place:
         """Find one field of a person, or the person who lacks it."""
-        return self._document.value(("candidates", number, field))
+        return self._document.value((*self._location, number, field))

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from config.errors import CampaignError
 from config.service_address import canonical
+from data.doubts import Word
 from data.so_far import CONFIRMED
 from data.states import Ending
 from data.tables import Approval, Attempt, Campaign, Decision, Run, table_of
@@ -36,6 +37,10 @@ class Answer(StrEnum):
 
     APPROVED = "approved"
     REJECTED = "rejected"
+
+
+# What the definition itself decides voids no approval of it.
+_NO_VERDICTS = (*Answer, CONFIRMED, Word.ADD_AGAIN, Word.DOUBLE)
 
 
 class Standing(StrEnum):
@@ -135,7 +140,7 @@ def reached(connection: Connection, key: str, under: int | None) -> str:
     )
     verdicts = connection.scalar(
         select(func.count()).where(
-            decision.c.campaign_id == row, decision.c.verdict.not_in((*Answer, CONFIRMED))
+            decision.c.campaign_id == row, decision.c.verdict.not_in(_NO_VERDICTS)
         )
     )
     told = ", ".join(f"{number} {state}" for state, number in requests)

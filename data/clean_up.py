@@ -71,12 +71,16 @@ class SentAgain:
 
 @dataclass(frozen=True, slots=True)
 class AddedAgain:
-    """Somebody whose add was unsure in `attempt`, and who was added by a later one."""
+    """Somebody whom `attempt` may have added, and whom another one was to add as well.
+
+    `candidate_id` is the one in use; `double` the other one, where that is known.
+    """
 
     attempt: int
     row: int
     email1: str
     candidate_id: int | None
+    double: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +124,16 @@ def _calls(place: Place, calls: Iterable[SentAgain]) -> Iterator[LeftOver]:
 
 def _doubles(place: Place, doubles: Iterable[AddedAgain]) -> Iterator[LeftOver]:
     for one in doubles:
-        said = f"perhaps in {place} twice; candidate {one.candidate_id} is the one in use"
         mark = (one.attempt, one.row)
-        yield LeftOver(What.DOUBLE, False, said, mark, one.email1, one.candidate_id)
+        used = f"candidate {one.candidate_id} is the one in use"
+        if one.candidate_id is None:
+            used = "none of them is in use"
+        if one.double is None:
+            said = f"perhaps added more than once to {place}; {used}"
+            yield LeftOver(What.DOUBLE, False, said, mark, one.email1, one.candidate_id)
+        else:
+            said = f"candidate {one.double} in {place}, added more than once; {used}"
+            yield LeftOver(What.DOUBLE, True, said, mark, one.email1, one.double)
 
 
 # Of an add that went so, nobody can say that the person is not there.

@@ -1,6 +1,6 @@
 """What is left over in the web application, as the journal and the decisions have it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, exists, or_, select
@@ -8,8 +8,9 @@ from sqlalchemy import Connection, Row, exists, or_, select
 from data.clean_up import AddedAgain, LeftOver, Mark, Place, SentAgain, SteppedBack, left_over
 from data.doubts import By, Decided, Word
 from data.forgotten import MARK
+from data.row_ranges import read as rows_in
 from data.settling import write_down
-from data.states import AttemptState, Operation, Step
+from data.states import MAY_HAVE_HAPPENED, AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 
 attempt = table_of(Attempt)
@@ -58,20 +59,69 @@ def _calls(connection: Connection, here: Row[Any]) -> list[SentAgain]:
 
 
 def _doubles(connection: Connection, campaign_row: int) -> list[AddedAgain]:
-    found = connection.execute(
-        select(decision.c.attempt_id, candidate.c.id, candidate.c.email1, candidate.c.candidate_id)
-        .join(candidate, decision.c.candidate_row == candidate.c.id)
-        .join(attempt, decision.c.attempt_id == attempt.c.id)
-        .where(
-            decision.c.campaign_id == campaign_row,
-            decision.c.verdict == Word.AGAIN,
-            attempt.c.operation == Operation.ADD,
-            candidate.c.add_state == Step.DONE,
-            candidate.c.add_attempt != decision.c.attempt_id,
+    """Whom more than one add carried, of which an earlier one may have taken effect.
+
+    Until the last of them came to something, somebody is still asked about it.
+    """
+    adds = {
+        number: rows_in(carried)
+        for number, carried in connection.execute(
+            select(attempt.c.id, attempt.c.carried)
+            .where(
+                attempt.c.campaign_id == campaign_row,
+                attempt.c.operation == Operation.ADD,
+                attempt.c.state.in_(MAY_HAVE_HAPPENED),
+            )
+            .order_by(attempt.c.id)
         )
-        .order_by(decision.c.id)
+    }
+    known = _known_doubles(connection, campaign_row)
+    rows = _in_several(adds.values()) | {row for _, row in known}
+    among = candidate.c.id.between(min(rows, default=0), max(rows, default=0))
+    # Of the refused and the withdrawn an earlier add may have been the only one that was taken.
+    aside = candidate.c.add_state.in_((Step.REFUSED, Step.WITHDRAWN))
+    found = connection.execute(
+        select(candidate)
+        .where(
+            candidate.c.campaign_id == campaign_row,
+            aside | ((candidate.c.add_state == Step.DONE) & among),
+            candidate.c.email_key.not_like(f"{MARK}%"),
+        )
+        .order_by(candidate.c.id)
     )
-    return [AddedAgain(*one) for one in found]
+    return [
+        AddedAgain(number, person.id, person.email1, person.candidate_id, double)
+        for person in found
+        if person.id in rows or person.add_state != Step.DONE
+        for number, spans in adds.items()
+        if any(person.id in span for span in spans)
+        for double in known.get((number, person.id), [None])
+        if double is not None or number != person.add_attempt
+    ]
+
+
+def _in_several(adds: Iterable[Sequence[range]]) -> set[int]:
+    """The rows that more than one of these adds carried."""
+    found: set[int] = set()
+    end = 0
+    for span in sorted((span for spans in adds for span in spans), key=lambda span: span.start):
+        found.update(range(span.start, min(span.stop, end)))
+        end = max(end, span.stop)
+    return found
+
+
+def _known_doubles(connection: Connection, campaign_row: int) -> dict[tuple[int, int], list[int]]:
+    """The ids that are not in use, by attempt and row: from late answers, or read by a person."""
+    known: dict[tuple[int, int], list[int]] = {}
+    for one in connection.execute(
+        select(decision.c.attempt_id, decision.c.candidate_row, decision.c.value).where(
+            decision.c.campaign_id == campaign_row,
+            decision.c.verdict == Word.DOUBLE,
+            decision.c.value.is_not(None),  # taken out with the person
+        )
+    ):
+        known.setdefault((one.attempt_id, one.candidate_row), []).append(int(one.value))
+    return known
 
 
 def _stepped_back(connection: Connection, campaign_row: int) -> Iterator[SteppedBack]:

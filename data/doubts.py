@@ -24,6 +24,8 @@ class Word(StrEnum):
     ATTACHED = "attached"  # it happened: the project has its problem
     SENT = "sent"  # it happened: the invitation arrived
     AGAIN = "again"  # it did not happen: the next run sends it
+    ADD_AGAIN = "add-again"  # it may have happened: the definition has people added once more
+    DOUBLE = "double"  # the service has this person once more, under the id in `value`
     WITHDRAW = "withdraw"  # whatever happened, nothing is sent any more
     RESEND = "resend"  # an invitation was settled, and another one is wanted
     ALLOW = "allow"  # whatever holds this person, let through by name
@@ -46,6 +48,7 @@ MOVES: Mapping[Word, tuple[Step, AttemptState]] = {
     Word.ATTACHED: (Step.DONE, AttemptState.DONE),
     Word.SENT: (Step.DONE, AttemptState.DONE),
     Word.AGAIN: (Step.WAITING, AttemptState.OVERRULED),
+    Word.ADD_AGAIN: (Step.WAITING, AttemptState.OVERRULED),
     Word.WITHDRAW: (Step.WITHDRAWN, AttemptState.OVERRULED),
 }
 

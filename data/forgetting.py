@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, exists, select, updat
 
 from config.email_key import email_key
 from data import forgotten
-from data.doubts import By, NotDecided
+from data.doubts import By, NotDecided, Word
 from data.idle_runs import SENT_NOTHING
 from data.intake import AT_ONCE
 from data.masking import replaced_in, words_of_names
@@ -186,15 +186,30 @@ def _erase(
                 for person in people
             ],
         )
+    doubles = _doubles_of(connection, [person.id for person in people])
     return [
         AtTheService(
-            projects[person.campaign_id].key,
-            projects[person.campaign_id].project_id,
-            person.candidate_id,
+            projects[person.campaign_id].key, projects[person.campaign_id].project_id, number
         )
         for person in people
-        if person.candidate_id is not None
+        for number in (person.candidate_id, *doubles.get(person.id, ()))
+        if number is not None
     ]
+
+
+def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[int]]:
+    """Take out the ids under which the service has these people once more; answers them."""
+    doubles: dict[int, list[int]] = {}
+    for start in range(0, len(rows), AT_ONCE):
+        theirs = (
+            decision.c.verdict == Word.DOUBLE,
+            decision.c.candidate_row.in_(rows[start : start + AT_ONCE]),
+            decision.c.value.is_not(None),
+        )
+        for one in connection.execute(select(decision).where(*theirs)):
+            doubles.setdefault(one.candidate_row, []).append(int(one.value))
+        connection.execute(update(decision).where(*theirs).values(value=None))
+    return doubles
 
 
 def _forgotten_before(connection: Connection, numbers: Mapping[str, str]) -> list[AtTheService]:

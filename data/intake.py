@@ -73,6 +73,7 @@ class Intent:
     ask_first: bool = False
     answer_within: int | None = None  # seconds
     cooldown: int | None = None  # seconds
+    add_again: bool = False
     timetable: str = NONE
     timezone: str | None = None
     belongs_to: str | None = None
@@ -210,6 +211,7 @@ def _about(intent: Intent) -> dict[str, Any]:
         "ask_first": intent.ask_first,
         "answer_within": intent.answer_within,
         "cooldown": intent.cooldown,
+        "add_again": intent.add_again,
         "timetable": intent.timetable,
         "timezone": intent.timezone,
     }

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from data import allowing, cleaning, do_not_contact, holding, withdrawing
+from data import adding_again, allowing, cleaning, do_not_contact, holding, withdrawing
 from data.clean_up import LeftOver
 from data.doubts import By, Decided, Word
 from data.held import Held, ListFile, Terms
@@ -124,6 +124,27 @@ class Judging(LedgerPart):
         """Reach a person at another address, as typed and as its email key. Raises NotDecided."""
         by = By(who, why, self._now())
         withdrawing.correct(connection, campaign_row, row, *address, by)
+
+    # -- adding once more ----------------------------------------------------------------------
+
+    def add_again(self, campaign_row: int, wanted: bool | None = None) -> int:
+        """Have people wait for another add whose add is unsure; answers how many these are.
+
+        If that is `wanted`; None: as the definition said when it was taken over.
+        """
+        found = self._to_add_again(campaign_row, wanted)
+        return self._add_again(campaign_row) if found else 0
+
+    @reading
+    def _to_add_again(self, connection: Connection, campaign_row: int, wanted: bool | None) -> bool:
+        if wanted is None:
+            wanted = adding_again.wanted(connection, campaign_row)
+        return wanted and bool(adding_again.find(connection, campaign_row))
+
+    @writing
+    def _add_again(self, connection: Connection, campaign_row: int) -> int:
+        by = By(adding_again.THE_DEFINITION, "", self._now())
+        return adding_again.decide(connection, campaign_row, by)
 
     @reading
     def clean_up(self, connection: Connection, campaign_row: int) -> list[LeftOver]:

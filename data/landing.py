@@ -3,19 +3,21 @@
 Each function works inside a transaction that its caller commits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, exists, select, update
+from sqlalchemy import Connection, Row, bindparam, exists, insert, select, update
 
+from data.doubts import Word
 from data.states import AttemptState, Operation, Step
-from data.tables import Attempt, Campaign, Candidate, table_of
+from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 
 candidate = table_of(Candidate)
 campaign = table_of(Campaign)
 attempt = table_of(Attempt)
+decision = table_of(Decision)
 
 # Built once, as in data/claims.py.
 _INVITES_STANDING = (
@@ -31,7 +33,13 @@ _INVITES_STANDING = (
     .with_for_update(of=candidate, key_share=True)
 )
 _ADDS_STANDING = (
-    select(candidate.c.id, candidate.c.add_state, candidate.c.add_attempt)
+    select(
+        candidate.c.id,
+        candidate.c.campaign_id,
+        candidate.c.add_state,
+        candidate.c.add_attempt,
+        candidate.c.candidate_id,
+    )
     .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
     .order_by(candidate.c.id)
     .with_for_update(key_share=True)
@@ -94,6 +102,7 @@ _SINGLE_STANDS = {
     )
 }
 _MOVE_SINGLE = update(campaign).where(campaign.c.id == bindparam("row"))
+_KEEP_DOUBLES = insert(decision)
 _MOVE_UNNAMED = (
     update(candidate)
     .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
@@ -228,7 +237,7 @@ def _move_single(connection: Connection, outcome: Outcome) -> bool:
 
 def _move_added(connection: Connection, outcome: Outcome) -> bool:
     """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
-    standing = connection.execute(_ADDS_STANDING, {"rows": outcome.rows})
+    standing = connection.execute(_ADDS_STANDING, {"rows": outcome.rows}).all()
     stands = {row.id: (Step(row.add_state), row.add_attempt == outcome.attempt) for row in standing}
     ids = _ids_of_nobody_else(connection, outcome)
     done = [
@@ -238,6 +247,7 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
     ]
     if done:
         connection.execute(_ADDED, done)
+    _keep_doubles(connection, outcome, standing, ids.keys() - {one["row"] for one in done})
     others = [
         row
         for row, (state, own) in stands.items()
@@ -249,6 +259,31 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
     for reason, rows in reasons.items():
         connection.execute(_MOVE_UNNAMED, {"rows": rows, "step": outcome.step, "reason": reason})
     return bool(done or others)
+
+
+def _keep_doubles(
+    connection: Connection, outcome: Outcome, standing: Sequence[Row[Any]], late: Set[int]
+) -> None:
+    """A late id of somebody who was added anew never takes the newer one's place: it is kept.
+
+    It is the record to be removed by hand (data/cleaning.py).
+    """
+    doubles = [
+        {
+            "campaign_id": row.campaign_id,
+            "attempt_id": outcome.attempt,
+            "candidate_row": row.id,
+            "verdict": Word.DOUBLE,
+            "value": str(outcome.ids[row.id]),
+            "who": "the service",
+            "why": "",
+            "decided_at": outcome.at,
+        }
+        for row in standing
+        if row.id in late and row.candidate_id != outcome.ids[row.id]
+    ]
+    if doubles:
+        connection.execute(_KEEP_DOUBLES, doubles)
 
 
 def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, int]:

@@ -286,10 +286,16 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
         connection.execute(_END, {"run": run, "at": now(), "how": ending, "why": reason})
         return left
 
-    def recover(self, campaign_row: int) -> int:
-        """Make the SENDING rows of dead runs UNSURE. Returns how many calls that were."""
+    def recover(self, campaign_row: int, add_again: bool | None = None) -> int:
+        """Make the SENDING rows of dead runs UNSURE. Returns how many calls that were.
+
+        Unsure adds then wait for another one, if the definition says so; `add_again` is what it
+        says, where that is not taken over yet.
+        """
         dead = self._dead_runs(campaign_row)
-        return self._bury(campaign_row, dead) if dead else 0
+        left = self._bury(campaign_row, dead) if dead else 0
+        self.add_again(campaign_row, add_again)
+        return left
 
     @reading
     def at_work(self, connection: Connection, campaign_row: int) -> bool:

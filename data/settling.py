@@ -175,12 +175,12 @@ def settle(
         groups.setdefault((operations[one.attempt, one.row], one.word), []).append(one)
     for (operation, word), some in groups.items():
         if operation is Operation.ADD:
-            _settle_adds(connection, word, some, by)
+            settle_adds(connection, word, some, by)
         elif operation is Operation.INVITE:
             _settle_invites(connection, word, some, by)
         else:
             _settle_call(connection, campaign_row, operation, some[0])
-    _close_adds(connection, {d.attempt for d in doubts.steps if d.operation is Operation.ADD})
+    close_adds(connection, {d.attempt for d in doubts.steps if d.operation is Operation.ADD})
     write_down(connection, campaign_row, decided, by)
 
 
@@ -199,7 +199,8 @@ def _settle_call(
     _move_attempts(connection, [one])
 
 
-def _settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
+def settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
+    """Put the adds of some people where a verdict puts them, if they are unsure still."""
     values: dict[str, Any] = {
         "add_state": MOVES[word][0],
         "candidate_id": bindparam("number"),
@@ -242,7 +243,7 @@ def _move_attempts(connection: Connection, some: Sequence[Decided]) -> None:
     )
 
 
-def _close_adds(connection: Connection, numbers: Collection[int]) -> None:
+def close_adds(connection: Connection, numbers: Collection[int]) -> None:
     """An add is settled once nobody in it is unsure: done if it brought anybody an id."""
     of_this = candidate.c.add_attempt == attempt.c.id
     settled = (

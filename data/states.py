@@ -16,7 +16,8 @@ class Step(StrEnum):
     """Where one step of a campaign or of a candidate stands.
 
     WAITING ─► SENDING ─► DONE | REFUSED | UNSURE       provably not sent: back to WAITING
-    UNSURE  ─► DONE | WAITING | WITHDRAWN               only by a person's decision
+    UNSURE  ─► DONE | WAITING | WITHDRAWN               only by a person's decision; of an add,
+                                                        WAITING also by the definition's
     """
 
     WAITING = "waiting"  # nothing has been sent
@@ -39,7 +40,16 @@ class AttemptState(StrEnum):
     UNSURE = "unsure"
     NOT_SENT = "not_sent"  # provably nothing happened
     REFUSED = "refused"
-    OVERRULED = "overruled"  # was unsure; a person decided it did not happen, or against it
+    OVERRULED = "overruled"  # was unsure; decided: it did not happen, or whatever happened
+
+
+MAY_HAVE_HAPPENED = (
+    AttemptState.SENDING,
+    AttemptState.DONE,
+    AttemptState.UNSURE,
+    AttemptState.OVERRULED,
+)
+"""Whoever decided what since: the service may have done what these requests asked for."""
 
 
 class Ending(StrEnum):

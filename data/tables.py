@@ -16,6 +16,7 @@ from sqlalchemy import (
     Table,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 from sqlmodel import Field, SQLModel
@@ -96,6 +97,8 @@ class Campaign(SQLModel, table=True):
     ask_first: bool = False  # a person approves each plan before anything is sent
     answer_within: int | None = None  # seconds for the answer; None: no limit
     cooldown: int | None = None  # seconds after somebody's last invitation, by any campaign
+    # Whoever may have been added is added once more (data/adding_again.py).
+    add_again: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     timetable: str = ""  # when invitations may go out (data/timetables.py)
     timezone: str | None = None  # in which people read what happened; None: that of the machine
     project_state: str = Step.WAITING

@@ -247,7 +247,6 @@ async def _send_one(work: Work, order: Order) -> None:
 
 async def _add_people(work: Work) -> None:
     ledger, project = work.desk.ledger, work.campaign().project_id
-    rows = await asyncio.to_thread(ledger.to_add, work.begun.campaign)
     size = work.desk.local.candidates_per_request
 
     async def some(part: Sequence[int]) -> None:
@@ -261,7 +260,13 @@ async def _add_people(work: Work) -> None:
             await asyncio.gather(adding, heed_others(work))
         await work.journal.flush()
 
-    await in_parts(work, "add candidates", rows, size * ADDS, some)
+    again = True
+    while again:
+        rows = await asyncio.to_thread(ledger.to_add, work.begun.campaign)
+        await in_parts(work, "add candidates", rows, size * ADDS, some)
+        # Whom an answer left in doubt: a definition may have them added once more.
+        again = bool(await asyncio.to_thread(ledger.add_again, work.begun.campaign))
+        again = again and work.gate.stopped is None
 
 
 async def _close_up(

@@ -48,6 +48,8 @@ VERDICTS: Mapping[tuple[Operation | None, str], str] = {
     (Operation.ATTACH, Word.AGAIN): "the problem is not there, to be added again",
     (Operation.ADD, Word.ID): "is in the project",
     (Operation.ADD, Word.AGAIN): "not in the project, to be added again",
+    (Operation.ADD, Word.ADD_AGAIN): "perhaps in the project, to be added once more",
+    (Operation.ADD, Word.DOUBLE): "in the project once more",
     (Operation.ADD, Word.WITHDRAW): "left as it is, neither added nor invited",
     (Operation.INVITE, Word.SENT): "the invitation arrived",
     (Operation.INVITE, Word.AGAIN): "no invitation arrived, to be sent again",

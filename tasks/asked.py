@@ -175,6 +175,7 @@ def intent_of(
         ask_first=approval is not None,
         answer_within=_seconds(approval.within) if approval else None,
         cooldown=_seconds(definition.invites.cooldown),
+        add_again=definition.add_again,
         timetable=kept(definition.invites.timetable),
         timezone=_zone(definition),
     )
@@ -207,7 +208,7 @@ def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
         problem = Step.WAITING if definition.problem is not None else Step.DONE
         people = after(compare(definition, {}), (), held)
         return remaining(project, problem, people, send=definition.invites.send)
-    if ledger.recover(known.id):
+    if ledger.recover(known.id, definition.add_again if definition else None):
         known = ledger.campaign(wanted.key) or known
     send = known.send_invites if definition is None else definition.invites.send
     if definition is None and held:

@@ -184,6 +184,12 @@ SCENARIOS = (
         doubts=1,
     ),
     Scenario(
+        "an add is made once more",
+        add_again=True,
+        faults=lambda: (Fault("lost", "add_candidates", after_work=True),),
+        doubts=1,
+    ),
+    Scenario(
         "the answer comes in another order",
         per_request=3,
         faults=lambda: (Fault("reordered", "add_candidates", count=None),),
@@ -193,6 +199,7 @@ SCENARIOS = (
 TWICE = (
     Scenario("killed again: one person", people=1),
     Scenario("killed again: two people", people=2),
+    Scenario("killed again: an add is made once more", people=2, add_again=True),
     Scenario(
         "killed again: a pause, a refused token",
         people=1,

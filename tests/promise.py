@@ -18,7 +18,10 @@ from typing import Any, cast
 from sqlalchemy import bindparam, select
 
 from config.email_key import email_key
+from data.adding_again import ADDS
+from data.clean_up import LeftOver, What
 from data.ledger import Ledger
+from data.row_ranges import read as rows_in
 from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 from sandbox.record import Record, Request
@@ -37,6 +40,9 @@ POSSIBLE = (
     AttemptState.OVERRULED,
 )
 """States of an attempt that may have had an effect; in the others it provably had none."""
+
+BY_ITSELF = ("add-again", "double")
+"""Decisions that no person made: they say nothing of what the service did."""
 
 UNTOUCHED = (Step.WAITING, Step.REFUSED)
 """Steps that the service provably has not done."""
@@ -67,8 +73,16 @@ class Books:
         theirs = {one.id for one in self.attempts if one.candidate_row == row}
         theirs |= {one.add_attempt for one in self.people if one.id == row}
         return sum(
-            1 for one in self.decisions if one.candidate_row == row or one.attempt_id in theirs
+            1
+            for one in self.decisions
+            if (one.candidate_row == row or one.attempt_id in theirs)
+            and one.verdict not in BY_ITSELF
         )
+
+    def added_again(self, row: int) -> int:
+        """How many times the definition had one candidate added once more."""
+        again = [one for one in self.decisions if one.verdict == "add-again"]
+        return sum(1 for one in again if one.candidate_row == row)
 
     def proven(self, attempts: Iterable[Any]) -> int:
         """How many of these attempts are done by the service's own answer."""
@@ -107,6 +121,7 @@ def check_promise(
             *effects_beyond_attempts(books, record),
             *sent_without_a_claim(books, record),
             *made_twice(books, record),
+            *added_twice_unlisted(books, record, ledger.clean_up(books.campaign.id)),
         ]
     )
     return books
@@ -126,6 +141,15 @@ def check_finished(ledger: Ledger, campaign_key: str) -> Books:
     _demand(still_sending(books))
     _demand(left_waiting(books, ledger.held(books.campaign.id)))
     return books
+
+
+def check_nobody_asked(ledger: Ledger, campaign_key: str) -> None:
+    """Hold that no add waits for a person, where the definition has it made once more.
+
+    But of whoever was added as often as it does that by itself. Raises BrokenPromise.
+    """
+    books = open_books(ledger, campaign_key)
+    _demand([] if books is None else asked_too_soon(books))
 
 
 def check_times(ledger: Ledger, campaign_key: str, record: Record) -> None:
@@ -200,7 +224,8 @@ def there_but_not_done(books: Books, record: Record) -> Iterator[str]:
     for one in books.people:
         if books.decided(one.id):
             continue
-        if one.add_state in UNTOUCHED and one.email_key in added:
+        again = books.added_again(one.id)
+        if one.add_state in UNTOUCHED and one.email_key in added and not again:
             yield f"the add of {one.email_key} is {one.add_state}, the service has done it"
         if one.invite_state in UNTOUCHED and one.email_key in invited:
             yield f"the invitation of {one.email_key} is {one.invite_state}, it was sent"
@@ -250,8 +275,36 @@ def made_twice(books: Books, record: Record) -> Iterator[str]:
     for key, count in Counter(email_key(one.email1) for one in record.candidates).items():
         if key not in rows:
             yield f"{key} was added and is not in the ledger"
-        elif count > 1 + again + books.decided(rows[key]):
+        elif count > 1 + again + books.decided(rows[key]) + books.added_again(rows[key]):
             yield f"{key} was added {count} times"
+
+
+def added_twice_unlisted(books: Books, record: Record, items: Sequence[LeftOver]) -> Iterator[str]:
+    """Whatever the service has of somebody besides the one in use is listed for a person's hands.
+
+    Who removed what a list named is a person's matter: what they decided is not held against it.
+    """
+    cleaned = {one.candidate_row for one in books.decisions if one.verdict == "cleaned"}
+    for one in books.people:
+        if one.add_state != Step.DONE or one.id in cleaned:
+            continue
+        there = [each for each in record.candidates if email_key(each.email1) == one.email_key]
+        others = {each.candidate_id for each in there} - {one.candidate_id}
+        listed = [each for each in items if each.what is What.DOUBLE and each.mark[1] == one.id]
+        if len(others) > len(listed):
+            yield f"{one.email_key} is there {len(there)} times, clean-up lists {len(listed)} more"
+        certain = {each.candidate_id for each in listed if each.certain}
+        if not certain <= others:
+            yield f"clean-up lists {certain - others} for {one.email_key}, which is not there"
+
+
+def asked_too_soon(books: Books) -> Iterator[str]:
+    """Whose add is unsure was added as often as the definition may have it done by itself."""
+    possible = [one for one in books.of(Operation.ADD) if one.state in POSSIBLE]
+    for one in books.people:
+        made = sum(any(one.id in span for span in rows_in(each.carried)) for each in possible)
+        if one.add_state == Step.UNSURE and one.listed and made < ADDS:
+            yield f"{one.email_key} waits for a person after {made} adds"
 
 
 def still_sending(books: Books) -> Iterator[str]:

@@ -31,7 +31,14 @@ from flows.interrupts import INTERRUPTED
 from flows.order import Desk, conduct
 from tasks.asked import Asked
 from tasks.service.wire import Request
-from tests.promise import Books, BrokenPromise, check_finished, check_promise, open_books
+from tests.promise import (
+    Books,
+    BrokenPromise,
+    check_finished,
+    check_nobody_asked,
+    check_promise,
+    open_books,
+)
 from tests.simulated_decisions import Decisions
 from tests.simulated_service import FAR_TOO_LATE, Assessment, Client
 from tests.virtual_time import HERE, Program, VirtualLoop
@@ -57,6 +64,7 @@ class World:
     def __init__(self, workshop: Workshop, seed: int) -> None:
         self.workshop, self.ledger = workshop, workshop.ledger
         self.dice = Random(seed)
+        self.add_again = Random(f"{seed}, whether people are added once more").random() < 0.5
         dice = self.dice
         names = [f"{name}@example.com" for name in NAMES]
         self.assessment = Assessment(
@@ -130,6 +138,7 @@ class World:
             candidates=tuple(self._row(name) for name in self.rows),
             invites=Invites(self.send),
             place=Place("sim.yaml"),
+            add_again=self.add_again,
         )
 
     def _row(self, name: str) -> Candidate:
@@ -404,6 +413,8 @@ class World:
             before = self.made()
             finish = await self.run(self.program(mishaps=False))
             if self.made() == before:
+                if self.add_again:
+                    check_nobody_asked(self.ledger, KEY)
                 if not self._doubts():
                     break
                 await asyncio.sleep(PATIENCE.total_seconds())

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import truthful_person
-from promise import check_finished, check_promise, check_times, doubts
+from promise import check_finished, check_nobody_asked, check_promise, check_times, doubts
 from sqlalchemy import NullPool, create_engine, inspect
 
 from config.email_key import email_key
@@ -32,7 +32,8 @@ class Scenario:
 
     `doubts` are requests that may end unsure by the service's own doing, crash or none.
     `new_ledger`: the run has to make its ledger first. `per_request`: candidates in one add.
-    `deadline` of one request, in seconds; short of what settings allow.
+    `deadline` of one request, in seconds; short of what settings allow. `add_again`: the
+    definition has people added once more whose add is unsure.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Scenario:
     new_ledger: bool = False
     doubts: int = 0
     deadline: float = 45.0
+    add_again: bool = False
 
     @property
     def emails(self) -> tuple[str, ...]:
@@ -101,8 +103,9 @@ class Place:
             f"  - {{first_name: F{n}, last_name: L{n}, email1: {email}}}\n"
             for n, email in enumerate(self.scenario.emails)
         )
+        again = "  when_unsure: add_again\n  people:\n" if self.scenario.add_again else ""
         self.definition.write_text(
-            f"campaign: {KEY}\nproject: {{name: Small}}\nproblem: 42\ncandidates:\n{rows}"
+            f"campaign: {KEY}\nproject: {{name: Small}}\nproblem: 42\ncandidates:\n{again}{rows}"
         )
         if template and not self.scenario.new_ledger:
             copy_at(self.folder, template)
@@ -143,6 +146,8 @@ class Place:
         check_promise(ledger, KEY, record, self.keys)
         check_finished(ledger, KEY)
         check_times(ledger, KEY, record)
+        if self.scenario.add_again:
+            check_nobody_asked(ledger, KEY)
         return doubts(ledger, KEY)
 
     def settle(self, record: Record) -> int:
@@ -155,6 +160,8 @@ class Place:
         refused = {*self.scenario.refused, *self.scenario.uninvited}
         assert [project.problem_ids for project in record.projects] == [[42]]
         added = [each.email1 for each in record.candidates]
+        if self.scenario.add_again:
+            added = list({*added})  # what is there twice, clean-up lists (tests/promise.py)
         assert sorted(added) == sorted({*self.scenario.emails} - {*self.scenario.refused})
         invited = [each.email for each in record.invitations]
         assert sorted(invited) == sorted({*self.scenario.emails} - refused)

@@ -93,7 +93,7 @@ def test_a_program_reads_the_same() -> None:
     assert found == LeftOver(
         What.DOUBLE,
         False,
-        "perhaps in project 101 twice; candidate 5002 is the one in use",
+        "perhaps added more than once to project 101; candidate 5002 is the one in use",
         (4, 7),
         "ada@example.com",
         5002,

@@ -52,6 +52,22 @@ def keys(reading: Reading) -> dict[str, list[str]]:
     return {d.campaign: [person.key for person in d.candidates] for d in reading.definitions}
 
 
+@pytest.mark.parametrize(("said", "again"), [(None, False), ("ask", False), ("add_again", True)])
+def test_a_sheet_says_what_happens_to_unsure_adds(said: str | None, *, again: bool) -> None:
+    """Of one campaign, and of one of several: the others' columns are read as before."""
+    fields = [*CAMPAIGN, ["candidates.when_unsure", said]]
+    reading = read_campaigns(book(campaign=fields, candidates=[HEADER, ADA]))
+    assert [definition.add_again for definition in reading.definitions] == [again]
+    rows = [
+        ["campaign", "name", "problem", "when_unsure", "columns.email1"],
+        ["a", "A", 1, said, None],
+        ["b", "B", 2, None, "Where to"],
+    ]
+    table = [["campaign", *HEADER[:2], "Where to"], ["a", *ADA[:3]], ["b", *BOB[:3]]]
+    reading = read_campaigns(book(campaigns=rows, candidates=table))
+    assert [definition.add_again for definition in reading.definitions] == [again, False]
+
+
 def test_a_campaign_sheet_says_what_a_definition_says() -> None:
     """Field and value; date-time cells, numbers kept as floats, names that look like nothing."""
     fields = [

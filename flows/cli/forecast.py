@@ -5,7 +5,7 @@ The same decisions as the run's own (data/remaining.py), written nowhere.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -155,6 +155,8 @@ def forecast(
     claim is unsure (data/recovery.py).
     """
     project, problem = _calls(definition, campaign, run_lives=run_lives)
+    if definition.add_again:
+        known = {key: _added_again(person, run_lives) for key, person in known.items()}
     changes = compare(definition, known)
     steps = after(changes, known.values(), held)
     left = remaining(project, problem, steps, send=definition.invites.send)
@@ -211,6 +213,11 @@ def _calls(
 
 def _claimed(step: Step, run_lives: bool) -> Step:
     return Step.UNSURE if step is Step.SENDING and not run_lives else step
+
+
+def _added_again(person: Known, run_lives: bool) -> Known:
+    unsure = person.listed and _claimed(person.add, run_lives) is Step.UNSURE
+    return replace(person, add=Step.WAITING) if unsure else person
 
 
 def _standing(

@@ -1,0 +1,63 @@
+"""Adding people once more whose add is unsure, where the definition says so.
+
+An add sends no email, so a record too many is the worst that comes of it: `campaign clean-up`
+lists it. The invitation goes by the person's row here, so it stays a single one.
+"""
+
+from collections import Counter
+
+from sqlalchemy import Connection, bindparam, select
+
+from data.doubts import By, Decided, Word
+from data.row_ranges import read as rows_in
+from data.settling import close_adds, settle_adds, write_down
+from data.states import MAY_HAVE_HAPPENED, Operation, Step
+from data.tables import Attempt, Campaign, Candidate, table_of
+
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+
+# Adds of one person in all, until somebody is asked. Two more than the first ride out a killed run
+# and a lost answer after it; each may leave a record to be removed by hand.
+ADDS = 3
+THE_DEFINITION = "the definition"
+
+_WANTED = select(campaign.c.add_again).where(campaign.c.id == bindparam("of"))
+_UNSURE = select(candidate.c.add_attempt, candidate.c.id).where(
+    candidate.c.campaign_id == bindparam("of"),
+    candidate.c.add_state == Step.UNSURE,
+    candidate.c.listed,  # whoever is gone from the definition would wait for ever
+)
+_ADDS = select(attempt.c.carried).where(
+    attempt.c.campaign_id == bindparam("of"),
+    attempt.c.operation == Operation.ADD,
+    attempt.c.state.in_(MAY_HAVE_HAPPENED),
+)
+
+
+def wanted(connection: Connection, campaign_row: int) -> bool:
+    """Whether the definition of a campaign, as it was taken over, has people added once more."""
+    return bool(connection.scalar(_WANTED, {"of": campaign_row}))
+
+
+def find(connection: Connection, campaign_row: int) -> list[tuple[int, int]]:
+    """Whose add is unsure and may be made once more: the unsure attempt, and the person's row."""
+    unsure = [(number, row) for number, row in connection.execute(_UNSURE, {"of": campaign_row})]
+    if not unsure:
+        return []
+    people = {row for _, row in unsure}
+    made: Counter[int] = Counter()
+    for carried in connection.scalars(_ADDS, {"of": campaign_row}):
+        made.update(row for span in rows_in(carried) for row in span if row in people)
+    return [(number, row) for number, row in unsure if made[row] < ADDS]
+
+
+def decide(connection: Connection, campaign_row: int, by: By) -> int:
+    """Have these people wait for another add, each with a decision; answers how many they are."""
+    decided = [Decided(*place, Word.ADD_AGAIN) for place in find(connection, campaign_row)]
+    if decided:
+        settle_adds(connection, Word.ADD_AGAIN, decided, by)
+        close_adds(connection, {one.attempt for one in decided if one.attempt is not None})
+        write_down(connection, campaign_row, decided, by)
+    return len(decided)
