@@ -97,7 +97,7 @@ def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
         for person in connection.execute(
             select(candidate).where(candidate.c.campaign_id == campaign_row)
         )
-        if not person.email_key.startswith(forgotten.MARK)
+        if not forgotten.is_forgotten(person.email_key)
     ]
     numbers = forgotten.hashes(connection, [person.email_key for person in people])
     _erase(connection, people, numbers, by)

@@ -19,10 +19,16 @@ forgotten = table_of(Forgotten)
 identity = table_of(Identity)
 
 MARK = "forgotten:"  # in front of the hash, where it stands for an email key: no address has this
+WORD = "forgotten"  # stands where their name or their state would
 _HASHES = select(forgotten.c.hash)
 _FORGOTTEN_BY = select(candidate.c.email_key).where(
     candidate.c.campaign_id == bindparam("of"), candidate.c.email_key.startswith(MARK)
 )
+
+
+def is_forgotten(key: str) -> bool:
+    """Whether an email key in the ledger only stands for somebody who was forgotten."""
+    return key.startswith(MARK)
 
 
 def hashes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:

@@ -45,12 +45,16 @@ def results_by_row(
 
 def absent(people: PeopleAt, campaign: str, known: Mapping[str, Result]) -> set[str]:
     """The email keys of those who stand in no row of the table."""
-    there = {
+    return known.keys() - keys_in(people, campaign)
+
+
+def keys_in(people: PeopleAt, campaign: str) -> set[str]:
+    """The email keys of everybody who stands in the table for a campaign."""
+    return {
         email_key(fields.get("email1", ""))
         for _, fields in people.people()
         if fields.get("campaign", campaign) == campaign
     }
-    return known.keys() - there
 
 
 def _unknown(typed: str, campaign: str) -> Result:

@@ -17,6 +17,7 @@ from data.events import (
     RunEnded,
     Unblocked,
 )
+from data.forgetting import GONE
 from data.masking import masked_email, masked_name, masked_text, words_of_names
 from data.records import Records
 from flows.cli.speech import command
@@ -35,14 +36,26 @@ def discretion(records: Records, *, names: bool) -> Discretion:
     """Name everybody, or mask everybody."""
     if names:
         told = "This report names candidates. Keep it as carefully as the list of them."
-        return Discretion(lambda one: f"{one.first_name} {one.last_name} <{one.email1}>", str, told)
+        return Discretion(_or_forgotten(_named), str, told)
     known = words_of_names((one.first_name, one.last_name) for one in records.people.values())
     return Discretion(
-        lambda one: f"{masked_name(one.first_name, one.last_name)} ({masked_email(one.email1)})",
+        _or_forgotten(_masked),
         lambda said: masked_text(said, known),
         "Candidates are masked here: names, addresses, and both in what people wrote as a reason. "
         f"With names: {command('report', records.campaign.key, '--names')}",
     )
+
+
+def _or_forgotten(name: Callable[[Any], str]) -> Callable[[Any], str]:
+    return lambda one: "a forgotten person" if one.email1 == GONE else name(one)
+
+
+def _named(one: Any) -> str:
+    return f"{one.first_name} {one.last_name} <{one.email1}>"
+
+
+def _masked(one: Any) -> str:
+    return f"{masked_name(one.first_name, one.last_name)} ({masked_email(one.email1)})"
 
 
 def discreet(event: Event, how: Discretion) -> Event:

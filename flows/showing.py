@@ -14,6 +14,7 @@ from typing import Any
 
 from data.approvals import Answer, Asked
 from data.doubts import WORDS, Doubt
+from data.forgotten import is_forgotten
 from data.funnel import funnel
 from data.held import Holds
 from data.masking import masked_email, masked_name
@@ -209,7 +210,7 @@ class _Looked:
 def _look(campaign: Campaign, people: Iterable[Any]) -> _Looked:
     """Go through everybody once, in the order of the ledger."""
     looked = _Looked()
-    by_row = {one.id: one for one in people}
+    by_row = {one.id: one for one in people if not is_forgotten(one.email_key)}
     for _, one in sorted(by_row.items()):
         looked.refused += Step.REFUSED in (one.add_state, one.invite_state)
         rows = looked.first if _step(campaign, one) in NEEDS_A_PERSON else looked.others

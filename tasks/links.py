@@ -2,7 +2,7 @@
 
 import tempfile
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -11,7 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from config.errors import BadSettings
+from data import forgotten
 from data.exports import Link, Result, as_html, csv_pieces, json_pieces
+from data.forgotten import is_forgotten
 from data.held import Held
 from data.ledger import Ledger
 from data.own_files import CannotWrite, make_folder, refuse_link, write_pieces
@@ -28,6 +30,13 @@ WHY = {
     Step.SENDING: "Being sent by a run.",
     Step.UNSURE: "To settle it: campaign settle {key}",
 }
+FORGOTTEN = Result(
+    None,
+    None,
+    forgotten.WORD,
+    "Forgotten on request: take this row out of the sheet.",
+    finished=True,
+)
 
 
 def see_where_links_go(output_dir: Path, key: str) -> None:
@@ -64,14 +73,23 @@ def each_link(ledger: Ledger, campaign: Campaign) -> Iterator[Link]:
 
 
 def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
-    """What came of each candidate, by email key, in words for the person who keeps the sheet."""
+    """What came of each candidate, by email key, in words for the person who keeps the sheet.
+
+    Of whoever was forgotten no key is left: a table that still has them asks `forgotten_among`.
+    """
     held = ledger.held(campaign.id)
-    rows = {row.id: row for row in ledger.candidates(campaign.id)}
+    there = (row for row in ledger.candidates(campaign.id) if not is_forgotten(row.email_key))
+    rows = {row.id: row for row in there}
     results = {row.email_key: _result(row, campaign, held.get(row.id)) for row in rows.values()}
     for row in rows.values():
         if row.corrected_to is not None:
             results[row.email_key] = _corrected(row, rows, results)
     return results
+
+
+def forgotten_among(ledger: Ledger, campaign: Campaign, keys: Collection[str]) -> dict[str, Result]:
+    """The result of those among these email keys who are not to be taken in: nothing, for good."""
+    return dict.fromkeys(ledger.forgotten(keys, campaign.id), FORGOTTEN)
 
 
 def _corrected(row: Any, rows: Mapping[int, Any], results: Mapping[str, Result]) -> Result:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from data.forgotten import MARK
+from data.forgotten import is_forgotten
 from data.held import Held
 from data.ledger import Ledger
 from data.states import Step
@@ -92,7 +92,7 @@ def people(
     Whoever was forgotten is only counted.
     """
     for row in rows:
-        if row.email_key.startswith(MARK):
+        if is_forgotten(row.email_key):
             continue
         yield {
             "email1": row.email1,

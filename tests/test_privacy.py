@@ -16,8 +16,10 @@ from data.own_files import CannotWrite
 from data.states import Ending
 from data.traces import naming
 from flows.order import Asked, Desk, conduct
+from flows.showing import summary
 from sandbox.faults import Fault
 from tasks.retention import forget_due
+from tasks.standing import standing
 from tests.databases import ledger_at
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import definition, intent
@@ -137,6 +139,37 @@ def test_whoever_was_forgotten_is_not_invited_again(desk: DoubtfulCampaign) -> N
     assert holding(desk.folder, "Lovelace") == {"hiring.yaml"}
     assert desk.type("block", ADA, "--why", "to be sure").code == 0
     assert holding(desk.folder, "ada@example.com") == {"hiring.yaml"}
+
+
+def test_whoever_was_forgotten_is_called_so_and_offered_to_nobody(desk: DoubtfulCampaign) -> None:
+    """In results beside the sheet, among the failed, in the plan (once), on Prefect's page."""
+    desk.run(Fault("status", "invite", status=422, email=ZOE))
+    forget(desk, ADA, ZOE)
+    table = desk.folder / "people.csv"
+    rows = "".join(f"A,B,{who}\n" for who in (*EMAILS, "new@example.com"))
+    table.write_text(f"first_name,last_name,email1\n{rows}", encoding="utf-8")
+    copy = desk.folder / "with-results.csv"
+    said = desk.type("links", KEY, "--into", table, "-o", copy)
+    assert "2 forgotten, 1 invited, 1 not in the campaign" in said.err
+    assert "in no row of" not in said.err
+    lines = copy.read_text(encoding="utf-8-sig").splitlines()
+    assert [line.split(",")[-2:] for line in lines[1:3]] == [
+        ['"forgotten"', '"Forgotten on request: take this row out of the sheet."']
+    ] * 2
+    failed = desk.folder / "failed.csv"
+    desk.type("links", KEY, "--into", table, "--failed-only", "-o", failed)
+    assert not any(who in failed.read_text(encoding="utf-8-sig") for who in (ADA, ZOE))
+    plan = desk.type("plan", desk.file)
+    assert plan.out.count("\n  forgotten ") == 1 and "2 people are forgotten" in plan.out
+    assert not any(word in plan.out for word in ("[forgotten]", "removed", "withdrawn"))
+    [seen] = desk.type("plan", desk.file, "--json").object["campaigns"]
+    assert (seen["forgotten"], seen["removed"], seen["removed_before"]) == (2, [], [])
+    with desk.ledger() as ledger:
+        known = ledger.campaign(KEY)
+        assert known is not None
+        told = standing(ledger, known)["counts"]
+        page = summary(known, told, ledger.candidates(known.id), [], reason=None, written=None)
+    assert page.count("5003") == 1 and "| [" not in page
 
 
 def test_whoever_waited_or_was_in_doubt_gets_nothing_more(desk: DoubtfulCampaign) -> None:

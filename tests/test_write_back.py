@@ -26,7 +26,7 @@ from data.writing_back import (
     results_by_row,
     with_results,
 )
-from flows.cli.writing_back import write_unfinished
+from flows.cli.writing_back import Known, write_unfinished
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
@@ -281,7 +281,7 @@ def test_a_mended_sheet_is_sent_again_and_invites_nobody_twice(tmp_path: Path) -
             row = ledger.campaign("backend")
             assert row is not None
             known = results_of(ledger, row)
-            write_unfinished(path, tmp_path / "failed.xlsx", None, row, known)
+            write_unfinished(path, tmp_path / "failed.xlsx", None, row, Known(known))
         book = openpyxl.load_workbook(tmp_path / "failed.xlsx")
         [_, bob] = book["candidates"].iter_rows()
         assert [cell.value for cell in bob][:6] == [

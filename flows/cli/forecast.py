@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from config.definition import Candidate, Definition, ProblemById, ProblemByTitle
+from data.forgotten import is_forgotten
 from data.guard import too_many_gone
 from data.held import Held
 from data.ledger import Ledger
@@ -232,6 +233,7 @@ def _standing(
             send=send,
         )
         for person in known.values()
+        if not is_forgotten(person.key)
     )
 
 
@@ -249,6 +251,7 @@ def _struck(changes: Changes, known: Mapping[str, Known]) -> Iterator[Known]:
     back = {person.row for person in changes.returned}
     for person in known.values():
         out = person.invite is Step.WITHDRAWN or person.instead is not None
+        out = out or is_forgotten(person.key)
         if not (person.listed or out or person.row in back) and person.add is not Step.WAITING:
             yield person
 

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -118,15 +119,16 @@ def _write_into(
     into: Path, output: Path | None, definition: Path | None, key: str, *, failed_only: bool
 ) -> None:
     """Write the results into a copy of a person's own table. Raises BadInput, CannotWrite."""
-    from flows.cli.writing_back import check_places, write_back, write_unfinished
-    from tasks.links import results_of
+    from flows.cli.writing_back import Known, check_places, write_back, write_unfinished
+    from tasks.links import forgotten_among, results_of
 
     copy = check_places(into, output, failed_only=failed_only)
     with campaign_as_it_is(key) as (ledger, campaign):
         check_output(copy, ledger)
-        known = results_of(ledger, campaign)
-    write = write_unfinished if failed_only else write_back
-    complain(*write(into, copy, definition, campaign, known))
+        known = Known(results_of(ledger, campaign), partial(forgotten_among, ledger, campaign))
+        write = write_unfinished if failed_only else write_back
+        lines = write(into, copy, definition, campaign, known)
+    complain(*lines)
 
 
 def _read(key: str, output: Path | None) -> "tuple[Campaign, list[Link]]":

@@ -1,7 +1,8 @@
 """`campaign links --into`: the results written into a copy of a person's own table."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,14 +11,27 @@ import typer
 from flows.cli.speech import command, counted
 
 if TYPE_CHECKING:
-    from config.own_tables import Named, OwnTable
+    from config.own_tables import Named, OwnTable, PeopleAt
     from data.exports import Result
     from data.tables import Campaign
 
 TEXTS = frozenset({".csv", ".tsv"})
 COPIED = (".xlsx", ".xlsm")
 
-Known = Mapping[str, "Result"]
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The results by email key, and how to ask for those who were forgotten among some keys."""
+
+    results: Mapping[str, "Result"]
+    forgotten: Callable[[Collection[str]], Mapping[str, "Result"]] = lambda _: {}
+
+    def among(self, people: "PeopleAt", campaign: str) -> Mapping[str, "Result"]:
+        """The results, with those who stand in a table although they were forgotten."""
+        from data.writing_back import keys_in
+
+        strangers = keys_in(people, campaign) - self.results.keys()
+        return {**self.results, **self.forgotten(strangers)}
 
 
 def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
@@ -53,8 +67,7 @@ def write_back(
 ) -> list[str]:
     """Write the whole table with the results beside each person; answers what to tell.
 
-    `known` are the results by email key, `definition` says how the table is read.
-    Raises BadInput, CannotWrite.
+    `definition` says how the table is read. Raises BadInput, CannotWrite.
     """
     from config.own_tables import own_tables, people_at
     from data.own_files import write_whole
@@ -64,7 +77,7 @@ def write_back(
     named = _named(into, definition, campaign)
     data, tables = own_tables(named)
     people = people_at(named, tables)
-    results = results_by_row(people, campaign.key, known)
+    results = results_by_row(people, campaign.key, known.among(people, campaign.key))
     if into.suffix.lower() in COPIED and is_package(data):
         write_whole(output, into_workbook(data, people, results))
         more = []
@@ -72,7 +85,7 @@ def write_back(
         told = with_results(people, results)
         more = _write_anew(into, output, [told if t is people.table else t for t in tables])
     lines = [_counted(results.values(), campaign, output), *more]
-    if missing := len(absent(people, campaign.key, known)):
+    if missing := len(absent(people, campaign.key, known.results)):
         lines.append(f"{counted(missing, 'candidate')} of {campaign.key} in no row of {into}")
     return lines
 
@@ -87,7 +100,7 @@ def write_unfinished(
     named = _named(into, definition, campaign)
     _, tables = own_tables(named)
     people = people_at(named, tables)
-    results = results_by_row(people, campaign.key, known)
+    results = results_by_row(people, campaign.key, known.among(people, campaign.key))
     unfinished = {n: result for n, result in results.items() if not result.finished}
     if not unfinished:
         return [f"Every row of {into} is done: {output} was not written."]
