@@ -11,6 +11,7 @@ from typing import Any
 from platformdirs import user_data_path
 
 from data.own_files import make_folder
+from flows.login import OF_CLIENTS, of
 
 # For every process that runs a flow, also those that a worker starts (flows/deployments.py).
 RUNS = {
@@ -41,6 +42,7 @@ QUIET = {
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
 
+LOGINS = (OF_CLIENTS, "PREFECT_API_KEY")
 THEIRS = Path("~/.prefect")  # where Prefect is at home when nobody says otherwise
 OURS = user_data_path("hiring-campaigns", appauthor=False) / "prefect"
 
@@ -60,6 +62,9 @@ def prepare(*, quiet: bool) -> None:
     for name, value in wanted.items():
         if name not in chosen:
             os.environ.setdefault(name, value)
+    api = os.environ.get("PREFECT_API_URL") or chosen.get("PREFECT_API_URL")
+    if api and not any(name in os.environ or name in chosen for name in LOGINS):
+        os.environ.update({OF_CLIENTS: login} if (login := of(api)) else {})
     with suppress(OSError):  # its server says that it cannot be made
         make_folder(home)
 

@@ -20,6 +20,7 @@ from contextlib import contextmanager
 
 from config.errors import CampaignError
 from flows.leash import leashed
+from flows.login import OF_CLIENTS, guarded, made
 from flows.prefect_settings import prepare
 
 NAMED = "PREFECT_API_URL"
@@ -42,8 +43,9 @@ class NoPrefect(CampaignError):
 class TemporaryServer:
     """A server on its way, or none where another one is named."""
 
-    def __init__(self, process: "subprocess.Popen[bytes] | None") -> None:
+    def __init__(self, process: "subprocess.Popen[bytes] | None", login: str = "") -> None:
         self._process = process
+        self._login = login
         self._said = b""
         self._led = self._answers = False
 
@@ -56,6 +58,7 @@ class TemporaryServer:
             self._process = None
         else:
             os.environ[NAMED] = address
+            os.environ[OF_CLIENTS] = self._login
             self._led = True
 
     def awaited(self) -> None:
@@ -101,10 +104,15 @@ def temporary_server() -> Iterator[TemporaryServer]:
         yield _under_way[0] if _under_way else TemporaryServer(None)
         return
     command = [sys.executable, "-m", "flows.prefect_server"]
+    login = made()  # anew for each, and nobody sees it
     process = leashed(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=guarded(login),
     )
-    server = TemporaryServer(process)
+    server = TemporaryServer(process, login)
     _under_way.append(server)
     try:
         yield server

@@ -10,11 +10,13 @@ import socket
 import subprocess
 import sys
 import time
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import pytest
@@ -114,10 +116,26 @@ def answer(process: subprocess.Popen[str] | Warm) -> Answer:
 
 @dataclass(frozen=True)
 class PrefectServer:
-    """A standing server: its API address and its home folder."""
+    """A standing server: its API address, its home folder and, where it asks for one, its login."""
 
     api: str
     home: Path
+    login: str = ""
+
+    def enter(self) -> dict[str, str]:
+        """What a request carries that the server lets in, as Prefect's own client has it."""
+        if not self.login:
+            return {}
+        mine = {"Authorization": f"Basic {b64encode(self.login.encode()).decode()}"}
+        client = str(uuid4())
+        token = httpx.get(
+            f"{self.api}/csrf-token?client={client}", headers=mine, timeout=PATIENCE, verify=False
+        )
+        token.raise_for_status()
+        return mine | {
+            "Prefect-Csrf-Client": client,
+            "Prefect-Csrf-Token": token.json()["token"],
+        }
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Ask the server's API; on a busy machine it may take long, or ask to come again."""
@@ -125,7 +143,12 @@ class PrefectServer:
         while True:
             # Reading every authority of the world takes longer than the whole answer.
             answer = httpx.request(
-                method, f"{self.api}/{path}", json=body, timeout=PATIENCE, verify=False
+                method,
+                f"{self.api}/{path}",
+                json=body,
+                headers=self.enter(),
+                timeout=PATIENCE,
+                verify=False,
             )
             if answer.status_code != 503 or time.monotonic() > ends:
                 answer.raise_for_status()

@@ -46,7 +46,7 @@ def filled_in(text: str, values: Mapping[str, str]) -> str:
 def services(service: Sandbox, server: Path) -> tuple[list[Service], Path]:
     """Every service in the order of its needs, and where campaigns lie for the workers."""
     shutil.copytree(FILES, HERE)
-    values = {"POSTGRES_PASSWORD": PASSWORD}
+    values = {"POSTGRES_PASSWORD": PASSWORD, "PREFECT_PASSWORD": PASSWORD}
     read = YAML(typ="safe", pure=True).load(filled_in((HERE / "compose.yaml").read_text(), values))
     settings = env_file(
         "campaigns.env.example",

@@ -25,7 +25,7 @@ from sandbox.server import Sandbox
 from tests import ready_compose, ready_units
 from tests.own_machine import NUMBER, inside, made, move_in
 from tests.prefect_home import PrefectServer
-from tests.ready_services import LOGS, ROOT, Service
+from tests.ready_services import LOGS, PASSWORD, ROOT, Service
 from tests.workers import wait_until
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
@@ -46,7 +46,7 @@ def campaign(folder: Path, key: str, people: int, more: str = "") -> None:
 
 def rehearse(service: Sandbox, workers: list[Service], folder: Path, people: int) -> None:
     """One campaign begun by hand, and one by its schedule once the first worker was stopped."""
-    prefect = PrefectServer("http://127.0.0.1:4200/api", Path("/root"))
+    prefect = PrefectServer("http://127.0.0.1:4200/api", Path("/root"), f"hiring:{PASSWORD}")
     campaign(folder, "first", people)
     print(workers[0].typed("campaign", "deploy", str(folder)).splitlines()[0])
     run = prefect.start("campaign/first")

@@ -18,6 +18,7 @@ from prefect.settings import (
     temporary_settings,
 )
 
+from flows.cli.serve import Server
 from sandbox.faults import Fault
 from tasks.health import How, clock, room
 from tests.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
@@ -171,7 +172,7 @@ def test_a_prefect_server_that_is_gone(
     desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Named in the environment, and nobody answers there."""
-    monkeypatch.setattr("flows.cli.serve.answers", lambda _: False)
+    monkeypatch.setattr("flows.cli.serve.look_at", lambda _: Server.SILENT)
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         code, [(how, said)] = found(desk, "prefect")
     assert (code, how, "PREFECT_API_URL" in said) == (1, "mend", True)
@@ -193,6 +194,25 @@ def test_a_database_of_another_prefect(desk: DoubtfulCampaign) -> None:
             connection.execute("UPDATE alembic_version SET version_num = 'f00dfeed0000'")
         code, [(how, said)] = found(desk, "prefect")
     assert (code, how, str(file) in said, "PREFECT_HOME" in said) == (1, "mend", True, True)
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "words"),
+    [
+        (Server.WELL, "well", "answers"),
+        (Server.REFUSES, "mend", "PREFECT_API_AUTH_STRING, or PREFECT_API_KEY"),
+        (Server.OPEN, "look", "answers without a login"),
+    ],
+)
+def test_how_a_prefect_server_receives_us(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch, how: Server, kind: str, words: str
+) -> None:
+    """A login that it refuses stops everything; one that asks for none takes anybody's approval."""
+    monkeypatch.setattr("flows.cli.serve.look_at", lambda _: how)
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
+        code, [(found_as, said)] = found(desk, "prefect")
+    assert (code, found_as) == (int(kind == "mend"), kind)
+    assert words in said
 
 
 def test_a_secret_that_a_killed_worker_left_behind(desk: DoubtfulCampaign) -> None:

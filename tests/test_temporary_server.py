@@ -8,11 +8,13 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import pytest
 
+from flows.login import guarded, made
 from sandbox.server import Sandbox
 from tests.bench.recorded import lost
-from tests.prefect_home import Desk
+from tests.prefect_home import Desk, PrefectServer, kept
 from tests.prefect_tables import furnish
 
 pytestmark = pytest.mark.timeout(600)
@@ -72,6 +74,39 @@ def test_a_server_that_cannot_start_is_told_in_words(tmp_path: Path) -> None:
         assert "prefect server start" in ran.err
         assert "Traceback" not in ran.err + ran.out
         assert service.api_requests() == 0
+
+
+def test_nobody_but_its_own_run_reaches_it(tmp_path: Path) -> None:
+    """Its login is made for it alone; no other host's page or name, and nothing that shows it."""
+    furnish(tmp_path / ".prefect")
+    login = made()
+    environment = guarded(login) | {
+        "HOME": str(tmp_path),
+        "PREFECT_HOME": str(tmp_path / ".prefect"),
+    }
+    environment.pop("PREFECT_API_URL", None)
+    command = [sys.executable, "-m", "flows.prefect_server"]
+    process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    api = process.stdout.readline().strip()
+    try:
+        assert process.stdout.readline() == "answers\n"
+        ours = PrefectServer(api, tmp_path / ".prefect", login)
+        assert ours.ask("flow_runs") == []
+        stranger = PrefectServer(api, tmp_path / ".prefect", made())
+        with pytest.raises(httpx.HTTPStatusError, match="401"):
+            stranger.ask("flow_runs")
+        for header in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {}):
+            for method, path in (("GET", "admin/settings"), ("POST", "flow_runs/filter")):
+                met = httpx.request(method, f"{api}/{path}", headers=header, json={}, timeout=90)
+                assert met.status_code in (400, 401, 403), met.text
+                assert "access-control-allow-origin" not in met.headers
+        own = {"Authorization": ours.enter()["Authorization"], "Host": "evil.example"}
+        assert httpx.get(f"{api}/admin/version", headers=own, timeout=90).status_code == 400
+    finally:
+        process.terminate()
+        process.communicate()
+    assert login.encode() not in b"".join(kept(ours).values())
 
 
 @pytest.mark.parametrize("where", ["named", "PREFECT_HOME", "~/.prefect"])

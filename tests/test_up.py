@@ -14,16 +14,20 @@ from pathlib import Path
 import httpx
 import psutil
 import pytest
+from playwright.sync_api import Page
 
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
+from tests.page_elsewhere import attack, browser_led_astray, rebound
 from tests.prefect_home import (
     CAMPAIGN,
     QUICK,
     Desk,
     PrefectServer,
+    Standing,
     answer,
     free_port,
+    kept,
     knows_nobody,
 )
 from tests.prefect_tables import furnish
@@ -77,6 +81,22 @@ def up(desk: Desk, port: int, cwd: Path | None = None) -> Iterator["subprocess.P
             process.wait(timeout=30)
 
 
+def login_at(desk: Desk, port: int) -> Path:
+    """Where the login of `campaign up` is kept."""
+    return desk.folder.parent / ".local" / "share" / "hiring-campaigns" / "logins" / str(port)
+
+
+def server_of(desk: Desk, port: int) -> PrefectServer:
+    """The server of `campaign up`, to whoever has its login, which is made before it starts."""
+    login = f"campaign:{'n0t-a-5ecret_' * 2}123456"
+    file = login_at(desk, port)
+    file.parent.mkdir(parents=True)
+    file.write_text(login)
+    file.chmod(0o600)
+    home = desk.folder.parent / ".prefect"
+    return PrefectServer(f"http://127.0.0.1:{port}/api", home, login)
+
+
 def invitations(desk: Desk) -> Counter[str]:
     return Counter(sent.email for sent in desk.service.record.invitations)
 
@@ -92,7 +112,7 @@ def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
     (desk.folder / "bad.yaml").write_text("campaign: bad\n")
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
     port = free_port()
-    server = PrefectServer(f"http://127.0.0.1:{port}/api", desk.folder.parent / ".prefect")
+    server = server_of(desk, port)
     log = desk.folder.parent / "up.log"
     with up(desk, port) as process:
         assert "<title>" in httpx.get(f"http://127.0.0.1:{port}/").text
@@ -147,7 +167,7 @@ def test_the_folder_where_up_and_serve_are_typed_is_never_executed(desk: Desk) -
         del desk.environment[name]
     file = desk.campaign("ours", 2)
     port = free_port()
-    server = PrefectServer(f"http://127.0.0.1:{port}/api", desk.folder.parent / ".prefect")
+    server = server_of(desk, port)
     with up(desk, port, desk.folder):
         server.start("campaign/ours")
         desk.service.wait_for(lambda record: len(record.invitations) == 2, timeout=200)
@@ -157,6 +177,53 @@ def test_the_folder_where_up_and_serve_are_typed_is_never_executed(desk: Desk) -
         serving.send_signal(signal.SIGINT)
         assert answer(serving).code == 0
     assert not executed.exists(), executed.read_text()
+
+
+def test_nobody_else_reaches_its_server(desk: Desk, plain: Standing) -> None:
+    """No page of another host, no other user of the machine: nothing is read, nothing is made.
+    Whoever pastes the login sees the pages; commands in another terminal find it by themselves."""
+    file = desk.campaign("ours", 2)
+    port = free_port()
+    server = server_of(desk, port)
+    with up(desk, port) as _, browser_led_astray() as browser:
+        assert server.login in (desk.folder.parent / "up.log").read_text()
+        page = browser.new_page()
+        # The attack succeeds where a server is open, so that it says something where it does not.
+        assert attack(page, plain.server.api) == ["201", "opaque", "200"]
+        assert attack(page, server.api) == ["blocked", "opaque", "blocked"]
+        answer = page.goto(rebound(server.api))
+        assert answer is not None and answer.status == 400
+        assert flows_of(plain.server) == ["made-elsewhere"]
+        assert "made-elsewhere" not in flows_of(server)
+        for path in ("block_documents/filter", "deployments/filter", "admin/settings"):
+            method = "GET" if path == "admin/settings" else "POST"
+            met = httpx.request(method, f"{server.api}/{path}", json={"include_secrets": True})
+            assert met.status_code in (401, 403) and "ours" not in met.text
+        enter_by_login(page, server)
+        api = {"PREFECT_API_URL": server.api}
+        for words in (("deploy", file), ("doctor",), ("run", file)):
+            end = desk.type(*words, **api)
+            assert end.code == 0, end.err + end.out
+            refused = desk.type(*words, **api, PREFECT_API_AUTH_STRING="campaign:wrong")
+            assert (refused.code, "Traceback" in refused.err) == (1, False)
+            assert "Prefect server refuses this login" in refused.err + refused.out
+    assert desk.type("doctor", **api).code == 1  # the login is nobody's any more
+    assert server.login.encode() not in b"".join(kept(server).values())
+
+
+def enter_by_login(page: Page, server: PrefectServer) -> None:
+    """Paste the login as a person does, and see what is deployed."""
+    page.set_default_timeout(90_000)
+    page.goto(server.api.removesuffix("/api"))
+    page.locator("input[type=password]").fill(server.login)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/dashboard*")
+    page.goto(server.api.removesuffix("api") + "deployments")
+    page.get_by_text("ours", exact=True).first.wait_for()
+
+
+def flows_of(server: PrefectServer) -> list[str]:
+    return sorted(one["name"] for one in server.ask("flows"))
 
 
 def test_a_taken_port_is_told(desk: Desk) -> None:

@@ -181,7 +181,7 @@ def _prefect() -> "Finding":
     prepare(quiet=True)
     from prefect.settings import get_current_settings
 
-    from flows.cli.serve import answers
+    from flows.cli.serve import RefusedLogin, Server, look_at
 
     settings = get_current_settings()
     ours, api = version("prefect"), settings.api.url
@@ -193,8 +193,18 @@ def _prefect() -> "Finding":
             "Move it away, or lead PREFECT_HOME to another folder: no campaign needs what it holds."
         )
         return Finding("prefect", How.MEND, said, mend)
-    if answers(api):
+    how = look_at(api)
+    if how is Server.WELL:
         return well("prefect", f"{ours}; the server at {api} answers")
+    if how is Server.REFUSES:
+        return Finding("prefect", How.MEND, f"{ours}, {api}: {RefusedLogin()}")
+    if how is Server.OPEN:
+        said = f"{ours}; the server at {api} answers without a login"
+        mend = (
+            "Whoever reaches it can approve, settle, and start commands where its runs are. Set "
+            "PREFECT_SERVER_API_AUTH_STRING where it is started, and PREFECT_API_AUTH_STRING here."
+        )
+        return Finding("prefect", How.LOOK, said, mend)
     said = f"{ours}; the server at {api} does not answer"
     mend = "Start it, or take PREFECT_API_URL away: then each run starts one of its own."
     return Finding("prefect", How.MEND, said, mend)

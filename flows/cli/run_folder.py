@@ -99,6 +99,8 @@ def _through_prefect(
         prefect.lead()
         asyncio.run(batch())
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+        from flows.cli.serve import understood
+
         for run in runs.values():
             if run.end is None and run.error is None:
-                run.error = error
+                run.error = understood(error)

@@ -164,9 +164,11 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
         prefect.lead()
         asyncio.run(one_after_another())
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+        from flows.cli.serve import understood
+
         for one in runs:
             if one.end is None and one.error is None:
-                one.error = error
+                one.error = understood(error)
 
 
 def told(

@@ -1,6 +1,7 @@
 """`campaign serve`: schedules on one machine, beside a Prefect server that runs already."""
 
 import os
+from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from flows.cli.speech import command, complain, counted, say
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from prefect.client.orchestration import PrefectClient
     from prefect.schedules import Schedule
 
     from config.places import Problem
@@ -26,6 +28,25 @@ Places = Annotated[
 
 class NoServer(CampaignError):
     """There is no Prefect server to take schedules, or it does not answer."""
+
+
+class RefusedLogin(CampaignError):
+    """The Prefect server that is named lets nobody in with this login, or without any."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The Prefect server refuses this login: PREFECT_API_AUTH_STRING, or PREFECT_API_KEY. "
+            "Set the one that it was started with, then type the same command again."
+        )
+
+
+class Server(Enum):
+    """How a Prefect server receives us."""
+
+    SILENT = auto()
+    REFUSES = auto()  # our login, or that we have none
+    OPEN = auto()  # to whoever reaches it
+    WELL = auto()
 
 
 def serve(
@@ -108,7 +129,10 @@ def _stand_aside() -> None:
 
 
 def server_named() -> str:
-    """Where the server's pages are. Raises NoServer when none is named or it does not answer."""
+    """Where the server's pages are.
+
+    Raises NoServer when none is named or it does not answer, RefusedLogin.
+    """
     from prefect.settings import get_current_settings
 
     api = get_current_settings().api.url
@@ -117,8 +141,11 @@ def server_named() -> str:
             "No Prefect server is named. Set PREFECT_API_URL to one that runs, or start one "
             "together with everything else: campaign up"
         )
-    if not answers(api):
+    how = look_at(api)
+    if how is Server.SILENT:
         raise NoServer(f"The Prefect server at {api} does not answer (PREFECT_API_URL).")
+    if how is Server.REFUSES:
+        raise RefusedLogin
     return api.removesuffix("/api")
 
 
@@ -133,3 +160,42 @@ def answers(api: str) -> bool:
             return await client.api_healthcheck() is None
 
     return asyncio.run(healthy())
+
+
+def look_at(api: str) -> Server:
+    """See how the server receives us that is named in Prefect's settings."""
+    import asyncio
+
+    from prefect.client.orchestration import PrefectClient, get_client
+
+    async def look() -> Server:
+        async with PrefectClient(api) as anybody:
+            if await anybody.api_healthcheck() is not None:
+                return Server.SILENT
+            if not await _refused(anybody):
+                return Server.OPEN
+        async with get_client() as client:
+            return Server.REFUSES if await _refused(client) else Server.WELL
+
+    return asyncio.run(look())
+
+
+async def _refused(client: "PrefectClient") -> bool:
+    """Ask for the least that a server tells only to whom it lets in."""
+    from prefect.exceptions import PrefectHTTPStatusError
+
+    try:
+        await client.api_version()
+    except PrefectHTTPStatusError as error:
+        return _is_refusal(error)
+    return False
+
+
+def _is_refusal(error: Exception) -> bool:
+    answer = getattr(error, "response", None)
+    return getattr(answer, "status_code", None) in (401, 403)
+
+
+def understood(error: Exception) -> Exception:
+    """What a person can mend, where Prefect's own error means that; else the error itself."""
+    return RefusedLogin() if _is_refusal(error) else error

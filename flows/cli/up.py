@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -66,8 +66,9 @@ def up(
     say(f"Starting Prefect at {address} …")
     # Until runs are served, to be told to stop is the same as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with _server(port, log) as server:
+    with _login(port) as login, _server(port, log, login) as server:
         _wait(server, address, log)
+        say(f"Its pages ask for a login. Paste there: {login}")
         from flows.cli.serve import planned, serve_all
         from flows.deployments import of_inbox
 
@@ -102,20 +103,38 @@ def _check_free(port: int) -> None:
 
 
 @contextmanager
-def _server(port: int, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
+def _login(port: int) -> Iterator[str]:
+    """The server's login, as a person set it or as it was made for this port, for all our runs."""
+    from flows.login import KEPT, OF_CLIENTS, OF_SERVERS, kept
+
+    with ExitStack() as held:
+        try:
+            login = os.environ.get(OF_SERVERS) or held.enter_context(kept(port))
+        except OSError as error:
+            raise CannotStart(
+                f"The login of Prefect's pages cannot be kept in {KEPT} ({error.strerror})."
+            ) from None
+        os.environ[OF_CLIENTS] = login
+        yield login
+
+
+@contextmanager
+def _server(port: int, log: Path, login: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Prefect's server as a process of its own, ended after everything that speaks to it."""
     from data.own_files import make_folder
     from flows.leash import leashed
+    from flows.login import guarded
 
     make_folder(log.parent)
-    prefect = [sys.executable, "-m", "prefect", "server", "start"]
+    command = [sys.executable, "-m", "flows.prefect_server", str(port)]
     with log.open("wb") as words:
         server = leashed(
-            [*prefect, "--host", "127.0.0.1", "--port", str(port)],
+            command,
             stdout=words,
             stderr=words,
             # Ctrl-C is for us: the server must hear how the runs ended before it ends.
             start_new_session=True,
+            env=guarded(login, port),
         )
         try:
             yield server
