@@ -13,6 +13,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from data import locks
 from data.holding import MAY_BE_HELD, held_rows
+from data.recovery import TakenOver, taken_over
 from data.row_ranges import written
 from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, table_of
@@ -93,23 +94,28 @@ class Claimed:
     rows: tuple[int, ...] = ()
 
 
-def grant(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | None]:
+Granted = Claimed | TakenOver | None
+
+
+def grant(connection: Connection, claims: Sequence[Claim]) -> list[Granted]:
     """Move what is still WAITING to SENDING, with a row each in the journal.
 
     A compare-and-set: what another run has claimed meanwhile, or a person took out of the
     definition, is not granted (None), or granted without those rows (add). So is somebody who
-    is held at this moment, whatever a plan said before (data/held.py).
+    is held at this moment, whatever a plan said before (data/held.py). A run that was taken for
+    dead claims nothing any more (TakenOver).
     """
+    over = {run: taken_over(connection, run, claims[0].at) for run in {c.run for c in claims}}
+    granted: dict[int, Granted] = {id(claim): over[claim.run] for claim in claims}
+    claims, asked = [claim for claim in claims if over[claim.run] is None], claims
     invites = [claim for claim in claims if claim.operation is Operation.INVITE]
-    granted: dict[int, Claimed | None] = dict(
-        zip(map(id, invites), _grant_invites(connection, invites), strict=True)
-    )
+    granted |= zip(map(id, invites), _grant_invites(connection, invites), strict=True)
     for claim in claims:
         if claim.operation is Operation.ADD:
             granted[id(claim)] = _grant_add(connection, claim)
         elif claim.operation is not Operation.INVITE:
             granted[id(claim)] = _grant_single(connection, claim)
-    return [granted[id(claim)] for claim in claims]
+    return [granted[id(claim)] for claim in asked]
 
 
 def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Claimed | None]:

@@ -3,9 +3,10 @@
 What a run did and saw is dated by the machine it ran on, as are the answers it got. Whether a run
 on another machine still lives is judged by the database's clock alone, when it shows a sign of
 life and when others look for one: two machines whose clocks differ by minutes would else take each
-other for dead.
+other for dead. How old a claim is, a run reads from clocks that go on while its machine sleeps.
 """
 
+import time
 from datetime import datetime
 
 from sqlalchemy import Connection, func, select
@@ -17,3 +18,31 @@ def shared_now(connection: Connection, own: datetime) -> datetime:
         return own
     found: datetime | None = connection.scalar(select(func.clock_timestamp()))
     return found or own
+
+
+# Linux counts sleep in the first one, macOS in the second, where time.monotonic() does not.
+_COUNTS_SLEEP: int | None = getattr(
+    time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC_RAW", None)
+)
+
+
+class Moment:
+    """Now, to ask later how long ago that was, however long the machine slept in between."""
+
+    __slots__ = ("_then",)
+
+    def __init__(self) -> None:
+        self._then = _clocks()
+
+    def age(self) -> float:
+        """Give the seconds since then, by whichever clock saw more of them pass."""
+        return max(now - then for now, then in zip(_clocks(), self._then, strict=True))
+
+
+def _clocks() -> tuple[float, float]:
+    """Read the clock that counts sleep, and the wall clock: a paused machine may learn the time
+    from its network only."""
+    awake_or_asleep = (
+        time.monotonic() if _COUNTS_SLEEP is None else time.clock_gettime(_COUNTS_SLEEP)
+    )
+    return awake_or_asleep, time.time()

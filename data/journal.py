@@ -8,9 +8,10 @@ import asyncio
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from data.claims import Claim, Claimed
+from data.claims import Claim, Claimed, Granted
 from data.landing import Outcome
 from data.ledger import Ledger
+from data.recovery import TakenOver
 
 
 @dataclass(slots=True)
@@ -39,13 +40,20 @@ class Journal:
         self._broken: Exception | None = None
 
     async def claim(self, claim: Claim) -> Claimed | None:
-        """Claim durably; None when the step is no longer free. Raises LedgerUnusable."""
+        """Claim durably; None when the step is no longer free. Raises LedgerUnusable, TakenOver."""
         if self._broken is not None:
             raise self._broken
         granted: asyncio.Future[Claimed | None] = asyncio.get_running_loop().create_future()
         self._waiting.claims.append((claim, granted))
         self._wake()
         return await granted
+
+    async def see_that_it_stands(self, run: int) -> None:
+        """Look whether a run may still send what it has claimed. Raises LedgerUnusable, TakenOver.
+
+        Beside what is being written, which may wait for the disk.
+        """
+        await asyncio.to_thread(self._ledger.see_that_it_stands, run)
 
     def record(self, outcome: Outcome) -> None:
         """Hand an outcome over; it is durable before any later claim is granted."""
@@ -83,7 +91,7 @@ class Journal:
         while self._waiting:
             batch, self._waiting = self._waiting, _Batch()
             wishes = [] if self._broken else [claim for claim, _ in batch.claims]
-            granted: list[Claimed | None] = []
+            granted: list[Granted] = []
             try:
                 if batch.outcomes or wishes:
                     granted = await self._commit(batch.outcomes, wishes)
@@ -92,7 +100,7 @@ class Journal:
                 self._unwritten += batch.outcomes
             self._answer(batch, granted)
 
-    def _answer(self, batch: _Batch, granted: list[Claimed | None]) -> None:
+    def _answer(self, batch: _Batch, granted: list[Granted]) -> None:
         """Tell everybody who waits for a batch; whoever was cancelled meanwhile waits no more."""
         for written in batch.flushes:
             if not written.done():
@@ -103,9 +111,13 @@ class Journal:
                     answer.set_exception(self._broken)
             return
         for (_, answer), claimed in zip(batch.claims, granted, strict=True):
-            if not answer.done():
+            if answer.done():
+                continue
+            if isinstance(claimed, TakenOver):
+                answer.set_exception(claimed)
+            else:
                 answer.set_result(claimed)
 
-    async def _commit(self, outcomes: list[Outcome], wishes: list[Claim]) -> list[Claimed | None]:
+    async def _commit(self, outcomes: list[Outcome], wishes: list[Claim]) -> list[Granted]:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._ledger.commit, outcomes, wishes)

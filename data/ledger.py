@@ -32,7 +32,7 @@ from data import (
     so_far,
 )
 from data.approvals import Answer, Asked, Plan, Standing
-from data.claims import Claim, Claimed
+from data.claims import Claim
 from data.clock import shared_now
 from data.closed import Openness, refuse_where_closed
 from data.doubts import By, Decided, Doubts
@@ -73,10 +73,15 @@ _SAW_PROBLEM = (
     .values(problem_doubt=bindparam("doubt"), problem_seen_at=bindparam("at"))
 )
 _OPEN_RUN = insert(runs).returning(runs.c.id)
-_BEAT = update(runs).where(runs.c.id == bindparam("run")).values(heartbeat_at=bindparam("at"))
+_BEAT = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
+    .values(heartbeat_at=bindparam("at"))
+)
 _END = (
     update(runs)
-    .where(runs.c.id == bindparam("run"))
+    # How one ended that was taken for dead is said already; what came after is the others' end.
+    .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
     .values(ended_at=bindparam("at"), ending=bindparam("how"), reason=bindparam("why"))
 )
 
@@ -270,9 +275,20 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
 
     @writing_beside
     def heartbeat(self, connection: Connection, run: int) -> None:
-        """Write down that a run lives; it waits for nobody, or it would be taken for dead."""
+        """Write down that a run lives; it waits for nobody, or it would be taken for dead.
+
+        Raises TakenOver where it was all the same.
+        """
         at = shared_now(connection, now())
         connection.execute(_BEAT, {"run": run, "at": at})
+        if over := recovery.taken_over(connection, run, at):
+            raise over
+
+    @reading
+    def see_that_it_stands(self, connection: Connection, run: int) -> None:
+        """Raise TakenOver where others took a run for dead."""
+        if over := recovery.taken_over(connection, run, now()):
+            raise over
 
     def end(self, run: int, ending: Ending, reason: str | None) -> int:
         """Close a run; what it still had SENDING becomes UNSURE. Returns how many calls."""
@@ -415,7 +431,7 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     @writing_beside
     def commit(
         self, connection: Connection, outcomes: Sequence[Outcome], wishes: Sequence[Claim]
-    ) -> list[Claimed | None]:
+    ) -> list[claims.Granted]:
         """One durable commit for outcomes and claims; returns what was granted, in order."""
         locks.for_claims(
             connection,

@@ -4,11 +4,12 @@ A request that was claimed and never recorded may have left or not. Nothing here
 it becomes UNSURE, and a person settles it.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, exists, select, update
 
+from config.errors import CampaignError
 from data import landing
 from data.clock import shared_now
 from data.landing import Outcome
@@ -29,6 +30,7 @@ _MAY_SEND = select(runs).where(
     | exists().where(attempt.c.run_id == runs.c.id, attempt.c.state == AttemptState.SENDING),
 )
 _OPEN = select(runs).where(runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None))
+_STANDS = select(runs.c.heartbeat_at, runs.c.ended_at).where(runs.c.id == bindparam("run"))
 _CLOSE = (
     update(runs)
     .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
@@ -46,10 +48,29 @@ LEFT_BY_DEAD_RUN = "the run stopped while this request may have been on its way"
 LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
 
 
+class TakenOver(CampaignError):
+    """Others took this run for dead: what it had under way is doubt, and the rest is theirs."""
+
+    def __init__(self, silent: timedelta) -> None:
+        minutes = round(silent / timedelta(minutes=1))
+        super().__init__(
+            f"This run gave no sign of life for {minutes:,} minutes, and another one took over. "
+            "Nothing more is sent from here. Type the same command again."
+        )
+
+
+def taken_over(connection: Connection, run: int, at: datetime) -> TakenOver | None:
+    """See whether a run that is at work was taken for dead; None: it stands."""
+    row = connection.execute(_STANDS, {"run": run}).first()
+    if row is None or row.ended_at is None:
+        return None
+    return TakenOver(shared_now(connection, at) - row.heartbeat_at)
+
+
 def dead_runs(connection: Connection, campaign_row: int, at: datetime) -> list[int]:
     """Runs of this campaign that never said they ended, and whose process is gone.
 
-    One that was taken for dead may have woken and claimed more before it died: it counts again.
+    An earlier version let one that was taken for dead claim more once it woke: it counts again.
     """
     found = connection.execute(_MAY_SEND, {"of": campaign_row})
     here, at = this_process(), shared_now(connection, at)

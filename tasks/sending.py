@@ -8,10 +8,12 @@ import asyncio
 import random
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from config.errors import CampaignError
 from data.claims import Claim, Claimed
+from data.clock import Moment
 from data.journal import Journal
 from data.landing import Outcome
 from data.ledger import now
@@ -19,12 +21,15 @@ from data.states import AttemptState, Operation, Step
 from tasks import logs
 from tasks.gate import Gate
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange, Phase
+from tasks.service.exchange import Exchange, HeldBack, Phase
 from tasks.service.verdict import Proof, Then, Verdict, verdict
 from tasks.service.wire import Request
 
 TRIES = 4  # of a request that provably did not leave
 PAUSES = 10  # that a service may ask of one request before the run ends
+# Seconds after which a claim is too old to be sent: time enough to connect, and far less than the
+# three minutes after which others take a silent run for dead, and a person settles its claims.
+CLAIM_LIVES = 15.0
 GRACE = 10.0  # seconds that answers still get when a run is cancelled
 
 T = TypeVar("T")
@@ -215,6 +220,7 @@ class Sender:
         return float(self._first_wait * 2 ** (tries - 1) * jitter)
 
     async def _claim_send_record(self, order: Order, renewed: bool) -> Sent | None:
+        asked = Moment()
         claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
         try:
             claimed = await self._journal.claim(claim)
@@ -233,11 +239,14 @@ class Sender:
             self._nothing_left(order, claimed, str(error))
             return None
         try:
-            seen = await self._service.call(prepared.request)
+            seen = await self._service.call(prepared.request, partial(self._last_look, asked))
         except asyncio.CancelledError:
             seen = Exchange(Phase.SENDING, failure="CancelledError")
             self._record(order, claimed, seen, verdict(order.operation, seen), Learned())
             raise
+        if self._gate.stopped and seen.failure == HeldBack.__name__ and not seen.reached:
+            self._nothing_left(order, claimed, self._gate.stopped)
+            return None
         judged = verdict(order.operation, seen, rows=len(claimed.rows) or 1, renewed=renewed)
         learned = _learned(prepared, seen, judged)
         judged = _with_strangers(judged, learned)
@@ -245,6 +254,19 @@ class Sender:
         self._gate.heard(order.operation, _as_heard(order.operation, claimed, judged, learned))
         brought = _brought(order.operation, claimed, judged, learned)
         return Sent(order.operation, claimed, judged, seen.token, brought)
+
+    async def _last_look(self, asked: Moment) -> None:
+        """See that a claim still holds when its request could leave. Raises HeldBack.
+
+        Whoever was stopped, or slept, may have been taken for dead meanwhile, and a person may have
+        had it sent again. The ledger is asked each time: in a paused machine every clock stands.
+        """
+        try:
+            await self._journal.see_that_it_stands(self._run)
+        except CampaignError as error:
+            self._gate.stop(str(error))
+        if self._gate.stopped or asked.age() > CLAIM_LIVES:
+            raise HeldBack
 
     def _nothing_left(self, order: Order, claimed: Claimed, why: str) -> None:
         seen = Exchange(Phase.NOTHING)

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 
 PROMPT = 60.0
@@ -27,6 +27,8 @@ class ChildRun:
 
     `at` is the boundary (crash_points) at which it gets the signal `by`, None for none. `mutant`
     names a fault put into the product. `together`: it begins when `ChildRuns.go` is called.
+    `host` is the machine it is on, "" for this one. Where it is stopped, its clocks go on by
+    `slept` seconds: 0 for a machine that was paused with all its clocks.
     """
 
     file: str
@@ -37,6 +39,8 @@ class ChildRun:
     by: int = signal.SIGKILL
     mutant: str | None = None
     together: bool = False
+    host: str = ""
+    slept: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -173,7 +177,8 @@ class Server:
     def _wait(self, pid: int) -> End:
         _, status = os.waitpid(pid, os.WUNTRACED)
         if os.WIFSTOPPED(status):
-            return End(pid, stopped=True)
+            said = json.loads(os.read(self._says[pid], 4096))
+            return End(pid, stopped=True, **said)
         with os.fdopen(self._says.pop(pid)) as hears:
             said = {}
             for line in hears:
@@ -188,6 +193,8 @@ def _be(run: ChildRun, says: int) -> None:
     from crash_points import Boundaries, watch
     from mutants import MUTANTS
 
+    from data import processes
+
     def say(**what: Any) -> None:
         os.write(says, json.dumps(what).encode() + b"\n")
 
@@ -197,8 +204,13 @@ def _be(run: ChildRun, says: int) -> None:
         if run.mutant is not None:
             MUTANTS[run.mutant]()
         boundaries = Boundaries(
-            run.at, signal.Signals(run.by), lambda name, n: say(at=name, passed=n)
+            run.at,
+            signal.Signals(run.by),
+            lambda name, n: say(at=name, passed=n),
+            lambda: _sleep(run.slept),
         )
+        if run.host:
+            processes.socket = SimpleNamespace(gethostname=lambda: run.host)  # type: ignore[attr-defined]
         watch(boundaries)
         say(finish=_conduct(run), passed=boundaries.passed)
         code = 0
@@ -206,6 +218,14 @@ def _be(run: ChildRun, says: int) -> None:
         say(error=f"{type(error).__name__}: {error}")
     finally:
         os._exit(code)
+
+
+def _sleep(seconds: float) -> None:
+    """Let the clocks of this process say that it stood still for so long."""
+    from data import clock
+
+    awake = clock._clocks
+    clock._clocks = lambda: (awake()[0] + seconds, awake()[1] + seconds)
 
 
 def _conduct(run: ChildRun) -> dict[str, Any]:

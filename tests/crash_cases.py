@@ -1,23 +1,32 @@
-"""Campaigns crashed at every boundary, and the promise checked after each crash.
+"""Campaigns crashed or stopped at every boundary, and the promise checked after each of them.
 
 A case is one scenario and the boundaries, one run after the other, at which the run is killed;
 then the campaign is run again until a run has nothing more to do, and what is in doubt is
 settled. Enumeration needs no list of
 boundaries: the number goes up until a run lives through.
+
+A run that is stopped stands still until everything is settled and sent without it; then it wakes.
 """
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from child_runs import ChildRun, ChildRuns, End
 from small_campaigns import KEY, PEOPLE, Place, Scenario, credentials, new_ledger
+from sqlalchemy import NullPool, create_engine, make_url, text, update
+from sqlalchemy.exc import OperationalError
 
+from data.ledger import Ledger, now
+from data.processes import HEARTBEAT_EXPIRES
+from data.tables import Run, table_of
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 
@@ -87,23 +96,110 @@ class Crashes:
         shutil.rmtree(place.folder)
         return Outcome(tuple(reached), len(reached) < len(deaths), unsure)
 
+    def wakes(
+        self, scenario: Scenario, stop: int | str, machines: "Machines", mutant: str | None = None
+    ) -> Outcome:
+        """Stop a run at a boundary, finish without it, and let it wake. Raises BrokenPromise.
+
+        Meanwhile another run takes over, where it can, and a person settles by what the service
+        really did. In the end everyone has exactly one invitation.
+        """
+        place = self.place(scenario)
+        with scenario.sandbox(place.folder / "service") as service:
+            how = {"host": machines.first, "slept": machines.slept, "by": signal.SIGSTOP}
+            first = self.runs.start(child_run(place, service, at=stop, mutant=mutant, **how))
+            end = self.runs.wait(first)
+            if end.stopped and not kept_out(place, end.at or ""):
+                silent(place, HEARTBEAT_EXPIRES + timedelta(seconds=1))
+                self._finish(place, service, None, machines.second)
+                if machines.second != machines.first and place.settle(service.record):
+                    self._finish(place, service, None, machines.second)
+            if end.stopped:
+                os.kill(first, signal.SIGCONT)
+                woken = self.runs.wait(first)
+                assert woken.as_asked, f"the run that woke failed: {woken.error or woken}"
+            place.check(service)
+            self._finish(place, service, None, machines.second)
+        unsure = place.check_in_the_end(service)
+        with scenario.healed(service) as service:
+            if place.settle(service.record):
+                self._finish(place, service, None, machines.second)
+        assert place.check_in_the_end(service) == 0
+        place.check_everyone_once(service.record)
+        shutil.rmtree(place.folder)
+        return Outcome((end.at,) if end.stopped and end.at else (), not end.stopped, unsure)
+
     def _run(
-        self, place: Place, service: Sandbox, mutant: str | None, death: int | str | None = None
+        self,
+        place: Place,
+        service: Sandbox,
+        mutant: str | None,
+        death: int | str | None = None,
+        host: str = "",
     ) -> tuple[End, int]:
         """Make one run and hold the promise; answers how it ended and how much is in doubt."""
-        end = self.runs.run(child_run(place, service, at=death, mutant=mutant))
+        end = self.runs.run(child_run(place, service, at=death, mutant=mutant, host=host))
         doubt = place.check(service)
         assert end.as_asked, f"the run failed: {end.error or end}"
         return end, doubt
 
-    def _finish(self, place: Place, service: Sandbox, mutant: str | None) -> None:
+    def _finish(self, place: Place, service: Sandbox, mutant: str | None, host: str = "") -> None:
         """Run until a run makes no request any more: what is left is for people."""
         for _ in range(RUNS_AT_MOST):
             before = service.api_requests()
-            self._run(place, service, mutant)
+            self._run(place, service, mutant, host=host)
             if service.api_requests() == before:
                 return
         raise AssertionError(f"run {RUNS_AT_MOST} of a campaign still makes requests")
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Where the run that is stopped is at work, and the others; how long its machine slept.
+
+    0 seconds: it was paused with all its clocks, and no clock of its own tells.
+    """
+
+    first: str
+    second: str
+    slept: float
+
+
+ONE, SLEPT, PAUSED = Machines("", "", 900), Machines("one", "two", 900), Machines("one", "two", 0)
+MACHINES = {"one machine": ONE, "two, one slept": SLEPT, "two, one paused": PAUSED}
+
+
+def kept_out(place: Place, at: str) -> bool:
+    """Whether a run that stands still keeps a commit or a file to itself.
+
+    Then others wait, and end: nobody else sends until it wakes.
+    """
+    if at.startswith("file "):
+        return True
+    url = make_url(place.url)
+    on_a_server = url.get_backend_name() == "postgresql"
+    patience = {} if on_a_server else {"timeout": 0}
+    engine = create_engine(url, poolclass=NullPool, connect_args=patience)
+    try:
+        with engine.begin() as connection:
+            if on_a_server:
+                return bool(connection.scalar(_IN_A_TRANSACTION))
+            connection.execute(update(table_of(Run)).values(id=table_of(Run).c.id))
+    except OperationalError:
+        return True
+    return False
+
+
+_IN_A_TRANSACTION = text(
+    "SELECT count(*) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND state = 'idle in transaction'"
+)
+
+
+def silent(place: Place, since: timedelta) -> None:
+    """Let the runs in a ledger have been last heard of so long ago."""
+    with Ledger.open(place.url) as ledger, ledger._writing() as connection:
+        connection.execute(update(table_of(Run)).values(heartbeat_at=now() - since))
 
 
 def child_run(place: Place, service: Sandbox, **more: Any) -> ChildRun:
@@ -141,6 +237,16 @@ def again(crashes: Crashes, scenario: Scenario, first: int, *, every: int = 1) -
     while not (outcome := crashes.case(scenario, first, second)).lived:
         yield outcome
         second += every
+
+
+def asleep(
+    crashes: Crashes, scenario: Scenario, machines: Machines, *, start: int = 1, every: int = 1
+) -> Iterator[Outcome]:
+    """Stop the first run at every boundary, or every k-th from `start`; wake it in the end."""
+    stop = start
+    while not (outcome := crashes.wakes(scenario, stop, machines)).lived:
+        yield outcome
+        stop += every
 
 
 SCENARIOS = (
@@ -193,6 +299,21 @@ SCENARIOS = (
         "the answer comes in another order",
         per_request=3,
         faults=lambda: (Fault("reordered", "add_candidates", count=None),),
+    ),
+)
+
+# A run that is waited for, and stands still, is not waited for long.
+STOPPED = (
+    Scenario("stopped: all goes well", people=4, deadline=2.0),
+    Scenario("stopped: one by one", people=2, per_request=1, deadline=2.0),
+    Scenario(
+        "stopped: a pause, a refused token",
+        people=2,
+        deadline=2.0,
+        faults=lambda: (
+            Fault("status", "add_candidates", status=429),
+            Fault("status", "invite", status=401),
+        ),
     ),
 )
 

@@ -35,16 +35,21 @@ class Boundaries:
     """Counts the boundaries that a run passes, from 1, and sends itself a signal at one of them.
 
     `at` is the number of a boundary or, for the first one of a kind, its name. `farewell` is told
-    the name and the number just before the signal.
+    the name and the number just before the signal; `wakes` is called where it was no end.
     """
 
     def __init__(
-        self, at: int | str | None, number: signal.Signals, farewell: Callable[[str, int], None]
+        self,
+        at: int | str | None,
+        number: signal.Signals,
+        farewell: Callable[[str, int], None],
+        wakes: Callable[[], None] = lambda: None,
     ) -> None:
         self.passed = 0
         self._at = at
         self._signal = number
         self._farewell = farewell
+        self._wakes = wakes
         self._one_at_a_time = Lock()
 
     def reach(self, name: str) -> None:
@@ -56,6 +61,7 @@ class Boundaries:
             self._at = None
             self._farewell(name, self.passed)
             os.kill(os.getpid(), self._signal)
+            self._wakes()
 
 
 def watch(boundaries: Boundaries) -> None:
@@ -106,10 +112,10 @@ def _watch_requests(boundaries: Boundaries) -> None:
 def _watch_calls(boundaries: Boundaries) -> None:
     really_call = Service.call
 
-    async def call(self: Service, request: Any) -> Any:
+    async def call(self: Service, request: Any, *more: Any) -> Any:
         operation = recognise("POST", request.path).operation
         boundaries.reach(f"{operation} {CALLED}")
-        seen = await really_call(self, request)
+        seen = await really_call(self, request, *more)
         boundaries.reach(f"{operation} {RETURNED}")
         return seen
 

@@ -1,8 +1,9 @@
-"""Crash a campaign at every boundary there is, and count: `make crashes`.
+"""Crash a campaign at every boundary there is, stop it there and wake it: `make crashes`.
 
     python tests/every_crash.py                      every boundary; of pairs of them, every 7th
     python tests/every_crash.py 1                    every pair, too: hours
     python tests/every_crash.py "SCENARIO" 17 [4]    one case again: killed at 17, then at 4
+    python tests/every_crash.py "SCENARIO" "one machine" 17    stopped at 17, woken in the end
 
 Prints a line for each scenario, then the number of cases and the time. Exit code 1 when the
 promise was broken anywhere, with the command that repeats it.
@@ -18,7 +19,7 @@ from itertools import count
 from threading import Lock
 
 from child_runs import ChildRuns
-from crash_cases import SCENARIOS, TWICE, Crashes, Outcome, crashes
+from crash_cases import MACHINES, SCENARIOS, STOPPED, TWICE, Crashes, Outcome, crashes
 from small_campaigns import Scenario
 
 WORKERS = os.cpu_count() or 1
@@ -29,6 +30,7 @@ class Tally:
     """What became of the cases of one scenario; filled by several threads."""
 
     scenario: Scenario
+    machines: str | None = None  # on which it is stopped, and not killed
     cases: int = 0
     unsure: Counter[int] = field(default_factory=Counter)
     boundaries: set[str] = field(default_factory=set)
@@ -45,25 +47,36 @@ class Tally:
     def line(self) -> str:
         """Say it for a person."""
         most = max(self.unsure, default=0)
-        return f"{self.cases:6,}  {most:3}  {self.scenario.name}"
+        return f"{self.cases:6,}  {most:3}  {self.name}"
+
+    @property
+    def name(self) -> str:
+        on = f' on "{self.machines}"' if self.machines else ""
+        return f"{self.scenario.name}{on}"
+
+    def repeats(self, *boundaries: int) -> str:
+        """The command that tries one case again."""
+        words = [f'"{word}"' for word in (self.scenario.name, self.machines) if word]
+        return " ".join(["python tests/every_crash.py", *words, *map(str, boundaries)])
 
 
 def attempt(place: Crashes, tally: Tally, *deaths: int) -> Outcome | None:
     """Try one case; None when it broke the promise, which is noted with how to repeat it."""
     try:
-        outcome = place.case(tally.scenario, *deaths)
+        if tally.machines:
+            outcome = place.wakes(tally.scenario, deaths[0], MACHINES[tally.machines])
+        else:
+            outcome = place.case(tally.scenario, *deaths)
     except AssertionError as error:
-        numbers = " ".join(map(str, deaths))
-        command = f'python tests/every_crash.py "{tally.scenario.name}" {numbers}'
         with tally.lock:
-            tally.broken.append(f"{error}\n    again: {command}")
+            tally.broken.append(f"{error}\n    again: {tally.repeats(*deaths)}")
         return None
     if not outcome.lived:
         tally.note(outcome)
     return outcome
 
 
-def die_once(tally: Tally) -> None:
+def cut_off_once(tally: Tally) -> None:
     """Try every boundary of the first run."""
     with ChildRuns() as runs, crashes(runs) as place:
         for death in count(1):
@@ -87,11 +100,14 @@ def die_twice(tally: Tally, begin: int, every: int) -> None:
 def everything(every: int) -> int:
     """Try every boundary, and every k-th pair. Answers the exit code."""
     began = time.monotonic()
-    tallies = [Tally(scenario) for scenario in (*SCENARIOS, *TWICE)]
+    once = [Tally(scenario) for scenario in SCENARIOS]
+    once += [Tally(scenario, machines) for scenario in STOPPED for machines in MACHINES]
+    twice = [Tally(scenario) for scenario in TWICE]
+    tallies = [*once, *twice]
     print(" cases  in doubt at most", flush=True)
     with ThreadPoolExecutor(WORKERS) as pool:
-        parts = [[pool.submit(die_once, tally)] for tally in tallies[: len(SCENARIOS)]]
-        for tally in tallies[len(SCENARIOS) :]:
+        parts = [[pool.submit(cut_off_once, tally)] for tally in once]
+        for tally in twice:
             workers = range(1, WORKERS + 1)
             parts.append([pool.submit(die_twice, tally, begin, every) for begin in workers])
         for tally, part in zip(tallies, parts, strict=True):
@@ -116,11 +132,21 @@ def one(name: str, *deaths: int) -> int:
     return 0
 
 
+def one_woken(name: str, machines: str, stop: int) -> int:
+    """Likewise where it was stopped."""
+    found = next(each for each in STOPPED if each.name == name)
+    with ChildRuns() as runs, crashes(runs) as place:
+        print(place.wakes(found, stop, MACHINES[machines]))
+    return 0
+
+
 if __name__ == "__main__":
     match sys.argv[1:]:
         case []:
             sys.exit(everything(every=7))
         case [every] if every.isdigit():
             sys.exit(everything(int(every)))
+        case [name, machines, number] if machines in MACHINES:
+            sys.exit(one_woken(name, machines, int(number)))
         case [name, *numbers]:
             sys.exit(one(name, *map(int, numbers)))

@@ -73,6 +73,14 @@ def gateway_timeout_not_sent() -> None:
     sending.verdict = verdict
 
 
+def old_claims_are_sent() -> None:
+    """Nobody looks once more before a request leaves."""
+
+    async def last_look(self: Sender, asked: object) -> None: ...
+
+    Sender._last_look = last_look  # type: ignore[method-assign]
+
+
 MUTANTS: dict[str, Callable[[], None]] = {
     mutant.__name__: mutant
     for mutant in (
@@ -81,5 +89,6 @@ MUTANTS: dict[str, Callable[[], None]] = {
         recovery_to_done,
         match_by_position,
         gateway_timeout_not_sent,
+        old_claims_are_sent,
     )
 }

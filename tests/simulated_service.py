@@ -23,7 +23,7 @@ from sandbox.record import Request as Entry
 from sandbox.tokens import Credentials, Tokens
 from sandbox.wrong_answers import altered
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
-from tasks.service.exchange import Exchange, Phase
+from tasks.service.exchange import Exchange, HeldBack, Last, Phase
 from tasks.service.problem import Problem, read_problems
 from tasks.service.wire import Request
 from tests.virtual_time import HERE
@@ -178,11 +178,15 @@ class Client:
         self._assessment.listings += 1
         return PROBLEMS
 
-    async def call(self, request: Request) -> Exchange:
+    async def call(self, request: Request, last: Last) -> Exchange:
         program, assessment = HERE.get(), self._assessment
-        await program.point()  # claimed, not yet sent
+        await program.claimed()
         if assessment.dice.random() < assessment.trouble / 8:
             return Exchange(Phase.NOTHING, failure="ConnectError")
+        try:
+            await last()
+        except HeldBack as held:
+            return Exchange(Phase.NOTHING, failure=type(held).__name__)
         attempt = self._leaving(request)
         trip = assessment.trip(request.operation)
         loop = asyncio.get_running_loop()

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextvars import copy_context
 from datetime import timedelta
+from functools import partial
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -55,7 +56,7 @@ SERVICE = ServiceSettings(
 )
 NAMES = ("Ada", "Bo", "Cy", "Dee", "Eli", "Fay")
 TROUBLE = (0.0, 0.0, 0.05, 0.2, 0.5, 1.0)
-STOPS = (1.0, 40.0, 200.0, 400.0)  # seconds; the last two are longer than a heartbeat's life
+STOPS = (1.0, 40.0, 200.0, 400.0, 1500.0)  # seconds; the last three outlive a heartbeat
 
 
 class World:
@@ -146,31 +147,36 @@ class World:
         notes = self.dice.choice(("", "", "met at the fair"))
         return Candidate(name, "X", typed, "", notes, 1, email_key(typed), Place("sim.yaml"))
 
-    async def settle(self) -> None:
-        """Look at the service's record and settle what is unsure, some of it or all of it."""
+    async def settle(self, *, soon: bool = False) -> None:
+        """Look at the service's record and settle what is unsure, some of it or all of it.
+
+        `soon`: at once, as far as nothing of it can be on its way to the service any more.
+        """
         campaign = self.ledger.campaign(KEY)
         if campaign is None:
             return
         self.ledger.recover(campaign.id)
         doubts = self.ledger.doubts(campaign.id).steps
+        now = asyncio.get_running_loop().wall()
+        arrived = now - timedelta(seconds=2 * FAR_TOO_LATE)
         some = [one for one in doubts if self.dice.random() < 0.8]
+        some = [one for one in some if not soon or one.sent_at < arrived]
         decided = [self._verdict(one) for one in some]
         if not decided:
             return
-        now = asyncio.get_running_loop().wall()
         early = any(
-            verdict.word is Word.AGAIN and (doubt.alive or now < doubt.again_from)
+            verdict.word is Word.AGAIN and (doubt.alive or (not soon and now < doubt.again_from))
             for doubt, verdict in zip(some, decided, strict=True)
         )
         try:
-            self.ledger.settle(campaign.id, decided, "Pat", "looked", soon=False)
+            self.ledger.settle(campaign.id, decided, "Pat", "looked", soon=soon)
         except NotDecided:
             if not early:
                 raise
             self.endings["settled too early"] += 1
         else:
             assert not early, "sent again while the service may still be at work"
-            self.endings["settled"] += 1
+            self.endings["settled meanwhile" if soon else "settled"] += 1
 
     def _verdict(self, doubt: Doubt) -> Decided:
         """Say what the record of the service shows; sometimes, that it is not wanted any more."""
@@ -231,10 +237,7 @@ class World:
         if mishaps and dice.random() < 0.5:
             program.fuse = dice.randint(1, 90)
         if mishaps and dice.random() < 0.2:
-            seconds = dice.choice(STOPS)
-            program.stop_for = {dice.randint(1, 90): seconds}
-            if seconds > HEARTBEAT_EXPIRES.total_seconds():
-                self.doubt_allowed += self.local.invites_in_flight
+            self.stop(program, dice.choice(STOPS))
         if mishaps and dice.random() < 0.15:
             first = dice.randint(1, 30)
             program.bad_disk = {
@@ -242,6 +245,15 @@ class World:
                 for number in range(first, first + dice.choice((1, 1, 3, 100)))
             }
         return program
+
+    def stop(self, program: Program, seconds: float) -> None:
+        """Let a program stand still at some point, or between a claim and its request."""
+        if self.dice.random() < 0.5:
+            program.stop_for = {self.dice.randint(1, 90): seconds}
+        else:
+            program.stop_claimed = {self.dice.randint(1, 8): seconds}
+        if seconds > HEARTBEAT_EXPIRES.total_seconds():
+            self.doubt_allowed += self.local.invites_in_flight
 
     async def living(self, program: Program, work: Callable[[], Awaitable[Any]]) -> Any:
         """Let a program do its work to its end, or to its death; its result, or None."""
@@ -290,7 +302,8 @@ class World:
             self.endings[type(error).__name__] += 1
             return None
         if finish is not None:
-            self.endings[finish.ending] += 1
+            taken_over = (finish.reason or "").startswith("This run gave no sign of life")
+            self.endings["taken over" if taken_over else finish.ending] += 1
         return finish
 
     def leaving(self, program: Program, request: Request) -> int:
@@ -308,8 +321,7 @@ class World:
         [(attempt, state, rows)] = found
         if request.operation is Operation.ADD and rows != request.rows:
             raise BrokenPromise(f"{request.rows} people left, {rows} were claimed")
-        # Who stood still after the claim may have been taken for dead meanwhile.
-        if state != AttemptState.SENDING and not (program.stop_for or program.lost_sight_of):
+        if state != AttemptState.SENDING:
             raise BrokenPromise(f"a request left whose attempt {attempt} is {state}")
         self.log.append(f"{asyncio.get_running_loop().time():.3f} {program.pid} {request.path}")
         return int(attempt)
@@ -372,6 +384,8 @@ class World:
         """Run some programs at the same time; send one a signal, move the clock, now and then."""
         dice = self.dice
         programs = [self.program() for _ in range(number)]
+        if visited := dice.random() < 0.25:
+            self.stop(programs[0], STOPS[-1])
         try:
             async with asyncio.TaskGroup() as group:
                 for program in programs:
@@ -380,12 +394,21 @@ class World:
                     await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
                     for gate in programs[0].gates:
                         gate.stop(INTERRUPTED)
-                if dice.random() < 0.1:
+                if visited:
+                    group.create_task(self.meanwhile())
+                elif dice.random() < 0.1:
                     await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
                     self.move_the_clock(number)
         except ExceptionGroup as together:
             # A history breaks at one place; the group around it would hide which rule that was.
             raise together.exceptions[0] from None
+
+    async def meanwhile(self) -> None:
+        """While some programs stand still, a person comes by, settles and runs the campaign."""
+        for _ in range(self.dice.choice((1, 2, 3))):
+            await asyncio.sleep(self.dice.choice((210.0, 300.0, 500.0)))
+            await self.see(self.program(mishaps=False), partial(self.settle, soon=True))
+            await self.run(self.program(mishaps=False))
 
     def move_the_clock(self, programs: int) -> None:
         """A day either way. Forward, programs on another host look dead until their next beat."""

@@ -83,7 +83,7 @@ class Small:
 
     def claim(self, operation: Operation, *rows: int, run: int | None = None) -> Claimed | None:
         [claimed] = self.ledger.commit([], [self.wish(operation, *rows, run=run)])
-        return claimed
+        return claimed  # type: ignore[return-value]  # of a run that others took for dead alone
 
     def land(self, operation: Operation, claimed: Claimed, step: Step, **more: Any) -> None:
         """Record what came of an attempt; an add that is done gives ids to all its rows."""

@@ -15,9 +15,9 @@ from tasks.service import channel
 from tasks.service.channel import exchange
 from tasks.service.client import Service
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
-from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.exchange import Exchange, HeldBack, Operation, Phase
 from tasks.service.patience import Patience
-from tasks.service.verdict import Proof, verdict
+from tasks.service.verdict import Proof, Then, verdict
 from tasks.service.wire import Request, attach_problem, invite
 from tests.wire_server import (
     SECRET,
@@ -256,6 +256,41 @@ def test_an_endless_answer_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> No
     fits, *_ = using(saying((200, b"x" * 1000)), lambda service: service.call(invite(1, 2)))
     assert (long.status, long.body) == (200, None)
     assert fits.body == b"x" * 1000
+
+
+@pytest.mark.parametrize("request_", [invite(1, 2), attach_problem(1, 2)])
+def test_what_is_held_back_when_it_could_leave_never_leaves(request_: Request) -> None:
+    """The way is open by then: the service sees a connection, and no byte."""
+
+    async def hold() -> None:
+        raise HeldBack
+
+    seen, _, api = using(saying((200, b"")), lambda service: service.call(request_, hold))
+    assert (seen.reached, seen.failure) == (Phase.NOTHING, "HeldBack")
+    assert (api.connections, api.received) == (1, [])
+    judged = verdict(Operation.INVITE, seen)
+    assert (judged.proof, judged.then) == (Proof.NOT_SENT, Then.RETRY)
+
+
+@pytest.mark.parametrize(("request_", "looks"), [(invite(1, 2), 1), (attach_problem(1, 2), 2)])
+def test_a_body_is_held_back_as_well(request_: Request, looks: int) -> None:
+    """Behind its headers there is a moment more: what has begun to leave is in doubt."""
+    looked: list[int] = []
+
+    async def hold_the_second_time() -> None:
+        looked.append(1)
+        if len(looked) == 2:
+            raise HeldBack
+
+    seen, _, api = using(
+        saying((200, b"")), lambda service: service.call(request_, hold_the_second_time)
+    )
+    assert len(looked) == looks
+    whole = looks == 1
+    assert seen.reached == (Phase.ANSWERED if whole else Phase.SENDING)
+    assert len(api.received) == whole
+    judged = verdict(Operation.ATTACH, seen)
+    assert judged.proof is (Proof.DONE if whole else Proof.UNSURE)
 
 
 def test_cancelling_a_call_passes() -> None:

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 
 import pytest
 from child_runs import ChildRuns
-from crash_cases import SCENARIOS, TWICE, Crashes, again, crashes, once
+from crash_cases import (
+    MACHINES,
+    SCENARIOS,
+    STOPPED,
+    TWICE,
+    Crashes,
+    Machines,
+    again,
+    asleep,
+    crashes,
+    once,
+)
 from small_campaigns import Scenario
 
 EVERY = {"sqlite": 61, "postgresql": 305}
@@ -62,6 +73,40 @@ def test_a_crash_while_a_crash_is_cleared_up_changes_nothing(
         for case in again(place, scenario, first, every=43)
     ]
     assert len(cases) >= LEAST_AGAIN[each_database]
+
+
+@pytest.mark.parametrize("machines", MACHINES.values(), ids=MACHINES)
+@pytest.mark.parametrize(
+    ("scenario", "start"),
+    [(scenario, 3 + 17 * n) for n, scenario in enumerate(STOPPED)],
+    ids=[scenario.name for scenario in STOPPED],
+)
+def test_a_run_that_stood_still_and_wakes_sends_nothing_twice(
+    place: Crashes, each_database: str, scenario: Scenario, start: int, machines: Machines
+) -> None:
+    """Stopped at any boundary while others finish and a person settles by the truth; then woken."""
+    start += 7 * list(MACHINES.values()).index(machines)
+    cases = list(asleep(place, scenario, machines, start=start, every=EVERY[each_database]))
+    assert len(cases) >= LEAST_ONCE[each_database] - 1
+
+
+CLAIMED = [
+    (f"{operation} {moment}", machines)
+    for operation in reversed(OPERATIONS)
+    for moment in ("called", "http11.send_request_headers.started")
+    for machines in ("two, one slept", "two, one paused")
+]
+
+
+@pytest.mark.parametrize(
+    ("each_database", "stop", "machines"),
+    [("sqlite", *case) for case in CLAIMED] + [("postgresql", *case) for case in CLAIMED[:4]],
+    indirect=["each_database"],
+    scope="module",
+)
+def test_a_claim_that_waited_too_long_is_not_sent(place: Crashes, stop: str, machines: str) -> None:
+    """The attack itself: claimed, stopped, settled as not received, sent by another, woken."""
+    assert place.wakes(STOPPED[0], stop, MACHINES[machines]).boundaries == (stop,)
 
 
 @pytest.mark.parametrize(

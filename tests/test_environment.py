@@ -292,9 +292,9 @@ def die_after(office: Office, file: Path, operation: str, number: int) -> None:
     """End a run the moment the service has answered its n-th request of this kind."""
     real, seen = Service.call, 0
 
-    async def call(service: Service, request: object) -> object:
+    async def call(service: Service, request: object, *more: object) -> object:
         nonlocal seen
-        answer = await real(service, request)  # type: ignore[arg-type]
+        answer = await real(service, request, *more)  # type: ignore[arg-type]
         seen += request.operation == operation  # type: ignore[attr-defined]
         if seen == number:
             raise Gone

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,12 +45,12 @@ def test_waves_share_what_may_be_in_flight(office: Office, monkeypatch: pytest.M
     """A wave that begins while another one ends sends no more at the same time than either."""
     really, under_way, most = Service.call, 0, 0
 
-    async def call(service: Service, request: Request) -> Exchange:
+    async def call(service: Service, request: Request, *more: Any) -> Exchange:
         nonlocal under_way, most
         under_way += 1
         most = max(most, under_way)
         try:
-            return await really(service, request)
+            return await really(service, request, *more)
         finally:
             under_way -= 1
 

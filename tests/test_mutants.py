@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 from child_runs import ChildRuns
-from crash_cases import Crashes, crashes
+from crash_cases import SLEPT, STOPPED, Crashes, crashes
 from mutants import MUTANTS
 from promise import BrokenPromise
 from small_campaigns import Scenario
 
+from data.states import Operation
 from sandbox.faults import Fault
 from tests.databases import on_both
 
@@ -52,6 +53,12 @@ CASES = [
     for n, (scenario, deaths) in enumerate(shown, 1)
 ]
 
+# And of those that others must have taken for dead: where it is stopped, to wake in the end.
+SHOWN_BY_WAKING = {
+    "old_claims_are_sent": [f"{operation} called" for operation in Operation],
+}
+WAKING = [(name, stop) for name, stops in SHOWN_BY_WAKING.items() for stop in stops]
+
 # Without the mutant some of them are the same case, which is tried once.
 UNBROKEN = list({(case.values[1].name, case.values[2]): case for case in CASES}.values())
 
@@ -67,7 +74,7 @@ def place(each_database: str, child_runs: ChildRuns) -> Iterator[Crashes]:
 
 def test_every_mutant_is_tried() -> None:
     """No way to break the promise is without a case that shows it."""
-    assert SHOWN_BY.keys() == MUTANTS.keys()
+    assert SHOWN_BY.keys() | SHOWN_BY_WAKING.keys() == MUTANTS.keys()
 
 
 @pytest.mark.parametrize(("name", "scenario", "deaths"), CASES)
@@ -77,6 +84,15 @@ def test_a_broken_rule_breaks_the_promise(
     """With the rule broken, the checks say so."""
     with pytest.raises(BrokenPromise):
         place.case(scenario, *deaths, mutant=name)
+
+
+@pytest.mark.parametrize(("name", "stop"), WAKING)
+def test_a_broken_rule_breaks_the_promise_when_a_run_wakes(
+    place: Crashes, name: str, stop: str
+) -> None:
+    """With the rule broken, somebody has something twice."""
+    with pytest.raises(AssertionError):
+        place.wakes(STOPPED[0], stop, SLEPT, mutant=name)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,14 @@ import pytest
 from sqlalchemy import select, update
 
 from data import processes, recovery
+from data.claims import Claimed
 from data.ledger import Ledger, now
 from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
+from data.recovery import TakenOver
 from data.states import AttemptState, Ending, Operation, Step
 from data.tables import Run, table_of
 from tests.databases import ledger_at
-from tests.small_ledger import Small, definition, intent
+from tests.small_ledger import Small, definition, intent, outcome
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -106,15 +108,67 @@ def test_another_hosts_run_is_dead_once_its_heartbeat_expired(
     assert recover(small) == doubted
 
 
-def test_a_run_that_woke_after_it_was_taken_for_dead_is_recovered_once_more(
+def taken_for_dead(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another machine hears nothing of the run for a quarter of an hour."""
+    with small.ledger._writing() as connection:
+        long_ago = now() - timedelta(minutes=14)
+        connection.execute(update(table_of(Run)).values(heartbeat_at=long_ago))
+    with monkeypatch.context() as elsewhere:
+        on_another_host(small, timedelta(0), elsewhere)
+        recover(small)
+
+
+def test_a_run_that_was_taken_for_dead_claims_nothing_more(
     small: Small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Asleep too long, buried, awake again, claiming more, then gone: nobody stays on sending."""
+    """Awake again, it hears so with its next sign of life, look or claim, whichever is first."""
     small.claim(Operation.CREATE)
-    with monkeypatch.context() as elsewhere:
-        on_another_host(small, timedelta(days=1), elsewhere)
-        assert recover(small) == 1
-    small.claim(Operation.ATTACH)
+    taken_for_dead(small, monkeypatch)
+    before = small.ledger.last_run(small.begun.campaign)
+    assert isinstance(small.claim(Operation.ATTACH), TakenOver)
+    for look in (small.ledger.heartbeat, small.ledger.see_that_it_stands):
+        with pytest.raises(TakenOver) as over:
+            look(small.begun.run)
+        assert str(over.value) == (
+            "This run gave no sign of life for 14 minutes, and another one took over. "
+            "Nothing more is sent from here. Type the same command again."
+        )
+    small.ledger.end(small.begun.run, Ending.STOPPED, "woke")
+    assert small.ledger.last_run(small.begun.campaign) == before
+    assert (before.ending, small.campaign().problem_state) == (Ending.DIED, Step.WAITING)
+
+
+def test_beside_a_run_that_was_taken_for_dead_others_claim(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the two wish for in one commit is judged by the run; outcomes land in any case."""
+    ada, bo, cy = small.rows().values()
+    claimed = small.claim(Operation.ADD, ada)
+    assert claimed is not None
+    taken_for_dead(small, monkeypatch)
+    other = small.ledger.begin("a", None, None).run
+    wishes = [
+        small.wish(Operation.ADD, bo),
+        small.wish(Operation.ADD, cy, run=other),
+        small.wish(Operation.CREATE),
+    ]
+    landing = outcome(Operation.ADD, claimed, Step.WAITING)
+    first, second, third = small.ledger.commit([landing], wishes)
+    assert isinstance(first, TakenOver) and isinstance(third, TakenOver)
+    assert isinstance(second, Claimed) and second.rows == (cy,)
+    stands = {name: small.end_of(name)[0] for name in ("ada", "bo", "cy")}
+    assert stands == {"ada": Step.WAITING, "bo": Step.WAITING, "cy": Step.SENDING}
+
+
+def test_what_an_earlier_version_let_a_dead_run_claim_is_recovered(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was taken for dead, woke, claimed more and died: nobody stays on sending."""
+    small.claim(Operation.CREATE)
+    taken_for_dead(small, monkeypatch)
+    with monkeypatch.context() as earlier:
+        earlier.setattr("data.claims.taken_over", lambda *_: None)
+        small.claim(Operation.ATTACH)
     die(small)
     assert recover(small) == 1
     assert small.campaign().problem_state == Step.UNSURE

@@ -57,6 +57,8 @@ def test_histories_hold_everything_they_are_meant_to_hold() -> None:
     """A simulation in which nothing goes wrong proves nothing: each kind of trouble is met."""
     missing = {
         "completed",
+        "settled meanwhile",
+        "taken over",
         "needs_attention",
         "stopped",
         "died",
@@ -81,6 +83,17 @@ def test_histories_hold_everything_they_are_meant_to_hold() -> None:
 def test_a_recovery_that_guesses_is_caught(monkeypatch: pytest.MonkeyPatch, guess: Step) -> None:
     """Whatever it takes doubt for, somebody is sent to twice, or not at all: histories show it."""
     monkeypatch.setattr("data.recovery.Step", SimpleNamespace(UNSURE=guess))
+    with pytest.raises(BrokenPromise), workshop() as place:
+        for seed in range(200):
+            play(place, seed)
+
+
+def test_an_old_claim_that_is_sent_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever wakes and does not look once more sends what others have sent."""
+
+    async def no_look(*_: object) -> None: ...
+
+    monkeypatch.setattr("tasks.sending.Sender._last_look", no_look)
     with pytest.raises(BrokenPromise), workshop() as place:
         for seed in range(200):
             play(place, seed)

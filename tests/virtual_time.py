@@ -86,7 +86,8 @@ class Program:
         self.alive = True
         self.stopped_until = 0.0
         self.stop_for: dict[int, float] = {}  # seconds it is stopped, by the point it happens at
-        self.points = 0
+        self.stop_claimed: dict[int, float] = {}  # likewise, by the number of the request it is
+        self.points = self.requests = 0
         self.bad_disk: dict[int, str] = {}  # its commits that fail, "before" or "after" the disk
         self.commits = 0
         self.tasks: list[asyncio.Task[Any]] = []
@@ -107,6 +108,13 @@ class Program:
             self.die()
         if not self.alive:
             await loop.create_future()
+
+    async def claimed(self) -> None:
+        """A point between a claim and its request."""
+        self.requests += 1
+        if self.requests in self.stop_claimed:
+            self.stop_for[self.points + 1] = self.stop_claimed[self.requests]
+        await self.point()
 
     def die(self) -> None:
         """From now on nothing it does reaches the disk or the wire."""

@@ -4,6 +4,7 @@ Time, processes, hosts, the service, signals and files of definitions are simula
 statement of the ledger and every decision is the product's own.
 """
 
+import asyncio
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -92,6 +93,7 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         patch.setenv("XDG_DATA_HOME", str(folder / "data-directory"))
         patch.setattr("data.recovery.OWN_RUNS", set())
         patch.setattr("data.ledger.datetime", WallClock)
+        patch.setattr("data.clock._clocks", _clocks)
         for module in ("ledger", "pace", "recovery"):  # a server's clock is the world's as well
             patch.setattr(f"data.{module}.shared_now", lambda _, own: own)
         patch.setattr("sandbox.record.datetime", WallClock)
@@ -105,6 +107,11 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         patch.setattr("flows.work.stopping_on_signals", _signals)
         patch.setattr("flows.order.write_links", lambda *_: None)
         yield opened.enter_context(closing(Workshop(folder, url)))
+
+
+def _clocks() -> tuple[float, float]:
+    loop = asyncio.get_running_loop()
+    return loop.time(), WallClock.now().timestamp()
 
 
 def _start_of(pid: int) -> str:

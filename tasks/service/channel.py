@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-from tasks.service.exchange import Exchange, Phase
+from tasks.service.exchange import Exchange, Last, Phase
 
 # Requests per httpx client. At the begin and end of each request its pool looks at every idle
 # connection, with a system call each: with one connection there is none to look at.
@@ -25,9 +25,14 @@ _HERE = ("localhost", "127.0.0.1", "[::1]")
 
 
 class Watch:
-    """How far one request got, told by httpcore's `trace` extension."""
+    """How far one request got, told by httpcore's `trace` extension.
+
+    `last` is asked before anything leaves; of a request with a body, between the two parts as well,
+    where the service cannot begin before the rest has come.
+    """
 
     __slots__ = (
+        "_last",
         "_ours",
         "content_type",
         "date",
@@ -37,7 +42,8 @@ class Watch:
         "write_failed",
     )
 
-    def __init__(self) -> None:
+    def __init__(self, last: Last | None = None) -> None:
+        self._last = last
         self.reached = Phase.NOTHING
         self.status: int | None = None
         self.content_type = ""
@@ -53,7 +59,11 @@ class Watch:
                 # To open a tunnel, a proxy is first sent a CONNECT that carries nothing of ours.
                 self._ours = info["request"].method != b"CONNECT"
                 if self._ours:
+                    await self._look_once_more()
                     self.reached = Phase.SENDING
+            case "http11.send_request_body.started" if self._ours:
+                if any(name.lower() == b"content-type" for name, _ in info["request"].headers):
+                    await self._look_once_more()
             case "http11.send_request_body.complete" if self._ours:
                 self.reached = Phase.SENT
             case "http11.receive_response_headers.complete" if self._ours:
@@ -66,6 +76,10 @@ class Watch:
             case "http11.send_request_body.failed" if self._ours:
                 # httpcore swallows a WriteError and reads the answer: this is the only witness.
                 self.write_failed = True
+
+    async def _look_once_more(self) -> None:
+        if self._last is not None:
+            await self._last()
 
     def _answered(
         self, _version: bytes, status: int, _reason: bytes, headers: list[tuple[bytes, bytes]]
@@ -133,14 +147,20 @@ def open_client(*, deadline: float, ca_file: Path | None = None) -> httpx.AsyncC
 
 
 async def exchange(
-    client: httpx.AsyncClient, request: httpx.Request, *, ends: float, token: int = 0
+    client: httpx.AsyncClient,
+    request: httpx.Request,
+    *,
+    ends: float,
+    token: int = 0,
+    last: Last | None = None,
 ) -> Exchange:
     """Send one request once and say what came of it. Only cancellation passes.
 
-    `ends` is when it must be over, in the event loop's time; `token` the number to put on record.
+    `ends` is when it must be over, in the event loop's time; `token` the number to put on record;
+    `last` may hold it back when it could leave.
     """
     began = time.monotonic()
-    watch = Watch()
+    watch = Watch(last)
     request.extensions = {**request.extensions, "trace": watch}
     body: bytes | None = None
     failure: str | None = None

@@ -14,7 +14,7 @@ from config.settings import ServiceSettings
 from tasks.service.auth import Token, Tokens
 from tasks.service.channel import IN_FLIGHT, Lane, exchange, open_client
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
-from tasks.service.exchange import Exchange, Phase
+from tasks.service.exchange import Exchange, Last, Phase
 from tasks.service.patience import Patience, TryAgain
 from tasks.service.problem import Problems, read_problems
 from tasks.service.wire import Request
@@ -138,10 +138,11 @@ class Service:
             raise NotTheService(f"status {seen.status}, {seen.content_type or 'no content type'}")
         return problems
 
-    async def call(self, request: Request) -> Exchange:
+    async def call(self, request: Request, last: Last | None = None) -> Exchange:
         """Make one changing request, once; never raises for what the network or service does.
 
-        Only cancellation passes. Whether it had an effect is for `verdict` to say.
+        Only cancellation passes. `last` may hold the request back when it could leave. Whether it
+        had an effect is for `verdict` to say.
         """
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -160,7 +161,7 @@ class Service:
             headers=headers.bare if request.body is None else headers.with_json,
             content=request.body,
         )
-        return await self._on_a_lane(leaving, ends, token.number)
+        return await self._on_a_lane(leaving, ends, token.number, last)
 
     async def _ask_for_problems(self, token: Token) -> Exchange:
         headers = self._headers_with(token).with_json
@@ -168,11 +169,13 @@ class Service:
         ends = asyncio.get_running_loop().time() + self._deadline
         return await self._on_a_lane(asking, ends, token.number)
 
-    async def _on_a_lane(self, request: httpx.Request, ends: float, token: int = 0) -> Exchange:
+    async def _on_a_lane(
+        self, request: httpx.Request, ends: float, token: int = 0, last: Last | None = None
+    ) -> Exchange:
         lane = min(self._lanes, key=Lane.load)
         lane.busy += 1
         try:
-            return await exchange(lane.client, request, ends=ends, token=token)
+            return await exchange(lane.client, request, ends=ends, token=token, last=last)
         finally:
             lane.busy -= 1
 

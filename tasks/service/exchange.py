@@ -1,11 +1,20 @@
 """What was asked of the service and what was seen of it: the evidence every verdict rests on."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 from data.states import Operation
 
-__all__ = ["Exchange", "Operation", "Phase"]
+__all__ = ["Exchange", "HeldBack", "Last", "Operation", "Phase"]
+
+
+class HeldBack(Exception):
+    """A request that could have left must not do so any more."""
+
+
+# Asked when the way is open, before the first byte; raises HeldBack.
+Last = Callable[[], Awaitable[None]]
 
 
 class Phase(IntEnum):

@@ -11,7 +11,7 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 from tasks.service import answer, wire
-from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.exchange import Exchange, HeldBack, Operation, Phase
 
 __all__ = ["Exchange", "Operation", "Phase", "Proof", "Then", "Verdict", "pause_of", "verdict"]
 
@@ -143,6 +143,12 @@ def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
             Proof.NOT_SENT,
             Then.RETRY,
             "The service could not be reached, so nothing was sent.",
+        )
+    if seen.failure == HeldBack.__name__:
+        return Verdict(
+            Proof.NOT_SENT,
+            Then.RETRY,
+            "The request could not leave soon after it was claimed, so nothing was sent.",
         )
     if seen.failure == "CredentialsRefused":
         return Verdict(
