@@ -9,7 +9,7 @@ from typing import Any
 from config.building import build
 from config.definition import Definition
 from config.errors import BadInput
-from config.places import Problem
+from config.places import Place, Problem
 from config.sources import (
     READER_VERSION,
     YAML,
@@ -34,6 +34,11 @@ class Reading:
     notes: tuple[str, ...]
     warnings: tuple[Problem, ...]
     digest: str
+
+    @property
+    def doubtful(self) -> frozenset[Place]:
+        """Where addresses are that a person should look at."""
+        return frozenset(each.place for each in self.warnings if each.field == "email1")
 
 
 def read_campaigns(path: Path, campaign: Path | None = None) -> Reading:

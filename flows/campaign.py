@@ -110,6 +110,7 @@ async def see_through(
                     service,
                     local,
                     as_task,
+                    agrees=watching.agrees,
                     expects=watching.expects,
                     hears=watching.hears,
                     begins=pages.begins,

@@ -72,6 +72,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         others = Others(desk, wanted.known.id, _stays(desk))
         while whole.nothing and await others.were_at_work():
             whole = await asyncio.to_thread(what_is_left, wanted, ledger)
+    desk.agrees(wanted.digest, whole)
     if (gone := await asyncio.to_thread(_gone, wanted, ledger, desk)) is not None:
         return await asyncio.to_thread(finish, ledger, wanted.key, gone)
     at = desk.clock()

@@ -45,6 +45,9 @@ class _Hearing(Watcher):
         self.end: Finish | None = None
         self.error: Exception | None = None
 
+    def agrees(self, digest: str, left: Remaining) -> None:
+        self._other.agrees(digest, left)
+
     def expects(self, left: Remaining) -> None:
         self._other.expects(left)
 

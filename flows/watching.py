@@ -18,6 +18,9 @@ class Watcher:
         """Who watches one campaign of several; `key` is None where its file cannot be read."""
         return self
 
+    def agrees(self, digest: str, left: Remaining) -> None:
+        """Raise CampaignError where this is not what a person was asked about."""
+
     def expects(self, left: Remaining) -> None:
         """These calls are left to make."""
 

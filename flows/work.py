@@ -64,9 +64,10 @@ async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 class Desk:
     """What a run works with: the ledger, the settings, and who watches or stops it.
 
-    `begins` hears the campaign's key once it is known, `warns` what a person should look at before
-    anything is sent; `stopped` says why somebody outside the
-    ledger wants no more sending (a cancel where runs are watched), and is asked before each wave.
+    `agrees` raises CampaignError where what was read, by its digest, and what is left of it is not
+    what a person was asked about. `begins` hears the campaign's key once it is known, `warns` what
+    a person should look at before anything is sent; `stopped` says why somebody outside the ledger
+    wants no more sending (a cancel where runs are watched), and is asked before each wave.
     `receipts` is where a rehearsal keeps its own; else they lie where they must. `clock` says
     whether it is time for invitations; it answers aware times.
     `accept_removed`: who said that people are rightly gone from the definition.
@@ -82,6 +83,7 @@ class Desk:
     perform: Perform = plainly
     expects: Callable[[Remaining], None] = lambda _: None
     hears: Callable[[Sent], None] = lambda _: None
+    agrees: Callable[[str, Remaining], None] = lambda *_: None
     begins: Callable[[str], None] = lambda _: None
     warns: Callable[[str], None] = lambda _: None
     waits: Callable[[], None] = lambda: None

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,9 +49,9 @@ class Bench:
         )
         self.settings = ServiceSettings(**credentials(service))
 
-    def run(self, file: Path, *, keep_project: bool = False) -> Finish:
+    def run(self, file: Path, *, keep_project: bool = False, **more: Any) -> Finish:
         asked = Asked(file, "my-trap", keep_project=keep_project)
-        return asyncio.run(conduct(asked, Desk(self.ledger, self.settings, self.local)))
+        return asyncio.run(conduct(asked, Desk(self.ledger, self.settings, self.local, **more)))
 
     @property
     def invited(self) -> list[tuple[str, int]]:

@@ -4,7 +4,7 @@ The same decisions as the run's own (data/remaining.py), written nowhere.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -43,8 +43,9 @@ class Forecast:
     (tasks/problem_doubts.py), `looked` what a look at the service's list found where nothing does.
     `ahead` is when the invitations would go. `differs` names fields of the campaign that the
     service has otherwise. `held` are those who are left out, by address as typed, `forgotten`
-    counts people of the definition whom nobody may take in again, `hidden` those who would be
-    invited (added, where nobody is) and whom the sheet does not show.
+    counts people of the definition whom nobody may take in again. `going` are the email keys of
+    those who would be invited (added, where nobody is), `hidden` counts those of them whom the
+    sheet does not show.
     """
 
     campaign: str
@@ -72,6 +73,7 @@ class Forecast:
     ahead: Foreseen | None = None
     stop: Stop | None = None
     forgotten: int = 0
+    going: Collection[str] = ()
     hidden: int = 0
 
     @property
@@ -165,7 +167,7 @@ def forecast(
     if left.invite:
         ahead = foreseen(definition, campaign, known, changes, held, ledger, at)
     standing = _standing(changes, known, send=definition.invites.send, run_lives=run_lives)
-    going = ahead.keys if ahead else [person.key for person in changes.new]
+    going = set(ahead.keys if ahead else (person.key for person in changes.new))
     made = campaign is not None and campaign.project_id is not None
     return Forecast(
         campaign=definition.campaign,
@@ -189,7 +191,8 @@ def forecast(
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),
         ahead=ahead,
-        hidden=len({person.key for person in definition.candidates if person.hidden} & {*going}),
+        going=going,
+        hidden=sum(person.hidden and person.key in going for person in definition.candidates),
         stop=stop(definition, left, too_many_gone(definition.guard, changes, known), ledger, at),
         held={
             (person.email1 if before is None else email1_of(before)): held[person.key]

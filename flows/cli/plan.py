@@ -47,7 +47,7 @@ def plan(
         definitions = picked(reading.definitions, keys)
         if not keep_project:
             check_same(definitions, reading.digest, file, campaign)
-        forecasts = _forecasts(definitions)
+        forecasts = forecasts_of(definitions)
         check_ahead(definitions, forecasts, campaign or file)
         if look:
             forecasts = list(looked(definitions, forecasts))
@@ -77,8 +77,8 @@ def _answer(
     }
 
 
-def _forecasts(definitions: "list[Definition]") -> "list[Forecast]":
-    """Decide for each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
+def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
+    """Forecast each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
     from config.service_address import same_service
     from config.settings import load_address, load_local
     from data.ledger import Ledger, now

@@ -58,6 +58,9 @@ class _Keeping(Watcher):
         self._left = Remaining()
         self._done = {Operation.ADD: 0, Operation.INVITE: 0}
 
+    def agrees(self, digest: str, left: Remaining) -> None:
+        self._run.hold_to_it(digest, left)
+
     def expects(self, left: Remaining) -> None:
         self._left = left
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from flows.cli import garbage
 from flows.cli.complaints import doubtful, lines_of
-from flows.cli.one_run import OneRun
+from flows.cli.one_run import NotAsAsked, OneRun
 from flows.cli.speech import answering, command, complain, print_json
 from flows.watching import Watcher
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from config.folder import Entry
+    from data.remaining import Remaining
     from flows.cli.progress import Progress
     from flows.temporary_server import TemporaryServer
 
@@ -20,26 +21,37 @@ if TYPE_CHECKING:
 class _Folder(Watcher):
     """Knows who watches which of the campaigns."""
 
-    def __init__(self, runs: dict[str | None, OneRun], shown: "Progress") -> None:
+    def __init__(self, runs: dict[str | None, OneRun], shown: "Progress", *, asks: bool) -> None:
         self._runs = runs
         self._shown = shown
+        self._asks = asks
 
     def of(self, file: Path, key: str | None) -> Watcher:
-        run = self._runs.get(key)
-        return self._shown.of(run) if run else Watcher()
+        if (run := self._runs.get(key)) is not None:
+            return self._shown.of(run)
+        return _Unasked() if self._asks else Watcher()
 
 
-def run_folder(folder: Path, *, as_json: bool) -> int:
+class _Unasked(Watcher):
+    """A campaign that came into the folder after the question is left for the next run."""
+
+    def agrees(self, digest: str, left: "Remaining") -> None:
+        raise NotAsAsked("This campaign came into the folder after the question. Nothing was sent.")
+
+
+def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> int:
     """Run every campaign of a folder; answers the exit code of them all.
 
-    Unlike several files typed one by one, a bad one is told and stops no other. Raises BadInput
-    where there is no campaign at all, BadSettings.
+    Unlike several files typed one by one, a bad one is told and stops no other. `asks`: a person is
+    asked before anything is sent. Raises BadInput where there is no campaign at all, BadSettings,
+    NotSent.
     """
     from flows.temporary_server import temporary_server
 
     with temporary_server() as prefect:
         from config.folder import campaigns_at
         from config.settings import check_service, load_local
+        from flows.cli.asking import ask
         from flows.cli.progress import progress
         from flows.cli.running import told, worst
 
@@ -47,10 +59,13 @@ def run_folder(folder: Path, *, as_json: bool) -> int:
             entries = campaigns_at(folder)
             check_service()
             database = load_local().database_url
-        bad = [entry for entry in entries if entry.problems]
-        runs = _runs([entry for entry in entries if not entry.problems])
+            bad = [entry for entry in entries if entry.problems]
+            runs = _runs([entry for entry in entries if not entry.problems], asks=asks)
+            if asks:
+                ask(list(runs.values()))
         with progress(as_json=as_json) as shown:
-            _through_prefect(folder, runs, shown, prefect)
+            shown.starting()
+            _through_prefect(folder, runs, _Folder(runs, shown, asks=asks), prefect)
         objects, codes = told(list(runs.values()), database, as_json=as_json)
     for entry in bad:
         complain(*lines_of(entry.problems), f"  bad input: {command('check', entry.file)}")
@@ -62,28 +77,33 @@ def run_folder(folder: Path, *, as_json: bool) -> int:
     return worst(codes)
 
 
-def _runs(entries: "Sequence[Entry]") -> dict[str | None, OneRun]:
+def _runs(entries: "Sequence[Entry]", *, asks: bool) -> dict[str | None, OneRun]:
     """A run for each campaign; what a person should look at in the files is said."""
     from config.reading import read_campaigns
+    from flows.cli.asking import show_notes
 
     keys = {entry.key for entry in entries}
     runs: dict[str | None, OneRun] = {}
     for file in dict.fromkeys(entry.file for entry in entries):
         reading = read_campaigns(file)
         complain(*doubtful(reading.warnings))
-        for definition in reading.definitions:
-            if definition.campaign in keys:
-                runs[definition.campaign] = OneRun(file, None, definition, [str(file)])
+        of_file = [
+            OneRun(file, None, each, [str(file)], digest=reading.digest, doubtful=reading.doubtful)
+            for each in reading.definitions
+            if each.campaign in keys
+        ]
+        if asks:
+            show_notes(reading, of_file)
+        runs |= {run.key: run for run in of_file}
     return runs
 
 
 def _through_prefect(
-    folder: Path, runs: dict[str | None, OneRun], shown: "Progress", prefect: "TemporaryServer"
+    folder: Path, runs: dict[str | None, OneRun], watching: _Folder, prefect: "TemporaryServer"
 ) -> None:
     """Run the batch under one Prefect server."""
     import asyncio
 
-    shown.starting()
     place = str(folder.resolve())
 
     async def batch() -> None:
@@ -92,7 +112,7 @@ def _through_prefect(
 
         garbage.look_from_now_on()
         prefect.awaited()
-        watcher.set(_Folder(runs, shown))
+        watcher.set(watching)
         await run_batch(place, return_state=True)
 
     try:

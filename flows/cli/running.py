@@ -16,6 +16,7 @@ from flows.cli.speech import answering, command, complain, counted, print_json, 
 
 if TYPE_CHECKING:
     from config.definition import Definition
+    from config.reading import Reading
     from flows.cli.progress import Progress
     from flows.ending import Finish
     from flows.temporary_server import TemporaryServer
@@ -41,22 +42,26 @@ def run(
     only: OnlyKeys = None,
     accept_removed: AcceptRemoved = False,
     keep_project: KeepProject = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before sending.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Send a campaign: project, problem, people, invitations.
 
-    Safe to type again at any time: what is done is never repeated. Of a folder, every campaign
-    is sent, some side by side; a bad file stops no other.
+    On a terminal you see the plan and are asked first; --yes asks nothing. Safe to type
+    again at any time: what is done is never repeated. Of a folder, every campaign is sent, some
+    side by side; a bad file stops no other.
     """
+    from flows.cli.asking import can_ask
     from flows.cli.run_folder import run_folder
 
+    asks = not yes and can_ask()
     folders = [file for file in files if file.is_dir()]
     if folders and (len(files) > 1 or campaign or only or accept_removed or keep_project):
         raise typer.BadParameter(f"{folders[0]} is a folder: type it alone", param_hint="FILE")
     if folders:
-        raise typer.Exit(run_folder(folders[0], as_json=as_json))
+        raise typer.Exit(run_folder(folders[0], asks=asks, as_json=as_json))
     typed = Typed(tuple(files), campaign, tuple(only or ()), accept_removed, keep_project)
-    raise typer.Exit(run_files(typed, as_json=as_json))
+    raise typer.Exit(run_files(typed, asks=asks, as_json=as_json))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +75,23 @@ class Typed:
     keep_project: bool = False
 
 
-def run_files(typed: Typed, *, as_json: bool = False) -> int:
+def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int:
     """Run every campaign of these files, or `only` those with some keys; answers the exit code.
 
-    Raises BadInput, BadSettings.
+    `asks`: a person is asked before anything is sent. Raises BadInput, BadSettings, NotSent.
     """
     from flows.temporary_server import temporary_server
 
     with temporary_server() as prefect:
         from config.settings import check_service, load_local
+        from flows.cli.asking import ask
         from flows.cli.progress import progress
 
         with answering(as_json):
-            runs = _read(typed)
+            runs = _read(typed, asks=asks)
             check_service()
+            if asks:
+                ask(runs)
             database = load_local().database_url
         with progress(as_json=as_json) as shown:
             _through_prefect(runs, shown, prefect)
@@ -93,10 +101,11 @@ def run_files(typed: Typed, *, as_json: bool = False) -> int:
     return worst(codes)
 
 
-def _read(typed: Typed) -> list[OneRun]:
+def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
     """Read every file before anything is sent. Raises BadInput with the problems of all."""
     from config.errors import BadInput
     from config.places import Place, Problem
+    from flows.cli.asking import show_notes
     from flows.cli.foreseen import check_same
     from flows.cli.only import check_only, picked
     from flows.cli.reading import read_shown
@@ -125,16 +134,26 @@ def _read(typed: Typed) -> list[OneRun]:
             if any(earlier.key == definition.campaign for earlier in runs):
                 message = f"the campaign {definition.campaign} is in {first} already"
                 problems.append(Problem(Place(str(file)), "campaign", message=message))
-            runs.append(_as_typed(typed, file, definition))
+            runs.append(_as_typed(typed, file, definition, reading))
+        if asks:
+            show_notes(reading, [run for run in runs if run.file == file])
     if problems:
         raise BadInput(problems, warnings, then)
     check_only(only, found, files)
     return runs
 
 
-def _as_typed(typed: Typed, file: Path, definition: "Definition") -> OneRun:
-    words = as_typed(file, typed.campaign, typed.only)
-    return OneRun(file, typed.campaign, definition, words, typed.accept_removed, typed.keep_project)
+def _as_typed(typed: Typed, file: Path, definition: "Definition", reading: "Reading") -> OneRun:
+    return OneRun(
+        file,
+        typed.campaign,
+        definition,
+        as_typed(file, typed.campaign, typed.only),
+        typed.accept_removed,
+        typed.keep_project,
+        reading.digest,
+        reading.doubtful,
+    )
 
 
 def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "TemporaryServer") -> None:

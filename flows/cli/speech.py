@@ -49,13 +49,14 @@ def say_at_length(lines: Sequence[str]) -> None:
     echo_via_pager("\n".join(map(printable, lines)) + "\n")
 
 
-def answer_to(question: str) -> str | None:
-    """Ask on standard output and read one line, trimmed; None where no more can be typed."""
+def answer_to(question: str, *, as_json: bool = False) -> str | None:
+    """Ask on the stream that people read, and read one line, trimmed; None where none comes."""
+    stream = sys.stderr if as_json else sys.stdout
     # input() would put the question on standard error, where nobody may be looking.
-    print(printable(question), end="", flush=True)
+    print(printable(question), end="", file=stream, flush=True)
     typed = sys.stdin.readline()
     if not typed:
-        print(flush=True)
+        print(file=stream, flush=True)
     return typed.strip() if typed else None
 
 

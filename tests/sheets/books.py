@@ -313,7 +313,7 @@ FULL_NAMES_UNTOLD = one(
 DOUBTFUL = one(
     "doubtful",
     [
-        ["Vorname", "Name", "E-Mail-Adresse", "Herkunft", "Bemerkung", "Stage"],
+        ["Vorname", "Name", "E-Mail-Adresse", "Herkunft", "Notes", "Stage"],
         ["Ann", "A", "ann@gmial.com"],
         ["Ben", "B", "jobs@example.com"],
         ["Cy", "C", "a.b.c@gmail.com"],
