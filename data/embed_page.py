@@ -1,7 +1,8 @@
 """A page that embeds one candidate's assessment, to be put on a company's own site.
 
-It holds the iframe and nothing about the person, asks nobody else for anything, and lets no frame
-in but the application's (interface 4.7).
+It holds the iframe and nothing about the person, and asks nobody else for anything. Where the frame
+goes from the embed URL is the service's: after the login it leads to the arena (interface 4.7),
+which may lie on another origin than the application.
 """
 
 from base64 import b64encode
@@ -9,8 +10,6 @@ from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
-
-from config.email_key import ascii_domain
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -94,11 +93,14 @@ def _template() -> "Template":
 
 
 def policy(url: str) -> str:
-    """What the page's browser may do: frame the application's origin, and run what is above."""
+    """What the page's browser may do: frame what servers answer, and run what is above.
+
+    From https the frame goes nowhere but to https; `http:` covers both.
+    """
     return "; ".join(
         (
             "default-src 'none'",
-            f"frame-src {origin(url)}",
+            f"frame-src {urlsplit(url).scheme}:",
             f"style-src {digest(STYLE)}",
             f"script-src {digest(SCRIPT)}",
             "img-src data:",
@@ -106,14 +108,6 @@ def policy(url: str) -> str:
             "form-action 'none'",
         )
     )
-
-
-def origin(url: str) -> str:
-    """Name the origin of an address as a browser does; any other spelling would let nothing in."""
-    at = urlsplit(url)
-    host = ascii_domain(at.hostname or "")
-    port = f":{at.port}" if at.port else ""
-    return f"{at.scheme}://[{host}]{port}" if ":" in host else f"{at.scheme}://{host}{port}"
 
 
 def digest(text: str) -> str:

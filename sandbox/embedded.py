@@ -10,9 +10,10 @@ import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from sandbox.catalogue import Catalogue
@@ -35,10 +36,16 @@ class Refused(Exception):
 
 
 class Embedded:
-    """The candidate's pages."""
+    """The candidate's pages.
 
-    def __init__(self, record: Record, catalogue: Catalogue, logins: Logins) -> None:
+    `arena` is the origin of the arena where it is another than that of the welcome page; "" else.
+    """
+
+    def __init__(
+        self, record: Record, catalogue: Catalogue, logins: Logins, arena: str = ""
+    ) -> None:
         self._record = record
+        self._arena = arena
         self._catalogue = catalogue
         self._logins = logins
 
@@ -47,7 +54,7 @@ class Embedded:
             Route("/embedded/welcome", self.welcome),
             Route("/embedded/login", self.show_login, methods=["GET"]),
             Route("/embedded/login", self.log_in, methods=["POST"]),
-            Route("/embedded/arena", self.no_way_in, methods=["GET"]),
+            Route("/embedded/arena", self.arrive if self._arena else self.no_way_in),
             Route("/embedded/arena", self.arena, methods=["POST"]),
             Route("/embedded/draft", self.save, methods=["POST"]),
             Route("/embedded/submissions", self.submit, methods=["POST"]),
@@ -61,7 +68,8 @@ class Embedded:
             return sorry(refused.status, refused.reason, framed=True)
         return page(
             "welcome.html",
-            allow=FRAMED | FORMS | SCRIPTS,
+            # A form may go where its answer leads, if that is named, too.
+            allow=FRAMED | SCRIPTS | {"form-action": f"'self' {self._arena}".rstrip()},
             project=project,
             candidate=candidate,
             state=secrets.token_urlsafe(16),
@@ -97,12 +105,23 @@ class Embedded:
         return sorry(403, reason, framed=True)
 
     async def arena(self, request: Request) -> Response:
-        """Turn a one-time code into the arena, once."""
+        """Turn a one-time code into the arena, once; or lead there, where it is elsewhere."""
         try:
             given = await filled_in(request)
-            candidate, project, problem = self._assessment(given)
         except NotOurs:
             return sorry(403, NOT_OURS, framed=True)
+        if self._arena:
+            there = f"{self._arena}/embedded/arena?{urlencode(given)}"
+            return RedirectResponse(there, 303, headers={"cache-control": "no-store"})
+        return self._enter(given)
+
+    async def arrive(self, request: Request) -> Response:
+        """Come to the arena from the application's origin."""
+        return self._enter(_query(request))
+
+    def _enter(self, given: Mapping[str, str]) -> Response:
+        try:
+            candidate, project, problem = self._assessment(given)
         except Refused as refused:
             return sorry(refused.status, refused.reason, framed=True)
         seat = Seat(project.id, candidate.candidate_id)

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
+from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -39,7 +40,8 @@ class Sandbox:
     `login_code_lifetime` in seconds.
 
     Emails in `refuse_emails` make any add that holds one answer 422 as a whole; invites of those
-    in `refuse_invites` answer 422. Adds of more than `max_candidates_per_request` answer 413.
+    in `refuse_invites` answer 422. Adds of more than `max_candidates_per_request` answer 413. With
+    `arena_elsewhere` the welcome page leads to an arena of another origin.
 
     Raises OSError when the port is taken, journal.FolderInUse when the folder is.
     """
@@ -54,6 +56,7 @@ class Sandbox:
         token_lifetime: int = 86400,
         keep_alive: int = 5,
         login_code_lifetime: float = 60.0,
+        arena_elsewhere: bool = False,
         faults: Iterable[Fault] = (),
         problems: Sequence[Problem] = SAMPLE_PROBLEMS,
         max_candidates_per_request: int | None = None,
@@ -67,7 +70,7 @@ class Sandbox:
         self.client_id, self.client_secret, self.audience = client_id, client_secret, audience
         self.faults = Faults(faults)
         self._host, self._port, self._keep_alive = host, port, keep_alive
-        self._latency = latency
+        self._latency, self._arena_elsewhere = latency, arena_elsewhere
         self._logins = Logins(login_code_lifetime)
         self._tokens = Tokens(Credentials(client_id, client_secret, audience), token_lifetime)
         self._problems = problems
@@ -111,7 +114,8 @@ class Sandbox:
     def _pages(self, api: Api, outbox: Outbox) -> Pages:
         desk = Desk(self.record, outbox, self.faults)
         application = WebApplication(self.record, api.catalogue)
-        embedded = Embedded(self.record, api.catalogue, self._logins)
+        arena = _elsewhere(self.app_url) if self._arena_elsewhere else ""
+        embedded = Embedded(self.record, api.catalogue, self._logins, arena)
         routes = [*desk.routes(), *application.routes(), *embedded.routes()]
         return Pages(routes, self._host)
 
@@ -183,6 +187,11 @@ def _listen(host: str, port: int) -> socket.socket:
 def _address(listener: socket.socket) -> str:
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _elsewhere(address: str) -> str:
+    """The same place under another name of this machine: to a browser another origin."""
+    return f"http://localhost:{urlsplit(address).port}"
 
 
 class _Server(uvicorn.Server):

@@ -31,6 +31,10 @@ def sandbox(
     ] = None,
     latency: Annotated[float, typer.Option(min=0.0, help="Seconds that each call takes.")] = 0.0,
     host: Annotated[str, typer.Option(help="The address it listens on.")] = "127.0.0.1",
+    arena_elsewhere: Annotated[
+        bool,
+        typer.Option("--arena-elsewhere", help="The arena has another origin than the log-in."),
+    ] = False,
     faults: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="How it misbehaves: a JSON list, see docs/sandbox.md."),
@@ -51,7 +55,14 @@ def sandbox(
     try:
         with (
             until_stopped() as stopped,
-            Sandbox(place, host=host, port=port, latency=latency, faults=wrong) as running,
+            Sandbox(
+                place,
+                host=host,
+                port=port,
+                latency=latency,
+                faults=wrong,
+                arena_elsewhere=arena_elsewhere,
+            ) as running,
         ):
             say(*_welcome(running.url, running.environment(), place))
             stopped.wait()
