@@ -1,6 +1,7 @@
 """The bytes and the text of a file that a person named, or a sentence saying why there are none."""
 
 import codecs
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from config.places import Place, Problem
 
 # A table of 100,000 people has 10 MB.
 LARGEST = 48 * 2**20
+# In seconds. Programs that write a file in place leave it half there between two writes: it counts
+# as whole once nobody has touched it for so long, and is waited for, up to the second number.
+REST = 0.5
+PATIENCE = 5.0
+WRITTEN_NOW = "this file is being written at this moment, and nothing of it was read; save it first"
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     # Before the next one, which begins alike.
@@ -20,7 +26,10 @@ MARKS = (
 
 
 def file_bytes(path: Path) -> bytes:
-    """Read a whole file. Raises BadInput for what is missing, empty, no file, or too large."""
+    """Read a whole file, once it is at rest.
+
+    Raises BadInput for what is missing, empty, no file, too large, or written all the time.
+    """
     try:
         if path.is_dir():
             raise _refused(path, "this is a folder, wanted a file")
@@ -31,13 +40,39 @@ def file_bytes(path: Path) -> bytes:
             raise _refused(path, "this is no ordinary file")
         if path.stat().st_size > LARGEST:
             raise _refused(path, f"this file is larger than {LARGEST // 2**20} MB")
-        data = path.read_bytes()
+        data = _read_at_rest(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else None
         raise _refused(path, f"this file cannot be read: {reason or 'not a file name'}") from None
     if not data.strip():
         raise _refused(path, "the file is empty")
     return data
+
+
+def _read_at_rest(path: Path) -> bytes:
+    """Read between two looks that find the same file, untouched for `REST`. Raises BadInput."""
+    until = time.monotonic() + PATIENCE
+    seen = None
+    while True:
+        before = _look(path)
+        data = path.read_bytes()
+        after = _look(path)
+        *_, size, written, changed = after
+        age = time.time() - max(written, changed) / 1e9
+        # A time in the future was set by another clock: there only a second look tells.
+        rests = age >= REST or before == seen
+        if before == after and len(data) >= size and rests:
+            return data
+        if time.monotonic() >= until:
+            raise _refused(path, WRITTEN_NOW)
+        seen = after
+        time.sleep(REST)
+
+
+def _look(path: Path) -> tuple[int, int, int, int, int]:
+    """What tells that a file is replaced or written: which it is, its size, its times (ns)."""
+    stat = path.stat()
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:

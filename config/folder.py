@@ -4,10 +4,11 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from config.definition import Definition
 from config.errors import BadInput
 from config.places import Place, Problem
-from config.reading import read_campaigns
-from config.sources import TEXT_TABLES, WORKBOOKS, YAML, sources_of, suffix_of
+from config.reading import Reading, judged
+from config.sources import TEXT_TABLES, WORKBOOKS, YAML, Sources, sources_of, suffix_of
 
 # How other programs begin the name of a file that is theirs: locks, drafts, copies under way. What
 # is half there under another ending (.tmp, .part, .crdownload) is none of our kinds anyway.
@@ -19,11 +20,22 @@ OURS = ".problems."
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One campaign of a file; or a file that cannot be used, with all that is wrong with it."""
+    """One campaign of a file; or a file that cannot be used, with all that is wrong with it.
+
+    `digest` tells the bytes that this was read from; None where they were not looked into.
+    """
 
     file: Path
     key: str | None
     problems: tuple[Problem, ...] = ()
+    digest: str | None = None
+    reading: Reading | None = None
+
+    @property
+    def definition(self) -> Definition | None:
+        """What the file says of this campaign."""
+        definitions = self.reading.definitions if self.reading else ()
+        return next((each for each in definitions if each.campaign == self.key), None)
 
     @property
     def name(self) -> str:
@@ -57,13 +69,14 @@ def _files(place: Path) -> list[Path]:
     return campaign_files(place) if place.is_dir() else [place]
 
 
-def campaigns_of(file: Path) -> list[Entry]:
-    """Every campaign of a file, or what is wrong with it."""
+def campaigns_of(file: Path, read: Sources | None = None) -> list[Entry]:
+    """Every campaign of a file, or what is wrong with it; `read` where that was done before."""
+    read = read or sources_of(file, None)
     try:
-        definitions = read_campaigns(file).definitions
+        reading = judged(read)
     except BadInput as error:
-        return [Entry(file, None, error.problems)]
-    return [Entry(file, definition.campaign) for definition in definitions]
+        return [Entry(file, None, error.problems, read.digest)]
+    return [Entry(file, d.campaign, (), read.digest, reading) for d in reading.definitions]
 
 
 def once_each(entries: list[Entry]) -> list[Entry]:
@@ -119,10 +132,7 @@ def stray_tables(folder: Path) -> list[Path]:
 
 def sources(file: Path) -> list[Path]:
     """The files that a campaign file is read from: itself, and the table of people it names."""
-    try:
-        people = sources_of(file, None).people
-    except BadInput:
-        return [file]
+    people = sources_of(file, None).people
     return [file] if people is None else [file, people.path]
 
 

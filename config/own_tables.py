@@ -87,6 +87,8 @@ def named_table(file: Path, campaign: Path | None) -> Named | None:
     if campaign is None and suffix_of(file) in WORKBOOKS:
         return Named(file, wishes=_own_wishes(file))
     sources = sources_of(file, campaign)
+    if sources.error is not None:
+        raise sources.error
     if sources.people is None:
         return None
     document = sources.document or read_yaml(sources.data, str(sources.definition))

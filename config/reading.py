@@ -20,7 +20,7 @@ from config.sources import (
 from config.written import People, Written
 from config.yaml_file import YamlDocument, YamlPeople, read_yaml
 
-__all__ = ["READER_VERSION", "Reading", "digest_of", "read_campaigns"]
+__all__ = ["READER_VERSION", "Reading", "judged", "read_campaigns"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +44,16 @@ class Reading:
 def read_campaigns(path: Path, campaign: Path | None = None) -> Reading:
     """Read and judge what `path` describes; `campaign` is the definition for a bare table.
 
-    The last reading is remembered, so the same bytes are judged once.
     Raises BadInput with every problem at once.
     """
-    return _judged(sources_of(path, campaign))
-
-
-def digest_of(path: Path, campaign: Path | None = None) -> str:
-    """Tell the bytes of a definition and of its candidates file from any others, as hex digits.
-
-    Judges nothing. Raises BadInput where a file cannot be read.
-    """
-    sources = sources_of(path, campaign)
-    if sources.people is not None and sources.people.problems:
-        raise BadInput(sources.people.problems)
-    return sources.digest
+    return judged(sources_of(path, campaign))
 
 
 @lru_cache(maxsize=1)
-def _judged(sources: Sources) -> Reading:
+def judged(sources: Sources) -> Reading:
+    """Judge the bytes that were read; the last answer is remembered. Raises BadInput."""
+    if sources.error is not None:
+        raise sources.error
     if suffix_of(sources.definition) in YAML:
         campaigns, notes = [_from_yaml(sources)], _set_aside(sources)
     else:

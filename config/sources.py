@@ -40,11 +40,12 @@ class PeopleFile:
 
 @dataclass(frozen=True)
 class Sources:
-    """A definition, and the candidates file that it or the command names.
+    """A definition, and the candidates file that it or the command names, each read once.
 
     Equal when the same files hold the same bytes, however their names were typed: `files` are
     their whole paths. `document` is the definition once it had to be looked into; `given` says that
-    the command named the candidates file.
+    the command named the candidates file; `error` why there is no definition in it. `digest` tells
+    the bytes from any others, good or bad, as hex digits.
     """
 
     definition: Path = field(compare=False)
@@ -54,21 +55,34 @@ class Sources:
     given: bool
     digest: str
     files: tuple[Path, ...]
+    error: BadInput | None = field(default=None, compare=False)
 
 
 def sources_of(path: Path, campaign: Path | None) -> Sources:
-    """Open what a reading of `path` needs. Raises BadInput where the definition cannot be read."""
-    if path.is_dir():
-        raise _another(path, "FILE", message="this is a folder, wanted a file")
-    data = file_bytes(path)
-    _check_kinds(path, campaign)
-    if campaign is not None:
-        people = PeopleFile(path, data)
-        return _sources(campaign, file_bytes(campaign), None, people, given=True)
-    if suffix_of(path) in YAML and any(mark in data for mark in MAY_NAME_A_FILE):
-        document = read_yaml(data, str(path))
-        return _sources(path, data, document, _named_people(document, path), given=False)
+    """Read the files that `path` stands for, each once."""
+    data = b""
+    try:
+        if path.is_dir():
+            raise _another(path, "FILE", message="this is a folder, wanted a file")
+        data = file_bytes(path)
+        _check_kinds(path, campaign)
+        if campaign is not None:
+            people = PeopleFile(path, data)
+            return _sources(campaign, file_bytes(campaign), None, people, given=True)
+        if suffix_of(path) in YAML and any(mark in data for mark in MAY_NAME_A_FILE):
+            document = read_yaml(data, str(path))
+            return _sources(path, data, document, _named_people(document, path), given=False)
+    except BadInput as error:
+        return _unusable(path, data, error)
     return _sources(path, data, None, None, given=False)
+
+
+def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
+    """What is no definition is told from others by its bytes, or by why there are none."""
+    told = data or "\n".join(problem.clause for problem in error.problems).encode()
+    digest = sha256(f"no campaign, {suffix_of(path)}\n".encode())
+    digest.update(told)
+    return Sources(path, data, None, None, False, digest.hexdigest(), (path,), error)
 
 
 def _check_kinds(path: Path, campaign: Path | None) -> None:

@@ -76,6 +76,7 @@ async def run_campaign(
     definition: str | None = None,
     accept_removed: bool = False,
     keep_project: bool = False,
+    digest: str | None = None,
 ) -> State[Any]:
     """Create the project, add its problem and its people, invite them, write their links.
 
@@ -83,8 +84,10 @@ async def run_campaign(
     `campaign` picks one of several in a file. Safe to run again at any time. `accept_removed` lets
     it go on although more people are gone from the definition than its guard allows,
     `keep_project` although the definition names another project or problem than the campaign has.
+    `digest` is of the bytes that were looked at before, where others must not be sent.
     """
-    asked = Asked(Path(file), campaign, Path(definition) if definition else None, keep_project)
+    beside = Path(definition) if definition else None
+    asked = Asked(Path(file), campaign, beside, keep_project, digest)
     return await see_through(asked, accept_removed)
 
 

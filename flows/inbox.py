@@ -24,6 +24,7 @@ from config.errors import BadInput
 from config.folder import Entry, campaign_files, campaigns_of, once_each, sources, stray_tables
 from config.places import Problem
 from config.settings import load_local
+from config.sources import sources_of
 from data.inbox import BAD_CONTENT
 from data.ledger import Ledger, now
 from data.own_files import CannotWrite
@@ -36,7 +37,8 @@ from flows.idle_looks import NOTHING_NEW, forget_earlier
 from flows.seen import name_of, tolerantly
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from flows.summing_up import state_of_all
-from tasks.inbox import Traces, at_rest, content_of, due, situation, traces
+from tasks.asked import Rewritten
+from tasks.inbox import Traces, at_rest, due, situation, traces
 from tasks.shell import as_task, in_words
 
 Seconds = Annotated[
@@ -131,7 +133,7 @@ def _traces(files: Sequence[Path]) -> dict[Path, Traces]:
 
 
 def _known(files: Sequence[Path], ledger: Ledger) -> dict[Path, bool]:
-    return {file: bool(ledger.passed(content_of(file))) for file in files}
+    return {file: bool(ledger.passed(sources_of(file, None).digest)) for file in files}
 
 
 def _judge(
@@ -160,20 +162,23 @@ def _finished(file: Path, first: Traces, quiet: timedelta) -> bool:
 
 def _campaigns(file: Path, ledger: Ledger) -> Iterator[Found]:
     """What is in a file: as the ledger remembers it, else as it reads."""
-    content, at = content_of(file), now()
+    read, at = sources_of(file, None), now()
+    content = read.digest
     passed = ledger.passed(content)
     if not passed:
-        yield from (Found(entry, content, True) for entry in campaigns_of(file))
+        yield from (Found(entry, content, True) for entry in campaigns_of(file, read))
     for last in passed:
         stands = situation(ledger, content, last.key, at) if last.key else None
         again = stands is not None and due(last, stands, at)
-        yield Found(Entry(file, last.key), content, again)
+        yield Found(Entry(file, last.key, digest=content), content, again)
 
 
 def _keep(ledger: Ledger, fresh: Sequence[Found], outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Note what came of each, and tell beside the files; answers what is news to anybody."""
     news = []
     for found, outcome in zip(fresh, outcomes, strict=True):
+        if isinstance(outcome.error, Rewritten):
+            continue  # what it holds now is for the next look; nothing came of what it held
         key = outcome.end.campaign if outcome.end else found.entry.key
         problems = _problems(outcome)
         # Which of two files is meant may be settled without a change of this one.

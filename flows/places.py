@@ -8,7 +8,6 @@ from prefect.schedules import Schedule
 
 from config.folder import Entry, campaigns_among
 from config.places import Problem
-from config.reading import read_campaigns
 from flows.deployments import Planned, of_campaign, of_folder
 
 
@@ -31,8 +30,6 @@ def planned_of(
 
 
 def _campaigns(entries: Sequence[Entry]) -> Iterator[Planned]:
-    wanted = {(entry.file, entry.key) for entry in entries if not entry.problems}
-    for file in dict.fromkeys(file for file, _ in wanted):
-        for definition in read_campaigns(file).definitions:
-            if (file, definition.campaign) in wanted:
-                yield of_campaign(file, definition)
+    for entry in entries:
+        if entry.definition and not entry.problems:
+            yield of_campaign(entry.file, entry.definition)

@@ -105,7 +105,9 @@ async def _run(entry: Entry) -> Outcome:
     watcher.set(hearing)
     try:
         # A file that cannot be read gets a run as well, so that it is seen where runs are seen.
-        state = await run_campaign(str(entry.file), entry.key, return_state=True)
+        state = await run_campaign(
+            str(entry.file), entry.key, digest=entry.digest, return_state=True
+        )
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own, in one run
         return Outcome(entry, STOPPED, in_words(error), {}, error=error)
     finally:

@@ -5,8 +5,7 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
-from config.errors import BadInput
-from config.reading import digest_of
+from config.sources import sources_of
 from data.approvals import Answer, Asked, NotAnswered, Plan, Standing
 from data.held import Holds
 from data.intake import Intent
@@ -178,12 +177,7 @@ def decide(ledger: Ledger, key: str, given: Answer, code: str | None, who: str, 
 def _read_now(plan: Plan) -> str | None:
     """The digest of the definition as it is now; None where it lies on another machine."""
     file, definition = Path(plan.file), Path(plan.definition) if plan.definition else None
-    if not file.exists():
-        return None
-    try:
-        return digest_of(file, definition)
-    except BadInput:
-        return ""  # whatever it says now is not what was shown
+    return sources_of(file, definition).digest if file.exists() else None
 
 
 VOID = {

@@ -7,9 +7,10 @@ from pathlib import Path
 from config.definition import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput, CampaignError
 from config.places import Place, Problem
-from config.reading import digest_of, read_campaigns
+from config.reading import Reading, judged
 from config.service_address import same_service
 from config.settings import ServiceSettings
+from config.sources import sources_of
 from data.intake import Intent
 from data.ledger import Ledger
 from data.remaining import Changes, Remaining, after, compare, remaining
@@ -21,6 +22,10 @@ from tasks.held import held_by
 from tasks.service.wire import service_date
 
 
+class Rewritten(BadInput):
+    """The file holds other bytes than those that this run was to carry out."""
+
+
 class AnotherService(CampaignError):
     """The ledger knows this campaign at another address than the settings name."""
 
@@ -30,13 +35,15 @@ class Asked:
     """One campaign of a file. `campaign` picks one of several; None where there is just one.
 
     `definition` is the YAML definition that goes with a bare table of candidates. `keep_project`:
-    a person said that it is the same campaign, whatever project and problem it names now.
+    a person said that it is the same campaign, whatever project and problem it names now. `digest`
+    tells the bytes that were shown or looked into before; None where any bytes are meant.
     """
 
     file: Path
     campaign: str | None = None
     definition: Path | None = None
     keep_project: bool = False
+    digest: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +63,20 @@ class Wanted:
 
 
 def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
-    """Read what is asked for, or recognise it by its bytes.
-
-    Raises BadInput, AnotherCampaign, AnotherService.
+    """Read what is asked for, or recognise it by its bytes: those of one reading, for all that
+    follows. Raises BadInput, AnotherCampaign, AnotherService.
     """
-    digest = digest_of(asked.file, asked.definition)
+    sources = sources_of(asked.file, asked.definition)
+    digest = sources.digest
+    if asked.digest not in (None, digest):
+        message = "this file was changed after it was read; look at it again before you send it"
+        raise Rewritten([Problem(Place(str(asked.file)), message=message)])
     if asked.campaign is not None:
         known = ledger.campaign(asked.campaign)
         if known is not None and _taken_over(known, digest, service):
             _same_service(known, service)
             return Wanted(asked.campaign, digest, None, known, service.base_url)
-    definition = _pick(asked)
+    definition = _pick(asked, judged(sources))
     known = ledger.campaign(definition.campaign)
     if known is not None:
         _same_service(known, service)
@@ -101,8 +111,8 @@ def _taken_over(known: Campaign, digest: str, service: ServiceSettings) -> bool:
     return (known.digest, known.app_url) == (digest, service.app_url) and not only_a_title
 
 
-def _pick(asked: Asked) -> Definition:
-    definitions = read_campaigns(asked.file, asked.definition).definitions
+def _pick(asked: Asked, reading: Reading) -> Definition:
+    definitions = reading.definitions
     if asked.campaign is None and len(definitions) == 1:
         return definitions[0]
     for definition in definitions:

@@ -3,12 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 
-from config.errors import BadInput
-from config.folder import sources
-from config.reading import digest_of
 from data.approvals import Standing
 from data.inbox import BAD_CONTENT, Passed
 from data.ledger import Ledger
@@ -54,27 +50,6 @@ def at_rest(first: Trace | None, second: Trace | None, at: datetime, quiet: time
         return False
     age = at.timestamp() - second.changed / 1e9
     return age < 0 or age >= quiet.total_seconds()
-
-
-def content_of(file: Path) -> str:
-    """Tell what a file and its table of people hold from anything else, as hex digits.
-
-    Also where it cannot be read as a campaign, or not at all.
-    """
-    try:
-        return digest_of(file)
-    except BadInput:
-        digest = sha256(b"no campaign\n")
-        for source in sources(file):
-            digest.update(sha256(_bytes_of(source)).digest())
-        return digest.hexdigest()
-
-
-def _bytes_of(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:
-        return f"unreadable: {file}".encode(errors="surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)

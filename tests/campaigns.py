@@ -65,11 +65,14 @@ class Office:
         path.write_text(f"campaign: {key}\nproject: {project}\n{asked}{listed}{more}")
         return path
 
-    def run(self, path: Path, **watching: Any) -> Finish:
-        """Run it to its end, as `campaign run` does, without Prefect; `watching` as of a Desk."""
+    def run(self, path: Path, *, digest: str | None = None, **watching: Any) -> Finish:
+        """Run it to its end, as `campaign run` does, without Prefect; `watching` as of a Desk.
+
+        `digest` is that of the bytes which were shown before, if any were.
+        """
         with self.ledger() as ledger:
             desk = Desk(ledger, settings_of(self.service), self.local, **watching)
-            return asyncio.run(conduct(Asked(path, path.stem), desk))
+            return asyncio.run(conduct(Asked(path, path.stem, digest=digest), desk))
 
     def ledger(self) -> Ledger:
         return open_ledger(self.local.database_url)

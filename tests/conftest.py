@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from config import file_bytes
 from tests.child_runs import ChildRuns
 from tests.compiled_once import compile_once
 from tests.databases import each_database, end_postgres, one_test_of_many, postgres
@@ -40,6 +41,10 @@ settings.load_profile("here")
 gc.set_threshold(50_000, 20, 50)
 
 compile_once()
+
+# Whoever writes a file and reads it in the same moment would wait for it to come to rest; tests of
+# that set it themselves (tests/test_written_while_read.py).
+file_bytes.REST = 0.0
 
 
 _numbers = count()

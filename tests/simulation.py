@@ -101,8 +101,15 @@ class World:
         program = self.programs.get((HERE.get().host, pid))
         return program.start if program is not None and program.alive else ""
 
-    def reading(self) -> Any:
-        return SimpleNamespace(definitions=(self.definitions[self.digest],))
+    def sources(self) -> Any:
+        """Read the file; now and then somebody saves another version just afterwards."""
+        read = SimpleNamespace(digest=self.digest)
+        if self.dice.random() < 0.05:
+            self.write_definition()
+        return read
+
+    def reading(self, read: Any) -> Any:
+        return SimpleNamespace(definitions=(self.definitions[read.digest],))
 
     def client(self, *args: Any, **more: Any) -> Client:
         program = HERE.get()

@@ -184,7 +184,9 @@ class Runs:
         self.now = self.most = 0
         self.order: list[str | None] = []
 
-    async def __call__(self, file: str, key: str | None, *, return_state: bool) -> Any:
+    async def __call__(
+        self, file: str, key: str | None, *, digest: None, return_state: bool
+    ) -> Any:
         self.order.append(key)
         self.now += 1
         self.most = max(self.most, self.now)

@@ -18,6 +18,7 @@ from prefect.states import Cancelled, Completed
 
 from config.errors import CampaignError
 from config.folder import campaigns_of
+from config.sources import sources_of
 from data.approvals import Answer, Standing
 from data.inbox import BAD_CONTENT, Passed
 from data.states import Ending
@@ -33,7 +34,7 @@ from flows.work import plainly
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tasks import inbox as due_files
-from tasks.inbox import Situation, Trace, at_rest, content_of, due
+from tasks.inbox import Situation, Trace, at_rest, due
 from tests.campaigns import Office, people, settings_of
 from tests.prefect_home import PrefectServer, WarmDesk, answer, kept
 
@@ -111,6 +112,10 @@ def test_what_stopped_is_tried_again_after_a_while() -> None:
     assert due(last, Situation(), AT + timedelta(minutes=15))
 
 
+def content_of(path: Path) -> str:
+    return sources_of(path, None).digest
+
+
 def test_a_content_is_known_wherever_it_lies(tmp_path: Path) -> None:
     """By its bytes and those of its table; a name or a time changes nothing."""
     (tmp_path / "a.csv").write_text("x")
@@ -124,6 +129,11 @@ def test_a_content_is_known_wherever_it_lies(tmp_path: Path) -> None:
     bad = content_of(tmp_path / "bad.yaml")
     (tmp_path / "gone.csv").write_text("x")
     assert content_of(tmp_path / "bad.yaml") != bad
+    (tmp_path / "a.yaml").write_text("candidates: {file: [")
+    broken = content_of(tmp_path / "a.yaml")
+    assert content_of((tmp_path / "a.yaml").rename(tmp_path / "c.yaml")) == broken
+    (tmp_path / "c.yaml").write_text("candidates: {file: [[")
+    assert content_of(tmp_path / "c.yaml") != broken
 
 
 # -- looks into a folder ----------------------------------------------------------------------
@@ -139,14 +149,16 @@ class Inbox:
         self.runs: list[str | None] = []
         self.shown = ""
 
-    async def campaign(self, file: str, key: str | None, *, return_state: bool) -> Any:
+    async def campaign(
+        self, file: str, key: str | None, *, digest: str | None, return_state: bool
+    ) -> Any:
         """One campaign as the flow of one campaign runs it."""
         self.runs.append(key)
         watching = watcher.get()
         try:
             with self.office.ledger() as ledger:
                 desk = Desk(ledger, settings_of(self.office.service), self.office.local)
-                end = await conduct(Asked(Path(file), key), desk)
+                end = await conduct(Asked(Path(file), key, digest=digest), desk)
         except CampaignError as error:
             watching.failed(error)
             return inbox.Failed(name="BadInput", message=type(error).__name__)
@@ -247,6 +259,27 @@ def test_a_file_that_is_being_written_is_left_for_the_next_time(
     assert box.office.emails() == {"ada@example.com": 1}
 
 
+@pytest.mark.parametrize("meanwhile", ["candidates: {file: [", "", "campaign: spring\n"])
+def test_a_file_that_is_saved_while_it_is_looked_at_is_not_lost(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch, meanwhile: str
+) -> None:
+    """What came of half a file is never noted as what came of the whole one."""
+    path = box.put("spring", "ada")
+    whole, seen = path.read_bytes(), side_by_side.run_campaign
+
+    async def halved_before(*args: Any, **more: Any) -> Any:
+        path.write_text(meanwhile)
+        return await seen(*args, **more)
+
+    monkeypatch.setattr(side_by_side, "run_campaign", halved_before)
+    assert box.look() == ("Completed", "Nothing new")
+    assert box.names() == ["spring.yaml"]
+    monkeypatch.setattr(side_by_side, "run_campaign", seen)
+    path.write_bytes(whole)
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.office.emails() == {"ada@example.com": 1}
+
+
 def test_a_bad_file_is_told_once_beside_it_and_stops_no_other(box: Inbox) -> None:
     """Its report says what and where; the file stays; mended, it is taken and told no more."""
     bad = box.put("bad", "ada", more="invites: {sned: true}\n")
@@ -290,8 +323,8 @@ def test_a_bad_table_gets_a_marked_copy(box: Inbox) -> None:
     assert box.look() == ("Completed", "Nothing new")
     assert (box.folder / copy).read_bytes() == mended
     (box.folder / "spring.xlsx.problems.txt").unlink()
-    [bad] = campaigns_of(path)
-    assert tell(path, content_of(path), bad.problems)
+    [bad] = campaigns_of(path, sources_of(path, None))
+    assert tell(path, bad.digest or "", bad.problems)
     assert (box.folder / copy).read_bytes() == mended
 
 

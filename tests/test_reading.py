@@ -11,10 +11,15 @@ from config import reading as reading_module
 from config.email_key import email_key
 from config.errors import BadInput
 from config.pace import follower
-from config.reading import digest_of, read_campaigns
+from config.reading import read_campaigns
+from config.sources import sources_of
 
 EXAMPLES = Path(reading_module.__file__).parent / "examples"
 TABLE = "first_name,last_name,email1\nAda,Lovelace,ada@example.com\n"
+
+
+def digest_of(path: Path, campaign: Path | None = None) -> str:
+    return sources_of(path, campaign).digest
 
 
 @pytest.fixture(autouse=True)
@@ -84,11 +89,16 @@ def test_a_long_reading_tells_how_far_it_has_come() -> None:
 
 
 def test_the_digest_of_what_cannot_be_read() -> None:
-    """There is no digest of half a definition."""
+    """It is never that of something good, and each is refused."""
+    seen = {digest_of(Path("c.yaml"))}
     Path("p.csv").unlink()
-    for path in (Path("c.yaml"), Path("nope.yaml")):
+    Path("broken.yaml").write_text("candidates: {file: [")
+    Path("empty.yaml").touch()
+    for name in ("c.yaml", "nope.yaml", "broken.yaml", "empty.yaml"):
+        seen.add(digest_of(Path(name)))
         with pytest.raises(BadInput):
-            digest_of(path)
+            read_campaigns(Path(name))
+    assert len(seen) == 5
 
 
 def test_the_examples_are_good() -> None:

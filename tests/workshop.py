@@ -100,8 +100,8 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         patch.setattr("data.processes.socket", SimpleNamespace(gethostname=lambda: HERE.get().host))
         patch.setattr("data.processes.os", SimpleNamespace(getpid=lambda: HERE.get().pid))
         patch.setattr("data.processes._start_of", _start_of)
-        patch.setattr("tasks.asked.digest_of", lambda *_: HERE.get().world.digest)
-        patch.setattr("tasks.asked.read_campaigns", lambda *_: HERE.get().world.reading())
+        patch.setattr("tasks.asked.sources_of", lambda *_: HERE.get().world.sources())
+        patch.setattr("tasks.asked.judged", _judged)
         patch.setattr("tasks.sending.random", SimpleNamespace(uniform=_jitter))
         patch.setattr("flows.order.Service", _client)
         patch.setattr("flows.work.stopping_on_signals", _signals)
@@ -116,6 +116,14 @@ def _clocks() -> tuple[float, float]:
 
 def _start_of(pid: int) -> str:
     return HERE.get().world.start_of(pid)
+
+
+def _judged(read: Any) -> Any:
+    return HERE.get().world.reading(read)
+
+
+def _judged(read: Any) -> Any:
+    return HERE.get().world.reading(read)
 
 
 def _client(*args: Any, **more: Any) -> Any:

@@ -25,10 +25,10 @@ def read_folder(folder: Path) -> "Reading":
     """Read every campaign of a folder. Raises BadInput with the problems of them all."""
     from config.errors import BadInput
     from config.folder import campaigns_at
-    from config.reading import Reading, read_campaigns
+    from config.reading import Reading
 
     entries = campaigns_at(folder)
-    readings = [read_campaigns(file) for file in {each.file: None for each in entries if each.key}]
+    readings = list({each.file: each.reading for each in entries if each.reading}.values())
     warnings = tuple(warning for reading in readings for warning in reading.warnings)
     if problems := [problem for each in entries for problem in each.problems]:
         raise BadInput(problems, warnings)

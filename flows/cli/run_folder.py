@@ -79,18 +79,24 @@ def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> in
 
 def _runs(entries: "Sequence[Entry]", *, asks: bool) -> dict[str | None, OneRun]:
     """A run for each campaign; what a person should look at in the files is said."""
-    from config.reading import read_campaigns
     from flows.cli.asking import show_notes
 
-    keys = {entry.key for entry in entries}
     runs: dict[str | None, OneRun] = {}
-    for file in dict.fromkeys(entry.file for entry in entries):
-        reading = read_campaigns(file)
+    for reading in {entry.file: entry.reading for entry in entries}.values():
+        if reading is None:
+            continue
         complain(*doubtful(reading.warnings))
         of_file = [
-            OneRun(file, None, each, [str(file)], digest=reading.digest, doubtful=reading.doubtful)
-            for each in reading.definitions
-            if each.campaign in keys
+            OneRun(
+                entry.file,
+                None,
+                entry.definition,
+                [str(entry.file)],
+                digest=reading.digest,
+                doubtful=reading.doubtful,
+            )
+            for entry in entries
+            if entry.reading is reading and entry.definition
         ]
         if asks:
             show_notes(reading, of_file)
