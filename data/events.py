@@ -21,9 +21,12 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class CameIn(Event):
-    """The ledger learned of the campaign from this file."""
+    """The ledger learned of the campaign, or of a change of it, from this file.
 
-    file: str
+    None: an earlier version did, and kept only the file of the last time.
+    """
+
+    file: str | None
 
 
 @dataclass(frozen=True, slots=True)

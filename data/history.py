@@ -33,7 +33,7 @@ from data.timetables import timetable
 
 def story(records: Records) -> list[Event]:
     """Tell everything, request by request, in the order in which it happened."""
-    told: list[Event] = [CameIn(records.campaign.created_at, records.campaign.definition)]
+    told: list[Event] = list(_readings(records))
     told += _plans(records)
     told += _pauses(records)
     told += _receipts(records)
@@ -108,6 +108,13 @@ def _people_of(one: Any, records: Records) -> Iterator[int]:
     for row in carried if one.candidate_row is None else [one.candidate_row]:
         if row in records.people and records.person in (None, row):
             yield row
+
+
+def _readings(records: Records) -> Iterator[Event]:
+    if not records.readings or records.readings[0].read_at > records.campaign.created_at:
+        yield CameIn(records.campaign.created_at, None)
+    for one in records.readings:
+        yield CameIn(one.read_at, one.file)
 
 
 def _plans(records: Records) -> Iterator[Event]:

@@ -13,7 +13,7 @@ from data import forgotten
 from data.remaining import Changes, Known, compare, fields_of
 from data.same_campaign import OPEN, refuse_another
 from data.states import Step
-from data.tables import Campaign, Candidate, table_of
+from data.tables import Campaign, Candidate, Reading, table_of
 from data.timetables import NONE
 
 candidate = table_of(Candidate)
@@ -45,6 +45,7 @@ _CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
 _NEW = insert(campaign).returning(campaign.c.id)
 _FOLLOW = update(campaign).where(campaign.c.id == bindparam("row"))
 _ADD = insert(candidate)
+_READ = insert(table_of(Reading))
 AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
 
@@ -161,6 +162,9 @@ def take_over(
             refuse_another(definition, found, intent.digest, Path(intent.definition), belongs_to)
         connection.execute(_FOLLOW, {"row": row, **_followed(found, intent)})
         changes = compare(definition, known(connection, row))
+    if found is None or (found.definition, found.digest) != (intent.definition, intent.digest):
+        of_it = {"file": intent.definition, "digest": intent.digest, "read_at": at}
+        connection.execute(_READ, {"campaign_id": row, **of_it})
     # Whatever a plan said before: somebody may have been forgotten meanwhile.
     gone = forgotten.among(connection, (person.key for person in changes.new), row)
     changes.new[:] = [person for person in changes.new if person.key not in gone]

@@ -21,6 +21,7 @@ from data.tables import (
     Decision,
     DoNotContact,
     Pause,
+    Reading,
     ReceiptDoubt,
     Run,
     table_of,
@@ -35,6 +36,7 @@ approval = table_of(Approval)
 pause = table_of(Pause)
 receipt = table_of(ReceiptDoubt)
 blocked = table_of(DoNotContact)
+reading = table_of(Reading)
 
 CORRECTED = "correct"  # a decision's verdict whose value is the row of the right address
 Rows = Sequence[Row[Any]]
@@ -58,6 +60,7 @@ class Records:
     pauses: Rows
     receipts: Rows
     blocks: Rows
+    readings: Rows
     at: datetime
     person: int | None = None
 
@@ -92,6 +95,7 @@ def read(connection: Connection, campaign_row: int, at: datetime) -> Records:
         pauses=of(pause, "campaign_key", known.key),
         receipts=of(receipt, "campaign_key", known.key),
         blocks=connection.execute(_BLOCKS, {"of": known.id}).all(),
+        readings=of(reading, "campaign_id", known.id),
         at=at,
     )
 

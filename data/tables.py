@@ -117,6 +117,21 @@ class Campaign(SQLModel, table=True):
     created_at: datetime = _time(nullable=False)
 
 
+class Reading(SQLModel, table=True):
+    """A definition that was taken over, as it was then: its file, and which bytes.
+
+    What earlier versions took over is not here.
+    """
+
+    __tablename__ = "reading"
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id", index=True)
+    file: str
+    digest: str
+    read_at: datetime = _time(nullable=False)
+
+
 _ID_KNOWN = text("candidate_id IS NOT NULL")
 
 

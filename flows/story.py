@@ -103,7 +103,8 @@ def words(event: Event, teller: Teller) -> Iterator[str]:
 
 @words.register
 def _(event: CameIn, teller: Teller) -> Iterator[str]:
-    yield f"the campaign was read from {event.file}"
+    read = f"was read from {event.file}" if event.file else "came into the ledger"
+    yield f"the campaign {read}"
 
 
 @words.register

@@ -220,3 +220,24 @@ def test_every_answer_to_a_plan_is_told_also_the_one_that_was_thought_better_of(
         ("rejected", "wrong date"),
         ("approved", "it is right after all"),
     ]
+
+
+def test_which_file_was_read_when_is_kept(campaign: DoubtfulCampaign) -> None:
+    """Another file, or another content, does not rewrite what was read before."""
+
+    def files() -> list[str]:
+        read = [one for one in events(campaign) if one["what"] == "came in"]
+        return [Path(one["file"]).name for one in read]
+
+    campaign.run()
+    campaign.run()
+    assert files() == ["hiring.yaml"]
+    text = campaign.file.read_text("utf-8")
+    campaign.file.write_text(text + "# changed\n", encoding="utf-8")
+    campaign.run()
+    campaign.file = campaign.file.rename(campaign.folder / "autumn.yaml")
+    campaign.file.write_text(text + "# once more\n", encoding="utf-8")
+    campaign.run()
+    assert files() == ["hiring.yaml", "hiring.yaml", "autumn.yaml"]
+    told = campaign.type("history", KEY).out
+    assert told.index("read from") < told.index("hiring.yaml") < told.index("autumn.yaml")

@@ -86,6 +86,7 @@ def test_a_decision_reads_as_a_sentence(event: Decided, line: str) -> None:
     ("event", "lines"),
     [
         (CameIn(NOON, "a.yaml"), ["the campaign was read from a.yaml"]),
+        (CameIn(NOON, None), ["the campaign came into the ledger"]),
         (RunBegan(NOON, 2, "vm", None), ["run 2 began on vm"]),
         (RunBegan(NOON, 2, "vm", "c0de"), ["run 2 began on vm, under the approved plan c0de"]),
         (RunEnded(NOON, 2, "needs_attention", None), ["run 2 ended, needs attention"]),
