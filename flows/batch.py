@@ -15,6 +15,7 @@ from prefect.states import Failed
 
 from config.errors import BadInput
 from config.folder import campaigns_at
+from flows.at_work import dropped_beside_another
 from flows.campaign import BAD_INPUT, STOPPED
 from flows.event_order import say_scheduled
 from flows.seen import name_of
@@ -35,6 +36,7 @@ def _name() -> str:
     retries=0,
     on_running=[say_scheduled],
 )
+@dropped_beside_another
 async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[Any]:
     """Run every campaign of a folder (or of one workbook), some side by side.
 

@@ -26,6 +26,7 @@ from data.processes import HEARTBEAT_EXPIRES
 from data.same_campaign import AnotherCampaign
 from data.states import Ending
 from data.unusable import LedgerUnusable
+from flows.at_work import dropped_beside_another
 from flows.credentials import service_settings
 from flows.ending import Finish
 from flows.event_order import say_scheduled
@@ -70,6 +71,7 @@ def _name() -> str:
     retries=0,
     on_running=[say_scheduled],
 )
+@dropped_beside_another
 async def run_campaign(
     file: str,
     campaign: str | None = None,

@@ -1,8 +1,7 @@
 """Deployments: what Prefect can start by itself, on a schedule, or from a form in its UI.
 
-One for each campaign of a file, one for a whole folder, one for the inbox, and the forms. Each
-runs once at a time, but for the forms: a run that comes due meanwhile is dropped, for the next one
-does all that is left. Claims in the ledger would keep two of them safe as well.
+One for each campaign of a file, one for a whole folder, one for the inbox, and the forms. None has
+a limit in Prefect: what comes due beside a run at work ends by itself (flows/at_work.py).
 """
 
 from dataclasses import dataclass, field
@@ -12,8 +11,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from prefect import Flow
-from prefect.client.schemas.objects import ConcurrencyLimitConfig, ConcurrencyLimitStrategy
+from prefect.client.orchestration import PrefectClient
 from prefect.deployments.runner import RunnerDeployment
+from prefect.exceptions import ObjectNotFound
 from prefect.schedules import Schedule
 from prefect.types.entrypoint import EntrypointType
 
@@ -23,6 +23,7 @@ from flows.batch import run_batch
 from flows.campaign import run_campaign
 from flows.forms import approve_campaign, confirm_pilot, settle_campaign
 from flows.inbox import watch_inbox
+from flows.kept_schedules import Kept, kept
 from flows.prefect_settings import RUNS
 from flows.wave_run import share_campaign
 
@@ -42,10 +43,6 @@ FLOWS = tuple(
 
 LOOKS = timedelta(minutes=1)  # into a watched folder
 
-ONE_AT_A_TIME = ConcurrencyLimitConfig(
-    limit=1, collision_strategy=ConcurrencyLimitStrategy.CANCEL_NEW
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -57,7 +54,11 @@ class Planned:
     schedule: Schedule | None = None
     tags: tuple[str, ...] = ()
     description: str = ""
-    one_at_a_time: bool = True
+
+    @property
+    def full_name(self) -> str:
+        """Its name, as Prefect knows it."""
+        return f"{self.flow.name}/{self.name}"
 
     @property
     def when(self) -> str:
@@ -100,7 +101,6 @@ def of_wave_runs(pool: str) -> Planned:
         share_campaign,
         pool,
         description="Shares the invitations of a large campaign; begun by the campaign's own run.",
-        one_at_a_time=False,
     )
 
 
@@ -135,47 +135,62 @@ def of_inbox(folder: Path) -> Planned:
 
 def forms() -> list[Planned]:
     """What a person fills in and sends in Prefect's pages."""
-    # Any number at a time: what somebody has filled in is never dropped.
     return [
         Planned(
             approve_campaign,
             "approve",
             description="Approve or reject a campaign's plan.",
-            one_at_a_time=False,
         ),
         Planned(
             confirm_pilot,
             "confirm",
             description="Say that the pilot's invitation is right.",
-            one_at_a_time=False,
         ),
         Planned(
             settle_campaign,
             "settle",
             description="Say what came of an unsure call.",
-            one_at_a_time=False,
         ),
     ]
 
 
-async def to_serve(planned: Planned) -> RunnerDeployment:
+async def to_serve(planned: Planned, as_kept: Kept) -> RunnerDeployment:
     """For a process that serves it itself."""
-    return await _made(planned)
+    return await _made(planned, as_kept)
 
 
-async def to_work(planned: Planned, pool: str) -> RunnerDeployment:
+async def to_work(planned: Planned, as_kept: Kept, pool: str) -> RunnerDeployment:
     """For the workers of a pool."""
-    return await _made(planned, work_pool_name=pool, job_variables={"env": RUNS})
+    return await _made(planned, as_kept, work_pool_name=pool, job_variables={"env": RUNS})
 
 
-async def _made(planned: Planned, **more: Any) -> RunnerDeployment:
+async def look_up(client: PrefectClient, planned: Planned) -> Kept:
+    """See what a person left of it; what the definition no longer has is taken away."""
+    try:
+        there = await client.read_deployment_by_name(planned.full_name)
+    except ObjectNotFound:
+        return kept(planned.schedule, None)
+    found = kept(planned.schedule, there)
+    for schedule in found.superseded:
+        await client.delete_deployment_schedule(there.id, schedule.id)
+    return found
+
+
+def said_of(planned: Planned, as_kept: Kept) -> list[str]:
+    """What a person should know of its schedule."""
+    return [f"the schedule of {planned.full_name} {as_kept.words}"] if as_kept.words else []
+
+
+async def _made(planned: Planned, as_kept: Kept, **more: Any) -> RunnerDeployment:
     made: RunnerDeployment = await planned.flow.ato_deployment(
         planned.name,
         parameters=planned.parameters,
-        schedules=[planned.schedule] if planned.schedule else [],
+        schedules=list(as_kept.schedules),
+        paused=as_kept.paused,
+        version=as_kept.version,
         tags=list(planned.tags),
         description=planned.description,
-        concurrency_limit=ONE_AT_A_TIME if planned.one_at_a_time else None,
+        concurrency_limit=None,  # and away with that of an earlier version
         # A module is found from every folder that a process may be started in.
         entrypoint_type=EntrypointType.MODULE_PATH,
         **more,

@@ -11,12 +11,10 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
-from uuid import UUID
 
 from prefect import flow
-from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
-from prefect.runtime import deployment, flow_run
+from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
 
@@ -30,11 +28,12 @@ from data.ledger import Ledger, now
 from data.own_files import CannotWrite
 from data.states import Ending
 from flows import reports
+from flows.at_work import dropped_beside_another
 from flows.batch import show
 from flows.campaign import BAD_INPUT, COMPLETED, STOPPED
 from flows.event_order import say_scheduled
-from flows.idle_looks import NOTHING_NEW, forget_earlier
-from flows.seen import name_of, tolerantly
+from flows.idle_looks import NOTHING_NEW
+from flows.seen import name_of
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from flows.summing_up import state_of_all
 from tasks.asked import Rewritten
@@ -75,6 +74,7 @@ def _name() -> str:
     retries=0,
     on_running=[say_scheduled],
 )
+@dropped_beside_another
 async def watch_inbox(
     folder: str, side_by_side: SideBySide = DEFAULT, quiet_for: Seconds = QUIET
 ) -> State[Any]:
@@ -93,17 +93,10 @@ async def watch_inbox(
             outcomes = await as_task("write down what came of it", keep) if fresh else []
         if outcomes:
             await show("inbox", place, outcomes)
-        await tolerantly(_tidy())
         return _state(outcomes, look.unfinished)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         name = BAD_INPUT if isinstance(error, BadInput) else STOPPED
         return Failed(name=name, message=in_words(error))
-
-
-async def _tidy() -> None:
-    if deployment.id is not None:
-        async with get_client() as client:
-            await forget_earlier(client, UUID(deployment.id), UUID(str(flow_run.id)))
 
 
 def _state(outcomes: Sequence[Outcome], unfinished: Sequence[Path]) -> State[Any]:

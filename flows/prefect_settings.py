@@ -5,6 +5,7 @@ Prefect reads its settings from the environment at import, so this module must b
 
 import os
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,6 @@ SERVER = {
     # Its first start in a fresh home took up to 24 s, against a limit of 20 s by default.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
-    # In memory, a server that dies would leave a deployment occupied for ever.
-    "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": (
-        "prefect.server.concurrency.lease_storage.filesystem"
-    ),
 }
 
 # Every process that is started from here, by us or by Prefect, imports what is installed, and
@@ -43,6 +40,7 @@ QUIET = {
 }
 
 LOGINS = (OF_CLIENTS, "PREFECT_API_KEY")
+KEPT_RUNS = timedelta(days=30)  # where nobody says how long
 THEIRS = Path("~/.prefect")  # where Prefect is at home when nobody says otherwise
 OURS = user_data_path("hiring-campaigns", appauthor=False) / "prefect"
 
@@ -67,6 +65,20 @@ def prepare(*, quiet: bool) -> None:
         os.environ.update({OF_CLIENTS: login} if (login := of(api)) else {})
     with suppress(OSError):  # its server says that it cannot be made
         make_folder(home)
+
+
+def kept_for(keep: timedelta | None) -> dict[str, str]:
+    """How long a server keeps runs, which is as long as people's data (CAMPAIGN_KEEP).
+
+    Events are most of it: their automations are done with them in minutes.
+    """
+    return {
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": str(
+            int((keep or KEPT_RUNS).total_seconds())
+        ),
+        "PREFECT_SERVER_EVENTS_RETENTION_PERIOD": "PT6H",
+    }
 
 
 def _profiles() -> Path:

@@ -28,19 +28,22 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.runner import Runner
 from prefect.states import Cancelled
 
-from flows.deployments import Planned, to_serve
+from flows.deployments import Planned, look_up, said_of, to_serve
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 MISSED = "Missed"
 
 
 async def serve(
-    planned: Sequence[Planned], *, patience: float, ready: Callable[[], None] = lambda: None
+    planned: Sequence[Planned],
+    *,
+    patience: float,
+    ready: Callable[[Sequence[str]], None] = lambda _: None,
 ) -> None:
     """Register deployments and run what comes due, until SIGINT or SIGTERM.
 
     `patience` is in seconds: how long runs under way may take to end by themselves. `ready` is
-    called once, when the first run could be taken.
+    called once, when the first run could be taken, with what a person should know of schedules.
     """
     stopped = asyncio.Event()
     with _told_of_ctrl_c_alone(stopped):
@@ -48,20 +51,26 @@ async def serve(
 
 
 async def _serve(
-    planned: Sequence[Planned], patience: float, ready: Callable[[], None], stopped: asyncio.Event
+    planned: Sequence[Planned],
+    patience: float,
+    ready: Callable[[Sequence[str]], None],
+    stopped: asyncio.Event,
 ) -> None:
     _stop_on_signals(stopped)
     others = set(psutil.Process().children())  # such as the server that `campaign up` started
     runner = Runner(name="campaign", pause_on_shutdown=False)
-    deployments = [await runner.aadd_deployment(await to_serve(one)) for one in planned]
+    words = []
     async with get_client() as client:
-        for deployment in deployments:
+        for one in planned:
+            as_kept = await look_up(client, one)
+            words += said_of(one, as_kept)
+            deployment = await runner.aadd_deployment(await to_serve(one, as_kept))
             await skip_missed(client, deployment)
     serving = asyncio.create_task(runner.start())
     # The runner begins with a signal handler of its own, which marks its runs as cancelled.
     await asyncio.sleep(0)
     _stop_on_signals(stopped)
-    ready()
+    ready(words)
     stopping = asyncio.create_task(stopped.wait())
     try:
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)

@@ -9,7 +9,8 @@ from prefect.schedules import Schedule
 
 from flows.cli.main import main
 from flows.cli.schedules import BadSchedule, schedule_of
-from flows.deployments import FLOWS, Planned, forms, of_inbox, of_wave_runs, to_serve, to_work
+from flows.deployments import FLOWS, forms, of_inbox, of_wave_runs, to_work
+from flows.kept_schedules import kept
 from flows.places import planned_of
 
 WRITTEN = """\
@@ -88,25 +89,10 @@ def test_one_key_in_two_files_is_deployed_from_neither(tmp_path: Path) -> None:
     assert len(problems) == 2
 
 
-async def _served(one: Planned) -> tuple[object, object]:
-    made = await to_serve(one)
-    return made.concurrency_limit, made.concurrency_options
-
-
-def test_one_run_at_a_time_but_every_form_counts(tmp_path: Path) -> None:
-    """A run that comes due meanwhile is dropped; what somebody filled in never is."""
-    [one], _ = planned_of([write(tmp_path, "once")], None)
-    for planned in (one, of_inbox(tmp_path)):
-        limit, options = asyncio.run(_served(planned))
-        assert (limit, getattr(options, "collision_strategy", None)) == (1, "CANCEL_NEW")
-    for form in forms():
-        assert asyncio.run(_served(form)) == (None, None)
-
-
 def test_workers_are_told_to_give_signs_of_life(tmp_path: Path) -> None:
     """Without them, a run would be taken for gone while it is at work."""
     [one], _ = planned_of([write(tmp_path, "alive")], None)
-    made = asyncio.run(to_work(one, "pool"))
+    made = asyncio.run(to_work(one, kept(one.schedule, None), "pool"))
     assert made.job_variables["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "30"
     assert made.work_pool_name == "pool"
 

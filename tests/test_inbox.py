@@ -24,7 +24,7 @@ from data.inbox import BAD_CONTENT, Passed
 from data.states import Ending
 from flows import inbox, side_by_side
 from flows.campaign import state_of
-from flows.idle_looks import forget_earlier
+from flows.idle_looks import DROPPED, forget_earlier
 from flows.order import Asked, Desk, conduct
 from flows.reports import tell
 from flows.side_by_side import Outcome
@@ -448,7 +448,7 @@ def test_looks_that_found_nothing_do_not_bury_the_others() -> None:
             "this": Completed(message="Nothing new"),
             "idle": Completed(message="Nothing new"),
             "unfinished": Completed(message="Nothing new; 1 still being written, left for the …"),
-            "dropped": Cancelled(message="Deployment concurrency limit reached."),
+            "dropped": Cancelled(message=DROPPED),
             "cancelled": Cancelled(message="1 campaign: cancelled: spring"),
             "ran": Completed(message="1 campaign: 1 completed"),
         }.items()
@@ -458,6 +458,29 @@ def test_looks_that_found_nothing_do_not_bury_the_others() -> None:
     assert asyncio.run(forget_earlier(client, uuid4(), runs["this"].id)) == 2
     deleted = {call.args[0] for call in client.delete_flow_run.await_args_list}
     assert deleted == {runs["idle"].id, runs["dropped"].id}
+
+
+def test_of_scheduled_runs_that_end_alike_the_first_stays() -> None:
+    """It may have sent something; what a person asked for stays whatever came of it."""
+    words = "3 of 3 invited"
+    runs = [
+        FlowRun(
+            id=uuid4(), flow_id=uuid4(), auto_scheduled=scheduled, state=Completed(message=said)
+        )
+        for scheduled, said in [
+            (True, words),
+            (True, words),
+            (True, words),
+            (False, words),
+            (True, words),
+            (True, "2 of 3 invited"),
+        ]
+    ]
+    client = Mock(spec=PrefectClient)
+    client.read_flow_runs.return_value = runs
+    assert asyncio.run(forget_earlier(client, uuid4(), runs[0].id, words)) == 2
+    deleted = {call.args[0] for call in client.delete_flow_run.await_args_list}
+    assert deleted == {runs[1].id, runs[2].id}
 
 
 def test_a_look_as_prefect_shows_it(desk: WarmDesk, prefect: PrefectServer) -> None:

@@ -14,13 +14,13 @@ DEPLOYED = """\
 import asyncio, os, sys
 from pathlib import Path
 from prefect.client.orchestration import get_client
-from flows.deployments import to_serve
+from flows.deployments import look_up, to_serve
 from flows.places import planned_of
 
 async def deployed():
     [planned], _ = planned_of([Path(sys.argv[1])], None)
-    made = await (await to_serve(planned)).aapply()
     async with get_client() as client:
+        made = await (await to_serve(planned, await look_up(client, planned))).aapply()
         return (await client.create_flow_run_from_deployment(made)).id
 
 os.environ["PREFECT__FLOW_RUN_ID"] = str(asyncio.run(deployed()))

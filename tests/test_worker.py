@@ -105,6 +105,30 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(
         assert counts["unsure"] <= 8
 
 
+@dying
+def test_a_worker_killed_as_it_begins_a_run_stands_in_nobodys_way(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """Between Pending and Running, by SIGKILL: the next scheduled run goes, none is dropped."""
+    desk = entrusted(desk)
+    file = desk.campaign("slot", 3)
+    assert desk.type("deploy", file, "--pool", "slot").code == 0
+    schedule_often(prefect, "campaign/slot", 20)
+    log = desk.folder / "worker.log"
+
+    def in_state(*types: str) -> list[dict[str, Any]]:
+        return [run for run in runs_of(prefect, "campaign:slot") if run["state_type"] in types]
+
+    with worker(desk, "slot") as process:
+        [killed, *_] = wait_until(partial(in_state, "PENDING"), 200, log)
+        go_down(process, signal.SIGKILL)
+    assert killed["id"] in {run["id"] for run in in_state("PENDING")}
+    with worker(desk, "slot"):
+        wait_until(partial(in_state, "COMPLETED"), 200, log)
+    assert in_state("CANCELLED") == []
+    assert set(invitations(desk).values()) == {1}
+
+
 @coming_due
 def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     desk: WarmDesk, prefect: PrefectServer

@@ -38,7 +38,6 @@ REDIS = {
     "PREFECT_MESSAGING_BROKER": "prefect_redis.messaging",
     "PREFECT_MESSAGING_CACHE": "prefect_redis.messaging",
     "PREFECT_SERVER_EVENTS_CAUSAL_ORDERING": "prefect_redis.ordering",
-    "PREFECT_SERVER_CONCURRENCY_LEASE_STORAGE": "prefect_redis.lease_storage",
     "PREFECT_REDIS_MESSAGING_HOST": "127.0.0.1",
 }
 

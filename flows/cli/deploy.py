@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from flows.cli.schedules import Cron, Every, Timezone
-from flows.cli.speech import counted, say
+from flows.cli.speech import command, complain, counted, say
 
 Places = Annotated[
     list[Path] | None,
@@ -21,6 +21,9 @@ def deploy(
     cron: Cron = None,
     every: Every = None,
     timezone: Timezone = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove deployed campaigns that no file has any more.")
+    ] = False,
 ) -> None:
     """Register campaigns, forms and automations for workers.
 
@@ -37,15 +40,25 @@ def deploy(
     from flows.cli.schedules import schedule_of
     from flows.cli.serve import planned, server_named
     from flows.deployments import of_wave_runs
-    from flows.registering import deploy_all
+    from flows.registering import deploy_all, gone
 
     found, problems = planned(places or [], schedule_of(cron, every, timezone))
     if local.wave_runs > 1:
         found.append(of_wave_runs(pool))
     address = server_named()
-    asyncio.run(deploy_all(found, pool, local.notify_url))
+    words = asyncio.run(deploy_all(found, pool, local.notify_url))
     say(f"{counted(len(found), 'deployment')} at {address}, for the work pool {pool}:")
-    say(*(f"  {one.flow.name}/{one.name}: {one.when}" for one in found))
+    say(*(f"  {one.full_name}: {one.when}" for one in found))
+    complain(*(f"Look at this: {line}" for line in words))
+    unreadable = {Path(problem.place.file).resolve() for problem in problems}
+    for name in asyncio.run(gone(found, places or [], unreadable, prune=prune)):
+        if prune:
+            say(f"Removed: {name}")
+        else:
+            complain(
+                f"Look at this: {name} is still deployed, and no file here has it any more. To "
+                f"remove it: {command('deploy', *(places or []), '--prune')}"
+            )
     say(f"Where they are to run, start a worker: prefect worker start --pool {pool}")
     if problems:
         raise typer.Exit(2)

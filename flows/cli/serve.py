@@ -110,9 +110,10 @@ def serve_all(planned: "Sequence[Planned]") -> None:
             await prepare_server(client, local.notify_url)
         await until_stopped(planned, patience=local.request_deadline + 15, ready=ready)
 
-    def ready() -> None:
+    def ready(words: "Sequence[str]") -> None:
         say(f"{counted(len(planned), 'deployment')} at {server}. Ctrl-C stops it.")
-        say(*(f"  {one.flow.name}/{one.name}: {one.when}" for one in planned))
+        say(*(f"  {one.full_name}: {one.when}" for one in planned))
+        complain(*(f"Look at this: {line}" for line in words))
 
     asyncio.run(serving())
     say("Stopped. Schedules go on with the next start; what was missed is done once.")

@@ -121,9 +121,11 @@ def _login(port: int) -> Iterator[str]:
 @contextmanager
 def _server(port: int, log: Path, login: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Prefect's server as a process of its own, ended after everything that speaks to it."""
+    from config.settings import load_local
     from data.own_files import make_folder
     from flows.leash import leashed
     from flows.login import guarded
+    from flows.prefect_settings import kept_for
 
     make_folder(log.parent)
     command = [sys.executable, "-m", "flows.prefect_server", str(port)]
@@ -134,7 +136,7 @@ def _server(port: int, log: Path, login: str) -> Iterator["subprocess.Popen[byte
             stderr=words,
             # Ctrl-C is for us: the server must hear how the runs ended before it ends.
             start_new_session=True,
-            env=guarded(login, port),
+            env=kept_for(load_local().keep) | guarded(login, port),
         )
         try:
             yield server
