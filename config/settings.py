@@ -27,12 +27,15 @@ from config.spans import NotASpan, span
 GATEWAY_LIMIT = 30.0
 
 
+def checkout() -> Path | None:
+    """The checkout that this program runs from; None where it was installed without one."""
+    root = Path(__file__).resolve().parent.parent
+    return root if (root / "pyproject.toml").is_file() else None
+
+
 def home() -> Path:
     """Where the ledger and the results live: the checkout, else the user's data directory."""
-    root = Path(__file__).resolve().parent.parent
-    if (root / "pyproject.toml").is_file():
-        return root
-    return user_data_path("hiring-campaigns", appauthor=False)
+    return checkout() or user_data_path("hiring-campaigns", appauthor=False)
 
 
 # Names, to a process that stands elsewhere, the folder in which its command was typed.

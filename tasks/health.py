@@ -52,6 +52,25 @@ def well(what: str, said: str) -> Finding:
     return Finding(what, How.WELL, said)
 
 
+def set_up_anew(environment: Path, checkout: Path | None) -> str:
+    """Say how the packages of this installation come into order, by how it was installed.
+
+    `environment` is where its Python and packages lie, `checkout` where the program itself does;
+    None: not in a checkout.
+    """
+    if (environment / "uv-receipt.toml").is_file():
+        again = "uv tool install --reinstall --constraints requirements.lock ."
+        return f"In a checkout of the version you want, type: {again}"
+    if (environment / "pipx_metadata.json").is_file():
+        return "Install it again: pipx reinstall hiring-campaigns"
+    if checkout is not None and environment.parent == checkout:
+        return "Set the environment up anew: make clean setup"
+    return (
+        f"Install it anew into {environment}, with requirements.lock, as docs/operations.md says"
+        ' under "Install it without make"'
+    )
+
+
 async def ask(settings: ServiceSettings, local: LocalSettings, at: datetime) -> list[Finding]:
     """One token and one list of problems; `at` is this machine's time (aware)."""
     service = Service(settings, deadline=local.request_deadline, ca_file=local.ca_file)

@@ -18,9 +18,10 @@ from prefect.settings import (
     temporary_settings,
 )
 
+from flows.cli.main import main
 from flows.cli.serve import Server
 from sandbox.faults import Fault
-from tasks.health import How, clock, room
+from tasks.health import How, clock, room, set_up_anew
 from tests.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -84,6 +85,32 @@ def test_settings_that_are_missing(desk: DoubtfulCampaign, monkeypatch: pytest.M
     code, [(how, said)] = found(desk, "settings")
     assert (code, how, "ASSESSMENT_AUDIENCE is not set" in said) == (1, "mend", True)
     assert found(desk, "packages")[1][0][0] == "well"
+
+
+@pytest.mark.parametrize(
+    ("holds", "in_checkout", "typed"),
+    [
+        ("uv-receipt.toml", False, "uv tool install --reinstall"),
+        ("pipx_metadata.json", False, "pipx reinstall"),
+        ("pyvenv.cfg", True, "make clean setup"),
+        ("pyvenv.cfg", False, "docs/operations.md"),
+    ],
+)
+def test_packages_are_set_right_by_what_installed_them(
+    tmp_path: Path, holds: str, in_checkout: bool, typed: str
+) -> None:
+    """`make clean setup` means nothing where no checkout is."""
+    environment = tmp_path / ".venv"
+    environment.mkdir()
+    (environment / holds).touch()
+    assert typed in set_up_anew(environment, tmp_path if in_checkout else None)
+
+
+def test_windows_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by an error of an import."""
+    monkeypatch.setattr("sys.platform", "win32")
+    with pytest.raises(SystemExit, match="WSL"):
+        main()
 
 
 @pytest.mark.parametrize(

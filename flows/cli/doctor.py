@@ -148,11 +148,14 @@ def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
 def _packages() -> "Iterator[Finding]":
     """Hold what is installed against what this program asks for."""
     import platform
+    import sys
     from importlib.metadata import PackageNotFoundError, requires, version
+    from pathlib import Path
 
     from packaging.requirements import Requirement
 
-    from tasks.health import Finding, How, well
+    from config.settings import checkout
+    from tasks.health import Finding, How, set_up_anew, well
 
     wrong = []
     for asked in map(Requirement, requires("hiring-campaigns") or ()):
@@ -166,7 +169,7 @@ def _packages() -> "Iterator[Finding]":
         if not asked.specifier.contains(found, prereleases=True):
             wrong.append(f"{asked.name} {found} is installed, {asked.specifier} is wanted")
     if wrong:
-        mend = "Set the environment up anew: make clean setup"
+        mend = set_up_anew(Path(sys.prefix), checkout())
         yield Finding("packages", How.MEND, "; ".join(wrong), mend)
         return
     yield well("packages", f"as wanted, on Python {platform.python_version()}")
