@@ -77,7 +77,7 @@ def kept_for(keep: timedelta | None) -> dict[str, str]:
         "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": str(
             int((keep or KEPT_RUNS).total_seconds())
         ),
-        "PREFECT_SERVER_EVENTS_RETENTION_PERIOD": "PT6H",
+        "PREFECT_SERVER_EVENTS_RETENTION_PERIOD": "PT3H",
     }
 
 

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 from prefect.schedules import Schedule
+from prefect.settings import Settings
 
 from flows.cli.main import main
 from flows.cli.schedules import BadSchedule, schedule_of
 from flows.deployments import FLOWS, forms, of_inbox, of_wave_runs, to_work
 from flows.kept_schedules import kept
 from flows.places import planned_of
+from flows.prefect_settings import kept_for
 
 WRITTEN = """\
 campaign: {key}
@@ -122,6 +124,19 @@ def test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked(
     assert "lower-case letters (a to z), digits and dashes" in said
     assert f"Type: campaign credentials {usable}" in said
     assert "pydantic" not in said
+
+
+@pytest.mark.parametrize(("keep", "days"), [(None, 30), (timedelta(days=7), 7)])
+def test_what_a_server_keeps_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, keep: timedelta | None, days: int
+) -> None:
+    """As Prefect reads the settings: runs as long as people's data, events a few hours."""
+    for name, value in kept_for(keep).items():
+        monkeypatch.setenv(name, value)
+    server = Settings().server
+    assert server.services.db_vacuum.enabled_vacuum_types >= {"events", "flow_runs", "orphans"}
+    assert server.services.db_vacuum.retention_period == timedelta(days=days)
+    assert server.events.retention_period <= timedelta(hours=3)
 
 
 def test_an_interval_counts_from_a_fixed_day() -> None:
