@@ -1,8 +1,11 @@
-"""The two `.env` files that settings may come from, which nobody else may read."""
+"""Where settings come from: the environment, or one `.env`, which nobody else may read."""
 
 import os
+from collections.abc import Collection
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from dotenv import dotenv_values
 from dotenv.parser import parse_stream
 
 from config.errors import BadSettings
@@ -10,6 +13,98 @@ from config.errors import BadSettings
 # Any of these names makes a file ours; another program's .env in the folder is not looked at.
 _OURS = ("ASSESSMENT_", "CAMPAIGN_")
 _ANYONE_ELSE = 0o077  # a group's or everybody's right to read or write
+
+
+# One credential: half of one source and half of another could lead one service's secret to another
+# service's address, or people to a service that nobody meant.
+SIX = frozenset(
+    f"ASSESSMENT_{name}"
+    for name in ("AUTH_URL", "BASE_URL", "APP_URL", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsFile:
+    """A `.env` and what it sets, by upper-case names; `near`: it is where a command is typed."""
+
+    path: Path
+    values: dict[str, str] = field(default_factory=dict, repr=False)
+    near: bool = False
+
+
+def settings_file(own: Path, near: Path) -> SettingsFile:
+    """Read the one `.env` that counts: `near`, where a command is typed, if it sets anything of
+    ours, else `own`. Raises BadSettings.
+    """
+    try:
+        refuse_open_files((own, near))
+        refuse_unreadable_lines((own, near))
+        if near.is_file() and not (own.is_file() and own.samefile(near)):
+            # Whoever wrote it must not reach into the environment, as ${SECRET} would.
+            values = _values(near, interpolate=False)
+            if any(name.startswith(_OURS) for name in values):
+                _refuse_half(near, values, own)
+                return SettingsFile(near, values, near=True)
+        return SettingsFile(own, _values(own, interpolate=True) if own.is_file() else {})
+    except (OSError, UnicodeError):
+        readable = " or ".join(str(file) for file in (own, near) if file.exists())
+        raise BadSettings(f"{readable} cannot be read as text; mend it or remove it") from None
+
+
+def _refuse_half(near: Path, values: dict[str, str], own: Path) -> None:
+    """Refuse a `.env` beside a person's work that does not bring the whole service with it.
+
+    Whoever sent the folder may have laid it there: their ledger, list of whom not to contact or
+    certificates, with the service of somebody else, would have everybody invited anew, or a secret
+    read on its way. Raises BadSettings.
+    """
+    here, missing = set_here(), SIX - values.keys()
+    others = {name for name in SIX & here.keys() if here[name] != values.get(name)}
+    if not missing and not others:
+        return
+    lacks = f" It lacks {_listed(missing)}." if missing else ""
+    sets = f" The environment has {_listed(others)} of its own." if others else ""
+    raise BadSettings(
+        f"{near}, in the folder where you type, counts alone or not at all: with all six "
+        f"ASSESSMENT_ settings in it, and none of them elsewhere.{lacks}{sets} Nothing was sent. "
+        f"If the file is yours, write all six there, or move its lines to {own}. If it is not, "
+        "remove it, or type in another folder.",
+        sorted(missing | others),
+    )
+
+
+def the_six(file: SettingsFile) -> tuple[dict[str, str], str]:
+    """The service's settings as one source has them, and the name of that source.
+
+    The environment comes before a file, as a whole. Raises BadSettings where they would mix.
+    """
+    there = {name: file.values[name] for name in SIX & file.values.keys()}
+    here = {name: value for name, value in set_here().items() if name in SIX}
+    if here.items() <= there.items():
+        return there, str(file.path) if there else f"the environment or in {file.path}"
+    if not there or here.keys() == SIX:
+        return here, "the environment"
+    missing = SIX - here.keys()
+    raise BadSettings(
+        "The six ASSESSMENT_ settings come from one place and are never mixed. The environment has "
+        f"{_listed(here)} and lacks {_listed(missing)}; {file.path} has {_listed(there)}. Nothing "
+        "was sent. Set all six in the environment, or take them out of it.",
+        sorted(missing),
+    )
+
+
+def set_here() -> dict[str, str]:
+    """What the environment sets, by upper-case names; an empty text sets nothing."""
+    return {name.upper(): value for name, value in os.environ.items() if value}
+
+
+def _values(file: Path, *, interpolate: bool) -> dict[str, str]:
+    values = dotenv_values(file, interpolate=interpolate, encoding="utf-8-sig")
+    return {name.upper(): value for name, value in values.items() if value}
+
+
+def _listed(names: Collection[str]) -> str:
+    return ", ".join(sorted(names))
 
 
 def refuse_open_files(files: tuple[Path, ...]) -> None:

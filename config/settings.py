@@ -1,9 +1,10 @@
 """Settings from the environment or a `.env` file; secrets are never in a definition or printed."""
 
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
@@ -18,7 +19,7 @@ from pydantic import (
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from config import core_files
-from config.env_files import refuse_open_files, refuse_unreadable_lines
+from config.env_files import SettingsFile, set_here, settings_file, the_six
 from config.errors import BadSettings
 from config.service_address import is_loopback
 from config.spans import NotASpan, span
@@ -214,36 +215,42 @@ Settings = TypeVar("Settings", bound=BaseSettings)
 
 
 def load_service() -> ServiceSettings:
-    """Read ASSESSMENT_*. Raises BadSettings naming every variable that is missing or unusable."""
-    return _load(ServiceSettings)
+    """Read ASSESSMENT_*, all of one source.
+
+    Raises BadSettings naming every variable that is missing or unusable, or where sources mix.
+    """
+    return _load(ServiceSettings, *the_six(_file()))
 
 
 def load_local() -> LocalSettings:
     """Read CAMPAIGN_*. Raises BadSettings naming every variable that is unusable."""
-    return _load(LocalSettings)
+    file = _file()
+    return _load(LocalSettings, file.values | set_here(), f"the environment or in {file.path}")
 
 
-class Given(BaseSettings):
-    """Which of the service's six settings are there at all, whatever they say."""
-
-    model_config = ServiceSettings.model_config
-
-    auth_url: str | None = None
-    base_url: str | None = None
-    app_url: str | None = None
-    client_id: str | None = None
-    client_secret: SecretStr | None = None
-    audience: str | None = None
+def service_source() -> str | None:
+    """Name the source of ASSESSMENT_*; None where none is set. Raises BadSettings."""
+    values, source = the_six(_file())
+    return source if values else None
 
 
-def service_is_given() -> bool:
-    """Whether any of ASSESSMENT_* is set. Raises BadSettings when a .env cannot be read."""
-    return bool(_load(Given).model_fields_set)
+def settings_named() -> str | None:
+    """Name the `.env` in the folder where a command is typed, if that is what counts there.
+
+    Raises BadSettings.
+    """
+    file = _file()
+    return f"Settings: {file.path}" if file.near else None
+
+
+def _file() -> SettingsFile:
+    core_files.forbid()  # from the first secret on
+    return settings_file(home() / ".env", typed_in() / ".env")
 
 
 def check_service() -> None:
     """Raise BadSettings unless ASSESSMENT_* can be used, or Prefect keeps them for the runs."""
-    if load_local().credentials_block is None or service_is_given():
+    if load_local().credentials_block is None or service_source():
         load_service()
 
 
@@ -257,36 +264,28 @@ class Address(BaseSettings):
 
 def load_address() -> str | None:
     """Read ASSESSMENT_BASE_URL, None when it is not set. Raises BadSettings when it is unusable."""
-    return _load(Address).base_url
+    return _load(Address, *the_six(_file())).base_url
 
 
-def _load(settings: type[Settings]) -> Settings:
-    # The later file wins, and the environment wins over both.
-    files = (home() / ".env", typed_in() / ".env")
-    core_files.forbid()  # from the first secret on
+def _load(settings: type[Settings], values: Mapping[str, str], source: str) -> Settings:
+    prefix = settings.model_config.get("env_prefix", "")
+    names = {name: f"{prefix}{name}".upper() for name in settings.model_fields}
+    said: dict[str, Any] = {name: values[n] for name, n in names.items() if n in values}
     try:
-        refuse_open_files(files)
-        refuse_unreadable_lines(files)
-        return settings(_env_file=files, _env_file_encoding="utf-8-sig")
+        return settings(**said)
     except ValidationError as error:
-        raise _bad_settings(settings, error, files) from None
-    except (OSError, UnicodeError):
-        readable = " or ".join(str(file) for file in files if file.exists())
-        raise BadSettings(f"{readable} cannot be read as text; mend it or remove it") from None
+        raise _bad_settings(settings, error, source) from None
 
 
-def _bad_settings(
-    settings: type[BaseSettings], error: ValidationError, files: tuple[Path, ...]
-) -> BadSettings:
+def _bad_settings(settings: type[BaseSettings], error: ValidationError, source: str) -> BadSettings:
     prefix = settings.model_config.get("env_prefix", "")
     complaints = {
         f"{prefix}{problem['loc'][0]}".upper(): _complaint(problem["type"], problem["msg"])
         for problem in error.errors(include_input=False, include_url=False)
     }
     listed = "\n".join(f"  {variable} {complaint}" for variable, complaint in complaints.items())
-    places = " or ".join(dict.fromkeys(str(file) for file in reversed(files)))
     return BadSettings(
-        f"Settings to mend:\n{listed}\nSet them in the environment or in {places}.",
+        f"Settings to mend:\n{listed}\nSet them in {source}.",
         variables=complaints,
     )
 

@@ -12,7 +12,7 @@ from pydantic import Field, SecretStr, ValidationError
 
 from config.errors import BadSettings, CampaignError
 from config.places import shown
-from config.settings import ServiceSettings, load_local, load_service, service_is_given
+from config.settings import ServiceSettings, load_local, load_service, service_source
 
 
 class AssessmentCredentials(Block):
@@ -87,7 +87,7 @@ async def service_settings() -> ServiceSettings:
     secret to another service's address.
     """
     name = load_local().credentials_block
-    if name is None or service_is_given():
+    if name is None or service_source():
         return load_service()
     try:
         kept = cast(AssessmentCredentials, await AssessmentCredentials.aload(name))

@@ -2,13 +2,23 @@
 
 import re
 import resource
+import sys
 from pathlib import Path
 
 import pytest
 
 from config import settings
+from config.env_files import SIX
 from config.errors import BadSettings
-from config.settings import load_local, load_service
+from config.settings import (
+    ServiceSettings,
+    load_address,
+    load_local,
+    load_service,
+    service_source,
+    settings_named,
+)
+from flows.cli.commands import carry_out
 
 SERVICE = {
     "ASSESSMENT_AUTH_URL": "https://id.example.com/",
@@ -120,20 +130,122 @@ def test_plain_http_is_for_this_machine(monkeypatch: pytest.MonkeyPatch, url: st
     assert load_service().base_url == url
 
 
-def test_the_nearer_env_file_wins_and_the_environment_wins_over_both(
+def write(file: Path, **values: str) -> Path:
+    """Write a .env for its owner alone."""
+    file.write_text("".join(f"{name}={value}\n" for name, value in values.items()), "utf-8-sig")
+    file.chmod(0o600)
+    return file
+
+
+def test_the_six_are_those_of_the_service() -> None:
+    """What is taken whole from one source is all that leads to a service, or opens it."""
+    assert {f"ASSESSMENT_{name.upper()}" for name in ServiceSettings.model_fields} == SIX
+
+
+def test_the_environment_wins_as_a_whole(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All six of it, or all six of the program's own file; an empty variable is none."""
+    write(home / ".env", **SERVICE, CAMPAIGN_INVITES_IN_FLIGHT="3")
+    assert load_service().client_id == "client"
+    assert service_source() == str(home / ".env")
+    for name in SERVICE:
+        monkeypatch.setenv(name, "")
+    assert load_service().client_id == "client"
+    for name in SERVICE:
+        monkeypatch.setenv(name, "https://other.example.com")
+    assert load_service().client_id == "https://other.example.com"
+    assert service_source() == "the environment"
+    assert load_local().invites_in_flight == 3
+
+
+@pytest.mark.parametrize("name", SERVICE)
+def test_no_secret_goes_to_an_address_of_another_source(
+    home: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Any one of the six from elsewhere is refused, with what is missing there; never mixed."""
+    write(home / ".env", **SERVICE)
+    monkeypatch.setenv(name, "https://evil.example")
+    for load in (load_service, load_address, service_source):
+        with pytest.raises(BadSettings, match="never mixed") as raised:
+            load()
+        assert set(raised.value.variables) == set(SERVICE) - {name}
+        assert str(home / ".env") in str(raised.value)
+        assert "hush" not in str(raised.value)
+    monkeypatch.setenv(name, SERVICE[name])  # as where a shell has read the same file
+    assert load_service().client_id == "client"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"ASSESSMENT_AUTH_URL": "https://evil.example"},
+        {"CAMPAIGN_CA_FILE": "evil.pem"},
+        {"CAMPAIGN_DATABASE_URL": "sqlite:////tmp/empty.db"},
+        {"CAMPAIGN_DO_NOT_CONTACT": "nobody.txt"},
+        {"CAMPAIGN_NOTIFY_URL": "https://evil.example"},
+        {"campaign_credentials_block": "production"},
+    ],
+    ids=lambda line: next(iter(line)),
+)
+@pytest.mark.parametrize("source", ["file", "environment", "nowhere"])
+def test_a_file_where_one_types_leads_nothing_elsewhere(
+    home: Path, monkeypatch: pytest.MonkeyPatch, line: dict[str, str], source: str
+) -> None:
+    """A folder from a stranger brings no address, ledger or certificate to somebody's secret."""
+    if source == "file":
+        write(home / ".env", **SERVICE)
+    for name, value in SERVICE.items() if source == "environment" else ():
+        monkeypatch.setenv(name, value)
+    near = write(Path(".env").resolve(), **line)
+    for load in (load_service, load_local, load_address, service_source):
+        with pytest.raises(BadSettings, match="counts alone or not at all") as raised:
+            load()
+        assert str(near) in str(raised.value)
+    near.unlink()
+    load_local()
+
+
+def test_a_whole_file_where_one_types_counts_alone(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Environment, then the working directory's .env, then the checkout's."""
-    (home / ".env").write_text("".join(f"{name}={value}\n" for name, value in SERVICE.items()))
-    (home / ".env").chmod(0o600)
-    Path(".env").touch(mode=0o600)
+    """Nothing of the program's own file beside it; it is named. The program's own is not."""
+    write(home / ".env", **SERVICE, CAMPAIGN_INVITES_IN_FLIGHT="3")
+    assert settings_named() is None
+    near = write(Path(".env").resolve(), **SERVICE | {"ASSESSMENT_CLIENT_ID": "nearer"})
+    assert load_service().client_id == "nearer"
+    assert load_local().invites_in_flight == 8
+    assert settings_named() == f"Settings: {near}"
+    monkeypatch.setenv("ASSESSMENT_CLIENT_ID", "other")
+    with pytest.raises(BadSettings, match="The environment has ASSESSMENT_CLIENT_ID of its own"):
+        load_service()
+    monkeypatch.chdir(home)
+    monkeypatch.delenv("ASSESSMENT_CLIENT_ID")
     assert load_service().client_id == "client"
-    Path(".env").write_text("\ufeffASSESSMENT_CLIENT_ID=nearer\nUNRELATED=1\n", encoding="utf-8")
-    assert load_service().client_id == "nearer"
-    monkeypatch.setenv("ASSESSMENT_CLIENT_ID", "nearest")
-    assert load_service().client_id == "nearest"
-    monkeypatch.setenv("ASSESSMENT_CLIENT_ID", "")
-    assert load_service().client_id == "nearer"
+    assert settings_named() is None
+
+
+@pytest.mark.parametrize(("words", "names"), [(["status", "--json"], True), (["new", "-"], False)])
+def test_the_first_line_names_a_file_where_one_types(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    names: bool,
+) -> None:
+    """On standard error: whoever did not expect it there sees it before anything else."""
+    near = write(Path(".env").resolve(), **SERVICE)
+    monkeypatch.setattr(sys, "argv", ["campaign", *words])
+    carry_out()
+    out, err = capsys.readouterr()
+    assert (err.partition("\n")[0] == f"Settings: {near}") is names
+    assert "Settings:" not in out
+
+
+def test_a_file_where_one_types_reaches_for_nothing_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Some programs put the value of a variable in the place of its name."""
+    monkeypatch.setenv("DEPLOY_TOKEN", "hush-hush")
+    write(Path(".env"), **SERVICE | {"ASSESSMENT_CLIENT_SECRET": "${DEPLOY_TOKEN}"})
+    assert load_service().client_secret.get_secret_value() == "${DEPLOY_TOKEN}"
 
 
 def test_whoever_reads_settings_leaves_no_core_file(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,14 @@
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from config.errors import CampaignError
+from config.errors import BadSettings, CampaignError
 from flows.cli.complaints import explain
 from flows.cli.speech import complain
 
@@ -51,6 +53,8 @@ COMMANDS = (
     ("ledger", "flows.cli.ledger"),
 )
 
+WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "check")
+
 
 def application(typed: str | None = None) -> typer.Typer:
     """Build the command line: with the command that was typed alone, else with all of them.
@@ -84,6 +88,7 @@ def _version(wanted: bool) -> None:
 
 
 def campaign(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
     ] = False,
@@ -104,6 +109,11 @@ def campaign(
     """
     if log_format is not None:
         os.environ["CAMPAIGN_LOG_FORMAT"] = log_format  # read with the other settings
+    if context.invoked_subcommand not in WITHOUT_SETTINGS and Path(".env").is_file():
+        from config.settings import settings_named
+
+        with suppress(BadSettings):  # whoever needs them says so
+            complain(*filter(None, [settings_named()]))
 
 
 def carry_out() -> int:

@@ -68,18 +68,19 @@ def _findings() -> "Iterator[Finding]":
 def _service(local: "LocalSettings") -> "Iterator[Finding]":
     import asyncio
 
-    from config.settings import load_service, service_is_given
+    from config.settings import load_service, service_source
     from data.ledger import now
     from tasks.health import Finding, How, ask, well
 
-    block = None if service_is_given() else local.credentials_block
     try:
+        source = service_source()
+        block = None if source else local.credentials_block
         settings = load_service() if block is None else _kept_by_prefect()
     except CampaignError as error:
         yield Finding("settings", How.MEND, str(error))
         return
     there = f"Prefect keeps the service's six as {block}"
-    yield well("settings", there if block else "the six ASSESSMENT_ settings are there")
+    yield well("settings", there if block else f"the six ASSESSMENT_ settings are from {source}")
     yield from asyncio.run(ask(settings, local, now()))
 
 
