@@ -61,7 +61,7 @@ def of(language: str) -> list[Block]:
 @pytest.mark.timeout(600)  # some dozens of commands, three of which start Prefect
 def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
     """Its commands, typed in their order by a newcomer, print what it shows and end as it says."""
-    furnish(tmp_path / "home" / ".prefect")
+    furnish(tmp_path / "home" / ".local" / "share" / "hiring-campaigns" / "prefect")
     wrong = list(mistakes(README, tmp_path))
     assert not wrong, "\n\n".join(wrong)
 

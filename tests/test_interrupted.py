@@ -27,7 +27,7 @@ def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
             "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
             **service.environment(),
         }
-        furnish(tmp_path / ".prefect")
+        furnish(tmp_path / ".local" / "share" / "hiring-campaigns" / "prefect")
         service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
         file = Desk(tmp_path, service, environment).campaign("terminal", 300)
         process = subprocess.Popen(
