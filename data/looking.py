@@ -4,7 +4,16 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import Connection, Row, Select, bindparam, func, select
+from sqlalchemy import (
+    Connection,
+    Row,
+    Select,
+    bindparam,
+    exists,
+    func,
+    literal_column,
+    select,
+)
 
 from data import forgotten, holding, intake, records, so_far
 from data.forgotten import MARK
@@ -12,7 +21,7 @@ from data.idle_runs import SENT_NOTHING
 from data.part import LedgerPart, reading
 from data.recovery import LAST_FIRST
 from data.remaining import Known
-from data.states import AttemptState, Step
+from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, Run, table_of
 from data.turns import SoFar
 
@@ -41,6 +50,24 @@ _COUNTS = (
     select(*_KINDS, func.count())
     .where(candidate.c.campaign_id == bindparam("of"))
     .group_by(*_KINDS)
+)
+# Emails that went out to people who were withdrawn afterwards.
+_WITHDRAWN_SINCE = select(func.count()).where(
+    candidate.c.campaign_id == bindparam("of"),
+    candidate.c.invite_state == Step.WITHDRAWN,
+    exists().where(
+        attempt.c.candidate_row == candidate.c.id,
+        # Written out, as only then the index over invitations that stand is known to fit.
+        literal_column(
+            "attempt.operation = 'invite' AND attempt.state IN ('sending', 'done', 'unsure')"
+        ),
+        attempt.c.state == AttemptState.DONE,
+    ),
+)
+_INVITED_BY = select(func.count()).where(
+    attempt.c.run_id == bindparam("run"),
+    attempt.c.operation == Operation.INVITE,
+    attempt.c.state == AttemptState.DONE,
 )
 _TO_ADD = (
     select(candidate.c.id)
@@ -171,6 +198,16 @@ class Looking(LedgerPart):
         """How many candidates stand at each (listed, add, invite)."""
         rows = connection.execute(_COUNTS, {"of": campaign_row})
         return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
+
+    @reading
+    def withdrawn_since(self, connection: Connection, campaign_row: int) -> int:
+        """How many people were invited and withdrawn, or corrected, afterwards."""
+        return int(connection.scalar(_WITHDRAWN_SINCE, {"of": campaign_row}) or 0)
+
+    @reading
+    def invited_by(self, connection: Connection, run: int) -> int:
+        """How many invitations of a run the service has received."""
+        return int(connection.scalar(_INVITED_BY, {"run": run}) or 0)
 
     @reading
     def to_add(self, connection: Connection, campaign_row: int) -> list[int]:

@@ -13,7 +13,7 @@ from data.report.timeline import Point, pictures
 from data.states import Operation, Step
 from flows import report_sections as sections
 from flows.cli.arguments import as_typed
-from flows.cli.closing import next_steps, summary
+from flows.cli.closing import counted_out, next_steps, summary
 from flows.discretion import discreet, discretion
 from flows.story import Teller, zone_of
 
@@ -74,10 +74,10 @@ def _typed(definition: str, belongs_to: str | None) -> list[str]:
 
 
 def _counts(stand: Mapping[str, Any]) -> dict[str, int]:
-    """Count those who are held apart from those who wait for the next run."""
-    held = stand.get("held", 0)
-    counts = {**stand["counts"], "held": held, "waiting": stand["counts"]["waiting"] - held}
-    return {name: counts[name] for name in COUNTED}
+    """Count everybody once, but for whoever had an email and was withdrawn since."""
+    counts = counted_out(stand)
+    since = {"invited, withdrawn since": stand["withdrawn_since"]}
+    return {name: counts[name] for name in COUNTED} | since
 
 
 def _invited(requests: Iterable[Request]) -> bool:

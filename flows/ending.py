@@ -10,7 +10,7 @@ from data.processes import Process, is_alive
 from data.recovery import OWN_RUNS
 from data.states import Ending, Step
 from data.turns import Wait
-from tasks.standing import tally
+from tasks.standing import counts_of, tally
 from tasks.timing import Later
 
 NOBODY = Holds()
@@ -28,8 +28,8 @@ class Finish:
     lists, and who are left as they are (interface 4: no update, no delete); `corrected` those whom
     it still lists with an address from before its correction. `receipt` says
     that a receipt or its copy could not be written, and what that means. `plan` is what
-    waits for approval. `held` counts those who wait and are left out. `again` is the moment (UTC)
-    from which on another run has more to do.
+    waits for approval. `invited` counts the invitations of this very run, `held` those who wait
+    and are left out. `again` is the moment (UTC) from which on another run has more to do.
     """
 
     campaign: str
@@ -39,6 +39,7 @@ class Finish:
     changed: int = 0
     removed: int = 0
     corrected: int = 0
+    invited: int = 0
     receipt: str | None = None
     plan: Asked | None = None
     held: Holds = NOBODY
@@ -54,7 +55,6 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
         return Finish(key, Ending.STOPPED, stopped, {})
     people = ledger.counts(campaign.id)
     held = Holds.of(ledger.held(campaign.id))
-    counts = tally(people, send=campaign.send_invites)
     open_now = tally(
         {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
     )
@@ -62,7 +62,7 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
     beside = bool(open_now["waiting"]) and _another_at_work(ledger, campaign.id)
     ending, reason = judge(calls, open_now, stopped, early, held, beside=beside)
     again = early.again if early is not None and ending in GOES_ON else None
-    return Finish(key, ending, reason, counts, held=held, again=again)
+    return Finish(key, ending, reason, counts_of(ledger, campaign), held=held, again=again)
 
 
 def _another_at_work(ledger: Ledger, row: int) -> bool:

@@ -119,7 +119,8 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             await asyncio.to_thread(ledger.saw_problem, wanted.key, look.doubt)
             await _send_what_is_left(work)
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
-    return replace(end, receipt=receipts.trouble)
+    invited = await asyncio.to_thread(ledger.invited_by, work.begun.run)
+    return replace(end, receipt=receipts.trouble, invited=invited)
 
 
 def _receipts(asked: Asked, key: str, desk: Desk) -> Receipts:

@@ -24,7 +24,7 @@ from data.ledger import Ledger, now
 from flows import showing
 from flows.ending import Finish
 from flows.watching import whole
-from tasks.standing import tally
+from tasks.standing import counts_of
 
 EVERY = 3.0  # seconds between two looks at how far it is
 SHARE = 200  # and so many times as long as a look takes: of 100,000 people it takes a while
@@ -112,10 +112,9 @@ class Seen:
         campaign = self._ledger.campaign(key)
         if campaign is None:
             return "", 0.0
-        people = self._ledger.counts(campaign.id)
+        counts = counts_of(self._ledger, campaign)
         self._pause = max(EVERY, SHARE * (thread_time() - begun))
         send = campaign.send_invites
-        counts = tally(people, send=send)
         return showing.how_far(counts, send=send), showing.percent(counts, send=send)
 
     async def _end(self, end: Finish) -> None:

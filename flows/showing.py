@@ -27,6 +27,7 @@ from tasks.standing import furthest
 
 SHOWN = 50  # people, and doubts, in one table
 TOLD = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn")
+SINCE = "withdrawn_since"
 NEEDS_A_PERSON = (Step.UNSURE, Step.REFUSED)
 
 
@@ -45,7 +46,7 @@ def artifact_key(prefix: str, campaign: str) -> str:
 def percent(counts: Mapping[str, int], *, send: bool) -> float:
     """How much of a campaign is done, in percent; who was withdrawn is nothing left to do."""
     steps = 2 if send else 1
-    whole = (counts["candidates"] - counts["withdrawn"]) * steps
+    whole = (counts["candidates"] - counts["withdrawn"] + counts[SINCE]) * steps
     done = counts["added"] + (counts["invited"] if send else 0)
     return min(100.0, round(100 * done / whole, 1)) if whole > 0 else 100.0
 
@@ -151,6 +152,8 @@ def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
     if campaign.problem_doubt:
         rows.append(("look at", campaign.problem_doubt))
     rows += [(name, f"{counts[name]:,}") for name in TOLD if counts[name] or name == "invited"]
+    if counts[SINCE]:
+        rows.append(("invited, withdrawn since", f"{counts[SINCE]:,}"))
     return _table(("", "now"), rows)
 
 

@@ -10,7 +10,7 @@ from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from data.ledger import Ledger
-from tasks.standing import tally
+from tasks.standing import counts_of
 
 
 class Campaigns(Collector):
@@ -34,7 +34,7 @@ class Campaigns(Collector):
             "campaign_last_run_seconds", "When its last run began.", None, ("campaign",)
         )
         for one in self._ledger.campaigns():
-            counts = tally(self._ledger.counts(one.id), send=one.send_invites)
+            counts = counts_of(self._ledger, one)
             for at, number in counts.items():
                 people.add_metric((one.key, at), number)
             held.add_metric((one.key,), len(self._ledger.held(one.id)))

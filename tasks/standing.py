@@ -18,21 +18,34 @@ def furthest(add: Step, invite: Step, *, send: bool) -> Step:
     return invite if add is Step.DONE and send else add
 
 
-def tally(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> dict[str, int]:
-    """Count candidates by (listed, add, invite), as `counts` of the status object."""
+def tally(
+    people: Mapping[tuple[bool, Step, Step], int], *, send: bool, since: int = 0
+) -> dict[str, int]:
+    """Count candidates by (listed, add, invite), as `counts` of the status object.
+
+    `since` is how many of the withdrawn had been invited before: an email that went out stays
+    counted.
+    """
     at: Counter[Step] = Counter()
     for (_, add, invite), number in people.items():
         at[furthest(add, invite, send=send)] += number
     return {
         "candidates": sum(people.values()),
         "added": sum(n for (_, add, _), n in people.items() if add is Step.DONE),
-        "invited": sum(n for (_, _, invite), n in people.items() if invite is Step.DONE),
+        "invited": sum(n for (_, _, invite), n in people.items() if invite is Step.DONE) + since,
         "waiting": at[Step.WAITING],
         "sending": at[Step.SENDING],
         "unsure": at[Step.UNSURE],
         "refused": at[Step.REFUSED],
         "withdrawn": at[Step.WITHDRAWN],
     }
+
+
+def counts_of(ledger: Ledger, campaign: Campaign) -> dict[str, int]:
+    """The counts of a campaign as the ledger has it now, with `withdrawn_since`."""
+    people, since = ledger.counts(campaign.id), ledger.withdrawn_since(campaign.id)
+    told = tally(people, send=campaign.send_invites, since=since)
+    return {**told, "withdrawn_since": since}
 
 
 def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
@@ -53,6 +66,8 @@ def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
 def _standing(
     ledger: Ledger, campaign: Campaign, held: Mapping[int, Held], rows: Iterable[Any]
 ) -> dict[str, Any]:
+    counts = counts_of(ledger, campaign)
+    since = counts.pop("withdrawn_since")
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -60,7 +75,8 @@ def _standing(
         "problem_id": campaign.problem_id,
         "project": campaign.project_state,
         "problem": campaign.problem_state,
-        "counts": tally(ledger.counts(campaign.id), send=campaign.send_invites),
+        "counts": counts,
+        "withdrawn_since": since,
         **holds(held, ledger.candidates(campaign.id) if held else ()),
         **asked_of_a_person(ledger, campaign),
         "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],

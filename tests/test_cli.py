@@ -510,6 +510,7 @@ def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) 
         "project": "done",
         "problem": "done",
         "counts": counts | {"unsure": 1, "refused": 1, "withdrawn": 0},
+        "withdrawn_since": 0,
         "held": 0,
         "holds": [],
         "paused": None,
@@ -542,6 +543,25 @@ def test_who_is_held_before_a_first_run_is_let_through_after_it(
     answer = typed("allow", "zebra-1", "ada@example.com", "--why", "she asked")
     assert (answer.code, answer.out) == (2, "")
     assert "Its first run brings it there: campaign run FILE" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("counts", "since", "now", "line"),
+    [
+        ({"invited": 3, "added": 3}, 0, 3, "3 invited"),
+        ({"invited": 3, "added": 3}, 0, 1, "1 invited now, 3 in all"),
+        ({"invited": 3, "added": 4}, 0, 0, "none invited now, 3 in all, 4 added"),
+        ({"invited": 9, "added": 9, "withdrawn": 2}, 2, 1,
+         "1 invited now, 9 in all (2 of them withdrawn since)"),
+        ({"added": 2, "waiting": 2}, 0, 0, "2 added, 2 waiting"),
+    ],
+)  # fmt: skip
+def test_what_a_run_did_is_told_from_what_there_was(
+    counts: dict[str, int], since: int, now: int, line: str
+) -> None:
+    """The emails of this very run, and those of all."""
+    stand = {"counts": dict.fromkeys(NUMBERS, 0) | counts, "withdrawn_since": since}
+    assert summary(stand, now) == line
 
 
 @pytest.mark.parametrize(

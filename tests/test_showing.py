@@ -23,7 +23,7 @@ NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 def counts(**more: int) -> dict[str, int]:
     names = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused")
-    return dict.fromkeys((*names, "withdrawn"), 0) | more
+    return dict.fromkeys((*names, "withdrawn", "withdrawn_since"), 0) | more
 
 
 def campaign(**more: Any) -> Campaign:
@@ -148,6 +148,11 @@ def test_two_campaigns_never_share_an_artifact() -> None:
         ({"candidates": 4, "added": 4, "invited": 3, "unsure": 1}, True, 87.5),
         ({"candidates": 3, "added": 2, "invited": 2, "withdrawn": 1}, True, 100.0),
         ({"candidates": 1, "added": 1, "withdrawn": 1}, True, 100.0),
+        (
+            {"candidates": 4, "added": 4, "invited": 2, "withdrawn": 2, "withdrawn_since": 2},
+            True,
+            75.0,
+        ),
     ],
 )
 def test_how_much_is_done(told: dict[str, int], send: bool, share: float) -> None:

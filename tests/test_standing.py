@@ -7,7 +7,8 @@ import pytest
 from data.states import Operation, Step
 from flows.cli.closing import next_steps, summary
 from flows.cli.status import left_out, needing_a_person
-from tasks.standing import in_short, standing
+from flows.showing import percent
+from tasks.standing import counts_of, in_short, standing
 from tests.small_ledger import Small
 
 
@@ -15,6 +16,29 @@ def refused_to_add(small: Small, name: str) -> None:
     claimed = small.claim(Operation.ADD, small.rows()[name])
     assert claimed is not None
     small.land(Operation.ADD, claimed, Step.REFUSED, why="The service said no (422).")
+
+
+def test_an_email_that_went_out_stays_counted(tmp_path: Path) -> None:
+    """Whoever is withdrawn, or corrected, after an invitation had one all the same."""
+    small = Small.at(tmp_path, "ada", "bo", "cy", "di")
+    small.add_everybody()
+    for name in ("ada", "bo", "cy"):
+        claimed = small.claim(Operation.INVITE, small.rows()[name])
+        assert claimed is not None
+        small.land(Operation.INVITE, claimed, Step.REFUSED if name == "cy" else Step.DONE)
+    rows = small.rows()
+    gone = [rows["ada"], rows["cy"], rows["di"]]  # of these, only ada had an email
+    small.ledger.withdraw(small.begun.campaign, gone, "rita", "hired")
+    stand = standing(small.ledger, small.campaign())
+    assert (stand["counts"]["invited"], stand["withdrawn_since"]) == (2, 1)
+    assert stand["counts"]["withdrawn"] == 3
+    assert summary(stand) == "2 invited (1 of them withdrawn since), 4 added, 2 withdrawn"
+    assert percent(counts_of(small.ledger, small.campaign()), send=True) == 100
+    small.ledger.correct(
+        small.begun.campaign, rows["bo"], ("eve@example.com",) * 2, "rita", "a typo"
+    )
+    assert standing(small.ledger, small.campaign())["counts"]["invited"] == 2
+    small.ledger.close()
 
 
 @pytest.mark.parametrize("step", [Step.DONE, Step.REFUSED, Step.UNSURE])

@@ -11,19 +11,37 @@ from flows.cli.speech import command, counted
 TOLD = ("invited", "added", "waiting", "sending", "withdrawn", "held", "refused", "unsure")
 
 
-def summary(status: Mapping[str, Any]) -> str:
-    """Count a campaign in one line, from its status object: `47 invited, 1 refused, 2 unsure`."""
+def summary(status: Mapping[str, Any], now: int | None = None) -> str:
+    """Count a campaign in one line, from its status object: `47 invited, 1 refused, 2 unsure`.
+
+    `now` is how many of the invitations are those of the run that just ended.
+    """
     counts = counted_out(status)
     told = [name for name in TOLD if counts[name]]
     if counts["invited"] and counts["added"] == counts["invited"]:
         told.remove("added")
-    return ", ".join(f"{counts[name]:,} {name}" for name in told) or "nobody added yet"
+    words = {name: f"{counts[name]:,} {name}" for name in told}
+    if counts["invited"]:
+        words["invited"] = _invited(counts["invited"], status.get("withdrawn_since", 0), now)
+    return ", ".join(words.values()) or "nobody added yet"
+
+
+def _invited(number: int, since: int, now: int | None) -> str:
+    words = f"{number:,} invited"
+    if now is not None and now != number:
+        words = f"{f'{now:,}' if now else 'none'} invited now, {number:,} in all"
+    return words + (f" ({since:,} of them withdrawn since)" if since else "")
 
 
 def counted_out(status: Mapping[str, Any]) -> dict[str, int]:
-    """Count those who are held apart from those who wait for the next run."""
-    held = status.get("held", 0)
-    return {**status["counts"], "held": held, "waiting": status["counts"]["waiting"] - held}
+    """Count apart who is held, and waits for no run, and who was withdrawn after an email."""
+    counts, held = status["counts"], status.get("held", 0)
+    return {
+        **counts,
+        "held": held,
+        "waiting": counts["waiting"] - held,
+        "withdrawn": counts["withdrawn"] - status.get("withdrawn_since", 0),
+    }
 
 
 def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:

@@ -229,7 +229,8 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     from flows.cli.approve import lines_of
     from flows.ending import BESIDE
 
-    say(f"{one.key}: {summary(status)}", as_json=as_json)
+    now = one.end.invited if one.end else None
+    say(f"{one.key}: {summary(status, now)}", as_json=as_json)
     if isinstance(one.error, CampaignError):
         explain(one.error)
         return one.error.exit_code
