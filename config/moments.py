@@ -26,6 +26,15 @@ class NotAMoment(ValueError):
     """A text that is no wall time; the text of the error says what was wanted instead."""
 
 
+def in_zone(at: datetime, zone: str | None, *, seconds: bool = False) -> str:
+    """Write a moment (aware) as the people of a campaign read it, with the zone's name; None is
+    that of this machine.
+    """
+    wall = at.astimezone(ZoneInfo(zone) if zone else None)
+    shown = f"{wall:%Y-%m-%d %H:%M:%S}" if seconds else f"{wall:%Y-%m-%d %H:%M}"
+    return f"{shown} ({zone or wall.tzname()})"
+
+
 def wall_time(typed: str) -> datetime:
     """Read `2026-12-01 09:00`, also with `T` or `:00`, or `Dec 1, 2026 9:00 am`, as a naive time.
 

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from config.email_key import email_key
 from config.errors import CampaignError
+from config.moments import in_zone
 from data.states import AttemptState, Operation, Step
 
 PATIENCE = timedelta(minutes=15)  # so long a gateway may still be at work on a request
@@ -74,6 +75,7 @@ class Doubt:
     first_name: str = ""
     last_name: str = ""
     candidate_id: int | None = None
+    timezone: str | None = None  # the campaign's
 
     @property
     def again_from(self) -> datetime:
@@ -203,7 +205,7 @@ def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
     if at < doubt.again_from and not soon:
         return (
             "the service may still be at work on this; it may be sent again from "
-            f"{doubt.again_from.astimezone():%Y-%m-%d %H:%M}, or at once with --now"
+            f"{in_zone(doubt.again_from, doubt.timezone)}, or at once with --now"
         )
     return None
 
@@ -249,6 +251,6 @@ def no_resend(person: Invited, at: datetime) -> str | None:
         # Without this, withdrawing and resending would get round the wait for `again`.
         return (
             "was settled without an answer of the service, which may still be at work: "
-            f"wait until {person.doubt.again_from.astimezone():%Y-%m-%d %H:%M}"
+            f"wait until {in_zone(person.doubt.again_from, person.doubt.timezone)}"
         )
     return None

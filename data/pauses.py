@@ -8,29 +8,33 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from data.tables import Pause, table_of
+from data.tables import Campaign, Pause, table_of
 
+campaign = table_of(Campaign)
 pauses = table_of(Pause)
 
 # Composed once: it is asked before every wave.
-_STANDING = select(pauses).where(
-    pauses.c.campaign_key == bindparam("wanted"), pauses.c.resumed_at.is_(None)
+_STANDING = (
+    select(pauses.c.who, pauses.c.why, pauses.c.paused_at, campaign.c.timezone)
+    .outerjoin(campaign, campaign.c.key == pauses.c.campaign_key)
+    .where(pauses.c.campaign_key == bindparam("wanted"), pauses.c.resumed_at.is_(None))
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Paused:
-    """Who paused a campaign, when and why."""
+    """Who paused a campaign, when and why; `timezone` is the campaign's, if it is known here."""
 
     who: str
     why: str
     since: datetime
+    timezone: str | None = None
 
 
 def standing(connection: Connection, key: str) -> Paused | None:
     """The pause that holds a campaign now; None where nothing does."""
     found = connection.execute(_STANDING, {"wanted": key}).first()
-    return None if found is None else Paused(found.who, found.why, found.paused_at)
+    return None if found is None else Paused(*found)
 
 
 def pause(connection: Connection, key: str, who: str, why: str, at: datetime) -> Paused:
@@ -39,7 +43,7 @@ def pause(connection: Connection, key: str, who: str, why: str, at: datetime) ->
     if before is not None:
         return before
     connection.execute(insert(pauses).values(campaign_key=key, who=who, why=why, paused_at=at))
-    return Paused(who, why, at)
+    return standing(connection, key) or Paused(who, why, at)
 
 
 def resume(connection: Connection, key: str, who: str, why: str, at: datetime) -> Paused | None:

@@ -34,6 +34,7 @@ attempt = table_of(Attempt)
 decision = table_of(Decision)
 runs = table_of(Run)
 
+_its = campaign.alias("its")
 SEEN: tuple[Any, ...] = (
     attempt.c.id,
     attempt.c.claimed_at,
@@ -41,6 +42,10 @@ SEEN: tuple[Any, ...] = (
     attempt.c.status,
     attempt.c.evidence,
     attempt.c.run_id,
+    select(_its.c.timezone)
+    .where(_its.c.id == attempt.c.campaign_id)
+    .scalar_subquery()
+    .label("timezone"),
 )
 _WHO: tuple[Any, ...] = (
     *SEEN,
@@ -130,6 +135,7 @@ def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt
         alive=row.run_id in alive,
         phase=row.phase,
         status=row.status,
+        timezone=row.timezone,
         # Of one of many people in a request, their own line says more than the whole of it.
         evidence=seen.get("why") or row.evidence,
         row=seen.get("row"),

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 from config.errors import CampaignError
+from config.moments import in_zone
 from config.service_address import canonical
 from config.settings import LocalSettings, ServiceSettings
 from config.timetable import Timetable
@@ -233,7 +234,7 @@ def _heed_a_pause(ledger: Ledger, key: str) -> None:
 def paused_by(key: str, paused: Paused) -> str:
     """Say who paused a campaign, and what lets it go on."""
     why = f": {paused.why}" if paused.why else ""
-    since = f"{paused.since:%Y-%m-%d %H:%M} UTC"
+    since = in_zone(paused.since, paused.timezone)
     return (
         f"It was paused by {paused.who} on {since}{why}. To go on: campaign resume {key}, "
         "then the same run again."

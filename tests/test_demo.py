@@ -2,6 +2,8 @@
 
 import email
 import os
+import re
+import shlex
 import subprocess
 from email import policy
 from pathlib import Path
@@ -19,7 +21,7 @@ from tests.trapped_folder import trapped
 def test_the_demo_twice_in_an_empty_home(tmp_path: Path) -> None:
     """It ends well, shows seven invitations and seven links, and its second run sends nothing."""
     environment = {
-        "PATH": os.environ["PATH"],
+        "PATH": "/usr/bin:/bin",  # no `campaign` there
         "HOME": str(tmp_path / "home"),
         "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
     }
@@ -34,6 +36,18 @@ def test_the_demo_twice_in_an_empty_home(tmp_path: Path) -> None:
     assert "received 12 requests, then 0 requests" in shown[0].stdout
     assert "received 0 requests, then 0 requests" in shown[1].stdout
     assert [end.stderr for end in shown] == ["", ""]
+    assert not list((tmp_path / "home").rglob("*")), "something of the demo is among their own"
+    for end in shown:
+        offered = re.findall(r"\S*campaign (?:new|sandbox|links|run|status|settle) .*", end.stdout)
+        assert [line.split()[:2] for line in offered] == [
+            [str(CAMPAIGN), "sandbox"],
+            [str(CAMPAIGN), "new"],
+        ]
+        written = subprocess.run(
+            shlex.split(offered[1]), env=environment, cwd=tmp_path, check=False
+        )
+        assert written.returncode == 0
+        (tmp_path / "hiring.yaml").unlink()
 
     [folder] = (tmp_path / "out" / "demo").iterdir()
     letters = [

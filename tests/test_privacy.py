@@ -19,7 +19,7 @@ from flows.order import Asked, Desk, conduct
 from flows.showing import summary
 from sandbox.faults import Fault
 from tasks.retention import forget_due
-from tasks.standing import standing
+from tasks.standing import counts_of
 from tests.databases import ledger_at
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import definition, intent
@@ -167,7 +167,7 @@ def test_whoever_was_forgotten_is_called_so_and_offered_to_nobody(desk: Doubtful
     with desk.ledger() as ledger:
         known = ledger.campaign(KEY)
         assert known is not None
-        told = standing(ledger, known)["counts"]
+        told = counts_of(ledger, known)
         page = summary(known, told, ledger.candidates(known.id), [], reason=None, written=None)
     assert page.count("5003") == 1 and "| [" not in page
 

@@ -15,6 +15,7 @@ from io import StringIO
 from itertools import product
 from pathlib import Path
 from threading import Timer
+from zoneinfo import ZoneInfo
 
 import pytest
 from sqlalchemy import func, select, update
@@ -338,6 +339,30 @@ def test_only_what_is_unsure_can_be_settled(desk: DoubtfulCampaign) -> None:
     assert answer.err.splitlines()[-1] == "5 verdicts cannot be taken, so nothing was decided."
     assert desk.steps(ZOE) == ("done", "unsure")
     assert desk.decisions() == []
+
+
+def test_every_screen_of_a_campaign_has_its_time_zone(desk: DoubtfulCampaign) -> None:
+    """Whoever compares two of them compares like with like, and the zone is named."""
+    text = DEFINITION.replace(
+        "{name: Backend engineer", "{timezone: Asia/Tokyo, name: Backend engineer"
+    )
+    desk.file.write_text(text, encoding="utf-8")
+    desk.run(Fault("lost", "invite", email=ADA))
+    today = f"{datetime.now(ZoneInfo('Asia/Tokyo')):%Y-%m-%d}"
+    moment = rf"{today} \d\d:\d\d(:\d\d)? \(Asia/Tokyo\)"
+    more = "  - {first_name: New, last_name: Person, email1: new@example.com}\n"
+    desk.file.write_text(text + more, encoding="utf-8")
+    for words in (
+        ("pause", KEY, "--why", "a look"),
+        ("status", KEY),
+        ("plan", desk.file),
+        ("settle", KEY),
+        ("settle", KEY, "--invites", "again", "--why", "nothing came"),
+    ):
+        answer = desk.type(*words)
+        shown = answer.out + answer.err
+        assert len(re.findall(moment, shown)) == len(re.findall(r"20\d\d-\d\d-\d\d \d", shown)) > 0
+    assert len(re.findall(moment, desk.type("status", KEY).out)) == 2
 
 
 def test_an_id_of_somebody_else_is_refused(desk: DoubtfulCampaign) -> None:

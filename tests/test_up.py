@@ -239,18 +239,28 @@ def test_a_taken_port_is_told(desk: Desk) -> None:
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 
-@pytest.mark.parametrize("laid", ["taken", "hiring/inbox", "/proc/nope"])
+@pytest.mark.parametrize("laid", ["taken", "hiring/inbox", "/proc/self"])
 def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str) -> None:
     """A file in its place, or a file system that takes none: nothing is started, and the message
     says what to type."""
     place = desk.folder.parent / laid
-    if laid != "/proc/nope":
+    if laid != "/proc/self":
         place.write_text("not a folder")
     folder = place.parent if place.name == "inbox" else place
     end = desk.type("up", folder)
     assert (end.code, "Traceback" in end.err) == (2, False), end.err
     assert f"{folder / 'inbox'} cannot be the inbox" in end.err
     assert "campaign up FOLDER" in end.err
+    assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
+
+
+def test_a_folder_that_is_not_there_is_a_slip(desk: Desk) -> None:
+    """Nothing is made and nothing started: whoever means it makes the folder."""
+    folder = desk.folder.parent / "hirng"
+    end = desk.type("up", folder)
+    assert (end.code, "Traceback" in end.err) == (2, False), end.err
+    assert f"There is no folder {folder}" in end.err and f"mkdir {folder}" in end.err
+    assert not folder.exists()
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 

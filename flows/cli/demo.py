@@ -1,9 +1,12 @@
 """`campaign demo`: the sample campaign through the real flow, against the sandbox."""
 
 import os
+import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from shutil import which
 from typing import TYPE_CHECKING
 
 import config
@@ -30,8 +33,8 @@ def demo() -> None:
     """
     from flows.temporary_server import temporary_server
 
-    # One Prefect server for both runs.
-    with temporary_server(), _sandbox() as (service, folder), _settings(service, folder):
+    # One Prefect server for both runs, with a record of its own.
+    with _sandbox() as (service, folder), _settings(service, folder), temporary_server():
         sample = _sample(folder)
         say(
             f"A sandbox of the assessment service answers at {service.url}; no real email is sent.",
@@ -51,12 +54,20 @@ def demo() -> None:
         if second:
             raise DemoFailed("The second run should have sent nothing.")
     port = service.url.rpartition(":")[2]
-    look = command("sandbox", "--port", port, "--folder", folder / "sandbox")
+    look = _typed("sandbox", "--port", port, "--folder", folder / "sandbox")
     say(
         "",
         f"To see the outbox in a browser: {look}",
-        f"To write a campaign of your own: {command('new', 'hiring.yaml')}",
+        f"To write a campaign of your own: {_typed('new', 'hiring.yaml')}",
     )
+
+
+def _typed(*words: object) -> str:
+    """Write what to type, also where the environment of this program is not on the PATH."""
+    written = command(*words)
+    if which("campaign"):
+        return written
+    return written.replace("campaign", shlex.quote(sys.argv[0]), 1)
 
 
 @contextmanager
@@ -91,8 +102,12 @@ def _sandbox() -> "Iterator[tuple[Sandbox, Path]]":
 
 @contextmanager
 def _settings(service: "Sandbox", folder: Path) -> Iterator[None]:
-    """Lead this process to the sandbox and to a ledger of the demo's own."""
+    """Lead this process to the sandbox and to a ledger, and a Prefect, of the demo's own."""
     before = dict(os.environ)
+    for name in [name for name in os.environ if name.startswith("PREFECT_")]:
+        del os.environ[name]
+    os.environ["PREFECT_HOME"] = str(folder / "prefect")
+    os.environ["PREFECT_PROFILES_PATH"] = str(folder / "prefect" / "profiles.toml")
     os.environ.update(service.environment())
     os.environ["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{folder / LEDGER}"
     os.environ["CAMPAIGN_OUTPUT_DIR"] = str(folder)
@@ -116,7 +131,7 @@ def _run(service: "Sandbox", sample: Path) -> int:
     from flows.cli.running import Typed, run_files
 
     before = service.api_requests()
-    if run_files(Typed((sample,))):
+    if run_files(Typed((sample,), goes_on=False)):
         raise DemoFailed("The demo's campaign did not complete; the lines above say why.")
     return service.api_requests() - before
 

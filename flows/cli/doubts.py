@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from config.email_key import email_key
+from config.moments import in_zone
 from data.doubts import WORDS, Doubt, Doubts, Word
 from data.states import Operation
 from flows.cli.speech import command, counted, say, say_table
@@ -104,8 +105,8 @@ def words(doubt: Doubt) -> str:
 
 
 def sent_at(doubt: Doubt) -> str:
-    """Write when the request was sent, in the time of this machine."""
-    return f"{doubt.sent_at.astimezone():%Y-%m-%d %H:%M:%S}"
+    """Write when the request was sent, in the campaign's time."""
+    return in_zone(doubt.sent_at, doubt.timezone, seconds=True)
 
 
 def as_json(doubt: Doubt) -> dict[str, Any]:

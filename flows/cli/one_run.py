@@ -44,6 +44,7 @@ class OneRun:
     digest: str = ""
     doubtful: "frozenset[Place]" = frozenset()
     agreed: Agreed | None = None
+    goes_on: bool = True  # whoever typed it is told what to type next
     end: "Finish | None" = None
     error: Exception | None = None
 

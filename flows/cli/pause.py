@@ -22,10 +22,12 @@ def pause(key: Key, why: Why = "", who: Who = None) -> None:
 
     A run at work ends once it has the answers to what is on its way; no other run sends anything.
     """
+    from config.moments import in_zone
+
     with ledger_with(key) as ledger:
         stands = ledger.pause(key, who or login_name(), why)
     say(
-        f"{key}: paused by {stands.who} since {stands.since.astimezone():%Y-%m-%d %H:%M}",
+        f"{key}: paused by {stands.who} since {in_zone(stands.since, stands.timezone)}",
         f"  go on: {command('resume', key)}",
     )
 

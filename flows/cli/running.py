@@ -66,13 +66,17 @@ def run(
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """What was typed after `campaign run`: files, and how they are to be run."""
+    """What was typed after `campaign run`: files, and how they are to be run.
+
+    `goes_on`: whoever typed it is told what to type next.
+    """
 
     files: tuple[Path, ...]
     campaign: Path | None = None
     only: tuple[str, ...] = ()
     accept_removed: bool = False
     keep_project: bool = False
+    goes_on: bool = True
 
 
 def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int:
@@ -153,6 +157,7 @@ def _as_typed(typed: Typed, file: Path, definition: "Definition", reading: "Read
         typed.keep_project,
         reading.digest,
         reading.doubtful,
+        goes_on=typed.goes_on,
     )
 
 
@@ -251,7 +256,7 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         complain(f"  receipt: {one.end.receipt}")
     for line in _left_alone(one.end):
         say(f"  {line}; see: {command('plan', *one.typed)}", as_json=as_json)
-    steps = next_steps(status, *one.typed)
+    steps = next_steps(status, *one.typed) if one.goes_on else []
     if one.end.reason == BESIDE:
         steps = beside_a_run(steps, one.key)
     for line in steps:

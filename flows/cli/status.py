@@ -156,11 +156,12 @@ def clean_up_line(item: Mapping[str, Any]) -> str:
 
 def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     """Tell what keeps every run from sending, and what to type about it."""
+    from config.moments import in_zone
     from data.approvals import Standing
     from tasks.timing import kept_timetable
 
     if (paused := ledger.paused(key)) is not None:
-        since = f"{paused.since.astimezone():%Y-%m-%d %H:%M}"
+        since = in_zone(paused.since, paused.timezone)
         yield f"  paused    by {paused.who} since {since}; go on: {command('resume', key)}"
     known = ledger.campaign(key)
     if known is not None and known.send_invites:
@@ -199,13 +200,14 @@ def _call(stand: Mapping[str, Any], name: str) -> str:
 
 
 def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
+    from config.moments import in_zone
     from data.idle_runs import SENT_NOTHING
     from flows.cli.plan import last_run_lives
 
     run = ledger.last_run(campaign.id)
     if run is None:
         return "none yet"
-    began = f"began {run.started_at.astimezone():%Y-%m-%d %H:%M}"
+    began = f"began {in_zone(run.started_at, campaign.timezone)}"
     if run.ended_at is not None:
         ended = str(run.ending).replace("_", " ")
         if run.process_start == SENT_NOTHING:

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from config.definition import Definition
+from config.moments import in_zone
 from data.ledger import Ledger
 from data.remaining import Remaining
 from tasks.timing import over
@@ -41,5 +42,5 @@ def stop(
     if paused is None:
         return None
     why = f": {paused.why}" if paused.why else ""
-    since = f"{paused.since.astimezone():%Y-%m-%d %H:%M}"
+    since = in_zone(paused.since, paused.timezone)
     return Stop(Cause.PAUSED, f"paused by {paused.who} since {since}{why}")

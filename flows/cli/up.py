@@ -1,6 +1,7 @@
 """`campaign up`: Prefect's server with its pages, the schedules and the inbox, until stopped."""
 
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -27,6 +28,18 @@ class CannotStart(CampaignError):
     """The port is taken, or the server did not come up, or it went away."""
 
 
+class NoFolder(CampaignError):
+    """There is no folder of that name: a slip, most likely; nothing was made or started."""
+
+    exit_code = 2
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            f"There is no folder {folder}. Nothing was made or started. Type the name of your "
+            f"campaigns' folder again, or begin a new one: mkdir {shlex.quote(str(folder))}"
+        )
+
+
 class NoInbox(CampaignError):
     """The folder that was named cannot hold an inbox; nothing was started."""
 
@@ -41,8 +54,9 @@ class NoInbox(CampaignError):
 
 def up(
     folder: Annotated[
-        Path, typer.Argument(help="Your campaigns; the folder inbox in it is watched.")
-    ] = Path("campaigns"),
+        Path | None,
+        typer.Argument(help="Your campaigns; the folder inbox in it is watched. Else: campaigns."),
+    ] = None,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Where Prefect's pages are.")] = 4200,
 ) -> None:
     """Start everything: Prefect's pages, the schedules, and the inbox.
@@ -54,6 +68,9 @@ def up(
     from config.settings import load_local
     from flows.prefect_settings import prepare
 
+    if folder is not None and not folder.exists():
+        raise NoFolder(folder)
+    folder = folder or Path("campaigns")
     inbox = folder / "inbox"
     _make(inbox)
     _check_free(port)
