@@ -17,6 +17,7 @@ from config.workbooks.process import received
 from config.workbooks.shapes import Unfit
 from tests.sheets.books import PLAIN
 from tests.sheets.broken import changed, replaced
+from tests.sheets.shapes import Book
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
 
 pytestmark = pytest.mark.skipif(
@@ -127,6 +128,19 @@ def billion_laughs() -> bytes:
     return with_document_type(billion_laughs_of("a"), f"&a{LAUGHS};")
 
 
+def late_and_harmless(part: str, whole: bytes, encoding: str) -> bytes:
+    """A document type that declares nothing, far behind the beginning of one part."""
+
+    def change(name: str, data: bytes) -> bytes:
+        if name != part:
+            return data
+        without_head = re.sub(r"<\?xml[^>]*\?>\s*", "", data.decode())
+        head = f"<?xml version='1.0' encoding='{encoding}'?><!--{' ' * 100_000}-->"
+        return f"{head}<?a b?><!DOCTYPE x>{without_head}".encode(encoding)
+
+    return changed(whole, change)
+
+
 def long_cell() -> bytes:
     return replaced(b">Ada<", b">" + b"x" * 10_000_000 + b"<", "sharedStrings")()
 
@@ -165,7 +179,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "lying-bomb.xlsx": (lying_bomb, "damaged"),
     "entity.xlsx": (foreign_entity, "declares XML entities"),
     "laughs.xlsx": (billion_laughs, "declares XML entities"),
-    "late-laughs.xlsx": (late_document_type, "damaged"),
+    "late-laughs.xlsx": (late_document_type, "declares XML entities"),
     "long-cell.xlsx": (long_cell, "Candidates!A2, first_name: found a text of 10,000,000"),
     "long-cell.csv": (
         lambda: b"first name,last name,email\nA,B," + b"x" * 10_000_000,
@@ -221,6 +235,25 @@ def test_a_hostile_file_gets_a_clear_error(name: str) -> None:
     assert (code, "Traceback" in said) == (2, False)
     assert name in said
     assert wanted in said
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("kind", [by_xlsxwriter, by_hand])
+def test_a_document_type_is_refused_wherever_it_stands(
+    kind: Callable[[Book], bytes], encoding: str
+) -> None:
+    """In every part that is XML, behind any comment, in any encoding."""
+    whole = kind(PLAIN)
+    received(whole, ())
+    parts = [name for name in zipfile.ZipFile(io.BytesIO(whole)).namelist() if is_xml(name)]
+    assert "xl/workbook.xml" in parts or "content.xml" in parts
+    for part in parts:
+        with pytest.raises(Unfit, match="declares XML entities"):
+            received(late_and_harmless(part, whole, encoding), ())
+
+
+def is_xml(name: str) -> bool:
+    return name.endswith((".xml", ".rels", ".vml")) and not name.startswith("META-INF/")
 
 
 def busy() -> bytes:

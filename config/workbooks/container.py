@@ -5,8 +5,10 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Literal
 from xml.etree.ElementTree import Element, iterparse
+from xml.parsers import expat
 
 from config.workbooks.shapes import DAMAGED, PROTECTED, Unfit
 
@@ -15,13 +17,13 @@ ARCHIVE = b"PK\x03\x04"
 # A workbook of 100,000 people unpacks to 40 MB; a few kilobytes can unpack to gigabytes.
 LARGEST_UNPACKED = 256 * 2**20
 MOST_MEMBERS = 10_000
+XML = (".xml", ".rels", ".vml")
 Event = Literal["start", "end"]
 
 # What the parts of a damaged archive raise while they are unpacked.
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
 
 _MARKUP = re.compile(rb"\s*<(?:!doctype html|html|\?xml|table|head|body)", re.IGNORECASE)
-_ENTITIES = re.compile(rb"<!(?:DOCTYPE|ENTITY)", re.IGNORECASE)
 
 
 def old_format(data: bytes) -> bool:
@@ -48,7 +50,33 @@ def archive_of(data: bytes) -> zipfile.ZipFile:
         raise Unfit(f"this workbook unpacks to {size}, which no campaign needs")
     if any(member.flag_bits & 1 for member in members):
         raise Unfit(PROTECTED)
+    for member in members:
+        if member.filename.endswith(XML) and not member.filename.startswith("META-INF/"):
+            with suppress(*BROKEN, expat.ExpatError):  # said where such a part is needed
+                _refuse_document_type(archive, member)
     return archive
+
+
+def _refuse_document_type(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+    """Look through all that stands before the first element, however much it is. Raises Unfit.
+
+    What a document type declares would read other files, or grow without end.
+    """
+    begun = False
+
+    def refuse(*_: object) -> None:
+        raise Unfit("this workbook declares XML entities, which no spreadsheet program writes")
+
+    def begin(*_: object) -> None:
+        nonlocal begun
+        begun = True
+
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = begin
+    with archive.open(part) as stream:
+        while not begun and (piece := stream.read(4096)):
+            parser.Parse(piece)
 
 
 def _instead(data: bytes) -> str:
@@ -63,15 +91,8 @@ def _instead(data: bytes) -> str:
 
 
 def elements(archive: zipfile.ZipFile, part: str, *events: Event) -> Iterator[tuple[str, Element]]:
-    """Go through the XML of a part. Raises Unfit where the part declares entities.
-
-    No program writes them into a workbook: they would read other files, or grow without end.
-    """
-    with archive.open(part) as stream:
-        head = stream.read(4096).replace(b"\0", b"")
-    if _ENTITIES.search(head):
-        raise Unfit("this workbook declares XML entities, which no spreadsheet program writes")
-    # No other file is ever read, and what a document declares is refused above.
+    """Go through the XML of a part."""
+    # No other file is ever read, and what declares anything was refused with the whole archive.
     with archive.open(part) as stream:
         yield from iterparse(stream, events=events or ("end",))  # noqa: S314
 
