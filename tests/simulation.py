@@ -301,7 +301,8 @@ class World:
         """The command line's run: conduct, and whatever a person may meet there."""
         await asyncio.sleep(delay)
         named = KEY if self.dice.random() < 0.7 else None
-        asked = Asked(self.workshop.folder / "sim.yaml", named)
+        # Definitions name the problem by its id or its title, and who types knows that both are it.
+        asked = Asked(self.workshop.folder / "sim.yaml", named, keep_project=True)
         desk = Desk(self.ledger, SERVICE, self.local)
         try:
             finish = await self.see(program, lambda: conduct(asked, desk))
