@@ -1,4 +1,5 @@
-"""A first Ctrl-C or SIGTERM ends sending gently: what is in flight still gets its answer.
+"""A first Ctrl-C, SIGTERM or SIGHUP ends sending gently: what is in flight still gets its answer.
+So does a closed terminal or pipe, where there is nobody left to read.
 
 Campaigns may run side by side in one process: a signal is meant for all of them. On a terminal,
 Ctrl-C reaches every process of a command, and the one that serves runs passes it on as well: what
@@ -7,15 +8,19 @@ follows within `SAME` seconds is one and the same wish.
 
 import asyncio
 import logging
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Protocol
 
 INTERRUPTED = "The run was interrupted."
+AT_ONCE = "Interrupted. What was recorded stands; the same command goes on from there."
 SAME = 1.0
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stoppable(Protocol):
@@ -30,14 +35,17 @@ class _Ears:
     def __init__(self) -> None:
         self.under_way: list[Stoppable] = []
         self._loop = asyncio.get_running_loop()
-        self._before = {number: signal.getsignal(number) for number in SIGNALS}
+        before = {number: signal.getsignal(number) for number in SIGNALS}
+        if before[signal.SIGHUP] is signal.SIG_IGN:
+            del before[signal.SIGHUP]  # nohup: it is meant to outlive its terminal
+        self._before = before
         self._ends: asyncio.TimerHandle | None = None
         self._ended = False
 
     def listen(self) -> None:
         """Take the signals, unless the first of them has had its effect."""
         if not self._ended:
-            for number in SIGNALS:
+            for number in self._before:
                 self._loop.add_signal_handler(number, self._hear)
 
     def end(self) -> None:
@@ -49,11 +57,36 @@ class _Ears:
             self._loop.remove_signal_handler(number)
             signal.signal(number, handler)
 
-    def _hear(self) -> None:
+    def stop(self) -> None:
+        """Stop everything under way."""
         for one in self.under_way:
             one.stop(INTERRUPTED)
+
+    def _hear(self) -> None:
+        self.stop()
         if self._ends is None:
-            self._ends = self._loop.call_later(SAME, self.end)
+            self._ends = self._loop.call_later(SAME, self._end_and_hear_once_more)
+
+    def _end_and_hear_once_more(self) -> None:
+        """A second Ctrl-C breaks off what is under way; a third, what that leaves to be done."""
+        self.end()
+        before = self._before[signal.SIGINT]
+
+        def second(number: int, frame: FrameType | None) -> None:
+            signal.signal(signal.SIGINT, _at_once)
+            if callable(before):
+                before(number, frame)
+
+        if callable(before):
+            signal.signal(signal.SIGINT, second)
+
+
+def _at_once(*_: object) -> None:
+    """End without any more ado: Python would show a stack trace of wherever it is."""
+    try:
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"{AT_ONCE}\n".encode())
+    finally:
+        os._exit(130)
 
 
 _ears: list[_Ears] = []  # at most one
@@ -78,6 +111,13 @@ def stopping_on_signals(gate: Stoppable) -> Iterator[None]:
         if not ears.under_way:
             _ears.remove(ears)
             ears.end()
+
+
+def nobody_reads() -> bool:
+    """Stop everything under way, as a signal does; False where nothing is."""
+    for ears in _ears:
+        ears.stop()
+    return bool(_ears)
 
 
 def listen_again() -> None:

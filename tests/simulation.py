@@ -408,8 +408,11 @@ class World:
                     await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
                     self.move_the_clock(number)
         except ExceptionGroup as together:
-            # A history breaks at one place; the group around it would hide which rule that was.
-            raise together.exceptions[0] from None
+            # A history breaks at one place; the groups around it would hide which rule that was.
+            broken: BaseException = together
+            while isinstance(broken, BaseExceptionGroup):
+                broken = broken.exceptions[0]
+            raise broken from None
 
     async def meanwhile(self) -> None:
         """While some programs stand still, a person comes by, settles and runs the campaign."""

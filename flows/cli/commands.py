@@ -5,6 +5,7 @@
 """
 
 import os
+import signal
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -124,9 +125,12 @@ def carry_out() -> int:
         explain(error)
         return error.exit_code
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         code = 130
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 0
     if code == 130:
-        complain("Interrupted. What was recorded stands; the same command goes on from there.")
+        from flows.interrupts import AT_ONCE
+
+        complain(AT_ONCE)
     return code

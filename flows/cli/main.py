@@ -1,6 +1,8 @@
 """The command `campaign`: it prepares its own process first, before anything heavy is imported."""
 
+import errno
 import os
+import signal
 import sys
 
 from flows.cli import garbage
@@ -20,8 +22,15 @@ def main() -> None:
     try:
         code = carry_out()
         sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader has gone (`| head`): the rest has nowhere to go, at exit neither.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        if error.errno not in (errno.EPIPE, errno.EIO):
+            raise
+        # The reader has gone (`| head`, a closed terminal): the rest has nowhere to go, at exit
+        # neither.
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            os.dup2(nowhere, stream.fileno())
         code = 1
+    # All is done and said: a Ctrl-C while Python takes itself apart shows no stack.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.exit(code)

@@ -30,10 +30,20 @@ def tolerate_every_encoding() -> None:
 
 
 def say(*lines: str, as_json: bool = False) -> None:
-    """Tell a person, line by line; beside the JSON object when a program asked."""
+    """Tell a person, line by line; beside the JSON object when a program asked.
+
+    Where nobody reads any more, a run that is under way comes to its end, and nothing is said.
+    """
     stream = sys.stderr if as_json else sys.stdout
     for line in lines:
-        print(printable(line), file=stream, flush=True)
+        try:
+            print(printable(line), file=stream, flush=True)
+        except OSError:
+            from flows.interrupts import nobody_reads
+
+            if not nobody_reads():
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def say_at_length(lines: Sequence[str]) -> None:

@@ -1,11 +1,11 @@
-"""How a command is stopped by a person, with Ctrl-C or SIGTERM."""
+"""How a command is stopped by a person: with Ctrl-C, SIGTERM, or a terminal that is closed."""
 
 import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-STOPS = (signal.SIGINT, signal.SIGTERM)
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
