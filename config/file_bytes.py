@@ -1,6 +1,7 @@
 """The bytes and the text of a file that a person named, or a sentence saying why there are none."""
 
 import codecs
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,15 @@ LARGEST = 48 * 2**20
 REST = 0.5
 PATIENCE = 5.0
 WRITTEN_NOW = "this file is being written at this moment, and nothing of it was read; save it first"
+# Settings begin with NAME=value, perhaps after comments; our own may stand anywhere.
+SECRETS = re.compile(
+    r"\A(?:[ \t]*(?:#[^\n]*|\r)?\n)*[ \t]*(?:export +)?[A-Z][A-Z0-9_]*="
+    r"|^[ \t]*(?:export +)?(?:ASSESSMENT|assessment)_\w+ *=|^-----BEGIN ",
+    re.MULTILINE,
+)
+HOLDS_SECRETS = (
+    "this file holds settings or a key, and nothing of it is shown; wanted a definition, or a table"
+)
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     # Before the next one, which begins alike.
@@ -78,7 +88,8 @@ def _look(path: Path) -> tuple[int, int, int, int, int]:
 def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
     """Decode by the byte-order mark, else by the first of some encodings that fits.
 
-    Raises BadInput with the line on which the text ends to be one.
+    Raises BadInput with the line on which the text ends to be one, and for a text of secrets:
+    complaints about a table quote it.
     """
     marked = [encoding for mark, encoding in MARKS if data.startswith(mark)][:1]
     marked = marked or _two_bytes_a_letter(data)
@@ -88,9 +99,13 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
     line = 1
     for encoding in marked or encodings:
         try:
-            return data.decode(encoding)
+            text = data.decode(encoding)
         except UnicodeDecodeError as error:
             line = data.count(b"\n", 0, error.start) + 1
+            continue
+        if SECRETS.search(text, 0, 65536):
+            raise BadInput([Problem(Place(file), message=HOLDS_SECRETS)])
+        return text
     message = "this is not text in UTF-8; save the file as UTF-8"
     raise BadInput([Problem(Place(file, line), message=message)])
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from config.do_not_contact import read_do_not_contact
 from config.errors import BadInput
 from config.reading import read_campaigns
 from data.backup import NoBackup, back_up
@@ -60,6 +61,37 @@ def test_a_copy_of_the_ledger_goes_where_it_was_told(tmp_path: Path) -> None:
     with pytest.raises(NoBackup):
         back_up(tmp_path / "ledger.db", tmp_path / "again.db")
     assert elsewhere.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ASSESSMENT_CLIENT_SECRET=hush-1\nCAMPAIGN_KEEP=1 day\n",
+        "# made by hand\n\nexport AWS_KEY='hush,2;3'\n",
+        "[service]\nassessment_client_secret = hush: 4\n",
+        "-----BEGIN PRIVATE KEY-----\nhush5\n",
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("kind", ["csv", "yaml", "list"])
+def test_what_holds_secrets_is_quoted_nowhere(
+    tmp_path: Path, text: str, encoding: str, kind: str
+) -> None:
+    """A `.env` under the name of a table, or linked there, is refused by what it is."""
+    (tmp_path / ".env").write_text(text, encoding)
+    file = tmp_path / ("a.yaml" if kind == "yaml" else "people.csv")
+    file.symlink_to(tmp_path / ".env")
+    with pytest.raises(BadInput) as wrong:
+        if kind == "list":
+            read_do_not_contact(file)
+        elif kind == "yaml":
+            read_campaigns(file)
+        else:
+            good = tmp_path / "good.yaml"
+            good.write_text("campaign: a\nproject: {name: A}\nproblem: 1\n")
+            read_campaigns(file, good)
+    [problem] = wrong.value.problems
+    assert "holds settings or a key, and nothing of it is shown" in str(problem)
 
 
 @pytest.mark.parametrize(
