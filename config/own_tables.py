@@ -109,7 +109,8 @@ def _own_wishes(file: Path) -> Wishes:
     except BadInput:
         return Wishes({})  # a table of people only
     options = (written.fields.get("candidates") for written in campaigns)
-    return wishes_of(next((one for one in options if isinstance(one, Mapping)), {}))
+    said = (one for one in options if isinstance(one, Mapping))
+    return wishes_of(next((one for one in said if one.keys() - {"when_unsure"}), {}))
 
 
 def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:

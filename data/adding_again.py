@@ -5,8 +5,9 @@ lists it. The invitation goes by the person's row here, so it stays a single one
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Connection, bindparam, select, update
 
 from data.doubts import By, Decided, Word
 from data.row_ranges import read as rows_in
@@ -28,6 +29,14 @@ _UNSURE = select(candidate.c.add_attempt, candidate.c.id).where(
     candidate.c.campaign_id == bindparam("of"),
     candidate.c.add_state == Step.UNSURE,
     candidate.c.listed,  # whoever is gone from the definition would wait for ever
+)
+_WAIT = (
+    update(candidate)
+    .where(
+        candidate.c.id.in_(bindparam("rows", expanding=True)),
+        candidate.c.add_state == Step.REFUSED,
+    )
+    .values(add_state=Step.WAITING, why=None)
 )
 _ADDS = select(attempt.c.carried).where(
     attempt.c.campaign_id == bindparam("of"),
@@ -51,6 +60,11 @@ def find(connection: Connection, campaign_row: int) -> list[tuple[int, int]]:
     for carried in connection.scalars(_ADDS, {"of": campaign_row}):
         made.update(row for span in rows_in(carried) for row in span if row in people)
     return [(number, row) for number, row in unsure if made[row] < ADDS]
+
+
+def wait_again(connection: Connection, rows: Sequence[int]) -> None:
+    """Have people wait whose add was refused, though nothing is wrong with them."""
+    connection.execute(_WAIT, {"rows": rows})
 
 
 def decide(connection: Connection, campaign_row: int, by: By) -> int:

@@ -1,6 +1,6 @@
 """What is left over in the web application, as the journal and the decisions have it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, exists, or_, select
@@ -90,14 +90,32 @@ def _doubles(connection: Connection, campaign_row: int) -> list[AddedAgain]:
         .order_by(candidate.c.id)
     )
     return [
-        AddedAgain(number, person.id, person.email1, person.candidate_id, double)
+        double
         for person in found
         if person.id in rows or person.add_state != Step.DONE
-        for number, spans in adds.items()
-        if any(person.id in span for span in spans)
-        for double in known.get((number, person.id), [None])
-        if double is not None or number != person.add_attempt
+        for double in _doubles_of(person, adds, known)
     ]
+
+
+def _doubles_of(
+    person: Row[Any],
+    adds: Mapping[int, Sequence[range]],
+    known: Mapping[tuple[int, int], Sequence[int]],
+) -> Iterator[AddedAgain]:
+    """What may be there of one person besides the one in use: by their adds, oldest first."""
+    carried = [n for n, spans in adds.items() if any(person.id in span for span in spans)]
+    who = (person.id, person.email1, person.candidate_id)
+    told = {number: known.get((number, person.id), ()) for number in carried}
+    # Read in a list: nobody knows which of the earlier adds brought each of them.
+    unplaced = len(told.get(person.add_attempt, ()))
+    for number in carried:
+        for double in told[number]:
+            yield AddedAgain(number, *who, double)
+        if not told[number] and number != person.add_attempt:
+            if unplaced > 0:
+                unplaced -= 1
+            else:
+                yield AddedAgain(number, *who)
 
 
 def _in_several(adds: Iterable[Sequence[range]]) -> set[int]:

@@ -87,11 +87,13 @@ class Doubt:
 class Doubts:
     """Everything unsure in a campaign, and the ids that are somebody's already.
 
+    `refused` are adds that the service said no to: they may be made again, and nothing else.
     `people` are candidate ids of this campaign; `projects` are those of the service's other
     campaigns, and `elsewhere` the email keys of their people by candidate id.
     """
 
     steps: tuple[Doubt, ...]
+    refused: tuple[Doubt, ...] = ()
     people: frozenset[int] = frozenset()
     projects: frozenset[int] = frozenset()
     elsewhere: Mapping[int, Collection[str]] = field(default_factory=dict)
@@ -151,14 +153,21 @@ def objections(
     steps: dict[tuple[int | None, int | None], Doubt] = {
         (doubt.attempt, doubt.row): doubt for doubt in doubts.steps
     }
+    refused = {(doubt.attempt, doubt.row) for doubt in doubts.refused}
     found: dict[int, str] = {}
     met: set[tuple[int | None, int | None]] = set()
     given: set[int] = set()
+    named = {(one.attempt, one.row) for one in decided if one.word is Word.ID}
     for position, one in enumerate(decided):
         place = (one.attempt, one.row)
         doubt = steps.get(place)
-        if doubt is None:
-            objection: str | None = "this is not unsure any more"
+        if one.word is Word.DOUBLE and doubt is not None and place in named:
+            # Beside the id of this person: the same list has them once more.
+            objection: str | None = _clash(doubt, one, doubts, given)
+        elif place in refused and one.word is Word.AGAIN:
+            objection = None
+        elif doubt is None:
+            objection = "this is not unsure any more"
         elif place in met:
             objection = "this has a verdict already"
         else:
@@ -233,7 +242,8 @@ _NOT_ADDED = {
     Step.WAITING: "is not added yet: the next run adds and invites",
     Step.SENDING: "is being added by a run right now",
     Step.UNSURE: "may have been added: settle that first",
-    Step.REFUSED: "was refused when added: mend the row in the definition, then run again",
+    Step.REFUSED: "was refused when added: mend the row in the definition, then run again; where "
+    "the fault was elsewhere: campaign settle KEY --candidates again --why TEXT",
 }
 
 

@@ -146,6 +146,11 @@ class Judging(LedgerPart):
         by = By(adding_again.THE_DEFINITION, "", self._now())
         return adding_again.decide(connection, campaign_row, by)
 
+    @writing
+    def wait_again(self, connection: Connection, rows: Sequence[int]) -> None:
+        """Have these candidates, whose add was refused, wait for another one."""
+        adding_again.wait_again(connection, rows)
+
     @reading
     def clean_up(self, connection: Connection, campaign_row: int) -> list[LeftOver]:
         """What a person must remove by hand in the web application."""

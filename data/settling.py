@@ -59,6 +59,16 @@ _WHO: tuple[Any, ...] = (
 
 
 # What is unsure, in the order sent. Composed once: each person's command and each look asks.
+_REFUSED = (
+    select(*_WHO)
+    .join(candidate, attempt.c.id == candidate.c.add_attempt)
+    .where(
+        candidate.c.campaign_id == bindparam("of"),
+        candidate.c.add_state == Step.REFUSED,
+        candidate.c.listed,
+    )
+    .order_by(attempt.c.id, candidate.c.id)
+)
 _UNSURE: dict[Operation, Select[Any]] = {
     operation: select(*SEEN)
     .join(campaign, attempt.c.id == number)
@@ -99,8 +109,10 @@ def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
         steps += doubts_in(connection, operation, found, at)
     people = connection.scalars(_IDS_HERE, {"of": campaign_row})
     others = _at_the_same_service(connection, campaign_row)
+    refused = connection.execute(_REFUSED, {"of": campaign_row}).all()
     return Doubts(
         tuple(steps),
+        tuple(doubts_in(connection, Operation.ADD, refused, at)),
         frozenset(people),
         frozenset(project for project in others.values() if project is not None),
         _people_of_others(connection, list(others), steps),
@@ -174,10 +186,12 @@ def settle(
     if refused := objections(doubts, decided, by.at, soon=soon):
         raise NotDecided(refused)
     operations: dict[tuple[int | None, int | None], Operation] = {
-        (doubt.attempt, doubt.row): doubt.operation for doubt in doubts.steps
+        (doubt.attempt, doubt.row): doubt.operation for doubt in (*doubts.steps, *doubts.refused)
     }
     groups: dict[tuple[Operation, Word], list[Decided]] = {}
     for one in decided:
+        if one.word is Word.DOUBLE:
+            continue  # written down beside the verdict, for clean-up
         groups.setdefault((operations[one.attempt, one.row], one.word), []).append(one)
     for (operation, word), some in groups.items():
         if operation is Operation.ADD:
@@ -206,7 +220,7 @@ def _settle_call(
 
 
 def settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
-    """Put the adds of some people where a verdict puts them, if they are unsure still."""
+    """Put the adds of some people where a verdict puts them, if they are no further still."""
     values: dict[str, Any] = {
         "add_state": MOVES[word][0],
         "candidate_id": bindparam("number"),
@@ -217,7 +231,11 @@ def settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by:
         values["invite_state"] = Step.WITHDRAWN
     connection.execute(
         update(candidate)
-        .where(candidate.c.id == bindparam("person"), candidate.c.add_state == Step.UNSURE)
+        .where(
+            candidate.c.id == bindparam("person"),
+            # Not `in`, which many rows at once do not take.
+            (candidate.c.add_state == Step.UNSURE) | (candidate.c.add_state == Step.REFUSED),
+        )
         .values(values),
         [{"person": one.row, "number": one.value} for one in some],
     )

@@ -28,7 +28,7 @@ from flows.parts import in_parts
 from flows.work import Desk, Work, heed, heed_others, heed_the_ledger, paused_by, working
 from tasks.approval import held_back, plan_of
 from tasks.asked import Asked, Wanted, intent_of, left_out, look_up, what_is_left
-from tasks.candidates import add
+from tasks.candidates import Refusals, add
 from tasks.held import follow_the_list
 from tasks.links import see_where_links_go, write_links
 from tasks.preflight import preflight
@@ -250,6 +250,7 @@ async def _send_one(work: Work, order: Order) -> None:
 async def _add_people(work: Work) -> None:
     ledger, project = work.desk.ledger, work.campaign().project_id
     size = work.desk.local.candidates_per_request
+    refusals = Refusals()
 
     async def some(part: Sequence[int]) -> None:
         for start in range(0, len(part), size):
@@ -257,9 +258,13 @@ async def _add_people(work: Work) -> None:
             if project is None or work.gate.stopped:
                 return
             batch = part[start : start + size]
-            adding = add(work.sender, ledger, project, batch, each=work.desk.hears)
+            adding = add(work.sender, ledger, project, batch, refusals, each=work.desk.hears)
             # Others are asked while the request is under way: whoever says no stops the next one.
             await asyncio.gather(adding, heed_others(work))
+            if refusals.everybody:
+                await work.journal.flush()
+                await asyncio.to_thread(ledger.wait_again, refusals.rows)
+                work.gate.stop(refusals.why)
         await work.journal.flush()
 
     again = True

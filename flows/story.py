@@ -28,7 +28,7 @@ from data.events import (
 )
 from data.records import CORRECTED
 from data.states import AttemptState, Operation
-from flows.cli.doubts import REACHED
+from flows.cli.doubts import HOW_FAR
 from flows.cli.speech import counted
 
 NAMED = 5  # of the people that one verdict is about
@@ -50,10 +50,10 @@ VERDICTS: Mapping[tuple[Operation | None, str], str] = {
     (Operation.ADD, Word.AGAIN): "not in the project, to be added again",
     (Operation.ADD, Word.ADD_AGAIN): "perhaps in the project, to be added once more",
     (Operation.ADD, Word.DOUBLE): "in the project once more",
-    (Operation.ADD, Word.WITHDRAW): "left as it is, neither added nor invited",
+    (Operation.ADD, Word.WITHDRAW): "not to be added or invited any more",
     (Operation.INVITE, Word.SENT): "the invitation arrived",
     (Operation.INVITE, Word.AGAIN): "no invitation arrived, to be sent again",
-    (Operation.INVITE, Word.WITHDRAW): "left as it is, nothing more is sent",
+    (Operation.INVITE, Word.WITHDRAW): "not to be invited any more",
 }
 
 # Decisions that settle no doubt.
@@ -245,7 +245,7 @@ def _how(event: Request) -> str:
     elif event.came_to is AttemptState.NOT_SENT:
         far = "nothing left"
     else:
-        far = REACHED.get(event.phase, "not known")
+        far = HOW_FAR.get(event.phase, "not known")
         far = "not known how far it got" if far == "not known" else far
     if event.ended_at is None or event.status is None:
         return far

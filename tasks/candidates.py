@@ -1,17 +1,18 @@
 """Adding candidates in bulk (interface 4.5), and halving a batch that is refused as a whole."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from config.errors import CampaignError
 from data.claims import Claimed
 from data.ledger import Ledger
 from data.remaining import Known
 from data.states import Operation
+from tasks.breaker import IN_A_ROW
 from tasks.sending import Learned, Prepared, Sender, Sent
 from tasks.service import wire
 from tasks.service.exchange import Exchange
-from tasks.service.verdict import Then
+from tasks.service.verdict import Proof, Then
 from tasks.service.wire import CandidateBody
 
 
@@ -65,29 +66,87 @@ def _body(person: Known) -> CandidateBody:
     }
 
 
+@dataclass(slots=True)
+class Refusals:
+    """Single candidates that were refused alike, one after another, with nobody added in between.
+
+    So many of them say that it is not about them: adding stops, and they wait like everybody else.
+    """
+
+    words: str = ""
+    rows: list[int] = field(default_factory=list)
+
+    def heard(self, sent: Sent, *, added: bool) -> None:
+        """Take one add into account, in the order in which they are made.
+
+        `added`: somebody of its batch was, so that the bad rows of it are to blame themselves.
+        """
+        alone = sent.judged.then is Then.ROW
+        if added or (alone and sent.judged.reason != self.words):
+            self.rows.clear()
+        if alone and not added:
+            self.words = sent.judged.reason
+            self.rows += sent.claimed.rows
+
+    @property
+    def everybody(self) -> bool:
+        return len(self.rows) >= IN_A_ROW
+
+    @property
+    def why(self) -> str:
+        """Say why adding stops."""
+        return (
+            f"{len(self.rows)} candidates were refused in the same words, each by itself, and "
+            "nobody was added in between: it is hardly about them. So adding stopped, and "
+            f"everybody waits. {self.words}"
+        )
+
+
 async def add(
     sender: Sender,
     ledger: Ledger,
     project_id: int,
     rows: Sequence[int],
+    refusals: Refusals,
     *,
     each: Callable[[Sent], None] = lambda _: None,
 ) -> None:
     """Add candidates; a batch refused as a whole is halved until the bad rows stand alone.
 
+    Until anybody of it was added, whoever is refused alone has the next one tried far from there:
+    bad rows often stand together, and a refusal that hits everybody shows after a few requests.
     One request at a time: an answer lost here leaves doubt about every row of the request.
     """
 
     async def add_one_after_another() -> None:
         waiting = [tuple(rows)]
-        while waiting:
+        added = False
+        while waiting and not refusals.everybody:
             batch = waiting.pop(0)
             sent = await sender.send(AddCandidates(ledger, project_id, batch))
             if sent is None:
                 continue
             each(sent)
+            added = added or sent.judged.proof is Proof.DONE
+            refusals.heard(sent, added=added)
             if sent.judged.then is Then.HALVE:
                 middle = len(sent.claimed.rows) // 2
                 waiting[:0] = [sent.claimed.rows[:middle], sent.claimed.rows[middle:]]
+            elif refusals.rows and waiting:
+                waiting = far_from_here(waiting)
 
     await sender.see_through(add_one_after_another())
+
+
+def far_from_here(waiting: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    """Put the middle row of the largest batch first, by itself."""
+    at = max(range(len(waiting)), key=lambda batch: len(waiting[batch]))
+    batch = waiting[at]
+    middle = len(batch) // 2
+    pieces = [batch[:middle], batch[middle + 1 :]]
+    return [
+        (batch[middle],),
+        *waiting[:at],
+        *(piece for piece in pieces if piece),
+        *waiting[at + 1 :],
+    ]

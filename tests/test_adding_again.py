@@ -39,11 +39,12 @@ def add(small: Small, *names: str) -> object:
 
 
 def die_while_adding(small: Small, *names: str) -> object:
-    """A run that died in the middle of an add, and the next look at it."""
+    """A run that died in the middle of an add, and the next one."""
     claimed = add(small, *names)
     assert claimed is not None
     recovery.OWN_RUNS.clear()
     small.ledger.recover(small.begun.campaign)
+    small.begun = small.ledger.begin("a", None, None)
     return claimed
 
 

@@ -99,7 +99,7 @@ def test_a_story_reads_as_it_happened(campaign: DoubtfulCampaign) -> None:
     answer = campaign.type("history", KEY)
     assert answer.code == 0
     lines = [re.sub(r"\d+ ms", "1 ms", line[12:]) for line in answer.out.splitlines()]
-    at = lines.index("invite Zoe@Example.com: unsure, settled since (left whole)")
+    at = lines.index("invite Zoe@Example.com: unsure, settled since (sent completely, no answer)")
     assert lines[at + 1] == (
         "The request left, but no answer came back: the invitation may have been sent."
     )

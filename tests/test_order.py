@@ -141,6 +141,48 @@ def test_a_refused_row_is_skipped_until_it_is_worded_otherwise(tmp_path: Path) -
         assert set(office.emails().values()) == {1}
 
 
+def test_one_refusal_that_hits_everybody_stops_after_a_few_requests(tmp_path: Path) -> None:
+    """A stage that does not exist refuses all alike: nobody is left out, and all wait."""
+    with Sandbox() as service:
+        office = Office.at(tmp_path, service, candidates_per_request=100)
+        path = office.write("stage", people(*(f"person{number}" for number in range(250))))
+        no = Fault("status", "add_candidates", status=422, count=None)
+        for _ in range(2):
+            service.faults.clear()
+            service.faults.add(no)
+            before = office.changing().count("add_candidates")
+            end = office.run(path)
+            assert end.ending is Ending.STOPPED
+            assert "3 candidates were refused in the same words" in str(end.reason)
+            assert "status 422" in str(end.reason)
+            assert (end.counts["refused"], end.counts["waiting"]) == (0, 250)
+            assert office.changing().count("add_candidates") - before <= 3 * 7
+        service.faults.clear()
+        assert office.run(path).ending is Ending.COMPLETED
+        assert len(office.emails()) == 250 and set(office.emails().values()) == {1}
+
+
+@pytest.mark.parametrize("bad", [range(3), range(40, 48), range(1, 60, 7), range(1, 60)])
+def test_many_bad_rows_are_refused_alone_and_stop_nothing(tmp_path: Path, bad: range) -> None:
+    """However they stand together: as long as the service adds anybody, they are to blame."""
+    refused = {f"person{number}@example.com" for number in bad}
+    with Sandbox(refuse_emails=refused) as service:
+        office = Office.at(tmp_path, service, candidates_per_request=60)
+        end = office.run(office.write("mixed", people(*(f"person{n}" for n in range(60)))))
+        assert (end.ending, end.counts["refused"]) == (Ending.NEEDS_ATTENTION, len(bad))
+        assert len(office.emails()) == 60 - len(bad)
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_where_few_are_refused_they_are_refused(tmp_path: Path, number: int) -> None:
+    """Two people alike prove nothing about everybody."""
+    with Sandbox() as service:
+        service.faults.add(Fault("status", "add_candidates", status=422, count=None))
+        office = Office.at(tmp_path, service)
+        end = office.run(office.write("few", people(*("ada", "bo")[:number])))
+        assert (end.ending, end.counts["refused"]) == (Ending.NEEDS_ATTENTION, number)
+
+
 def test_a_batch_too_large_for_the_service_is_halved(tmp_path: Path) -> None:
     """How many candidates fit a request is not shown (interface 8): a 413 is survived."""
     with Sandbox(max_candidates_per_request=3) as service:

@@ -107,7 +107,7 @@ def test_refusals_doubts_and_verdicts_are_told_with_their_reasons(
         f"Ada Lovelace <{ADA}>"
     )
     doubts = section(said, "Unsure now")
-    assert f"Zoë Müller <{ZOE}> | left whole" in doubts and GRACE in doubts
+    assert f"Zoë Müller <{ZOE}> | sent completely, no answer" in doubts and GRACE in doubts
     assert section(said, "Settled by a person") == "No verdict was needed."
     campaign.settle("--invites", "sent", "--why", "both have it")
     said = str(Text(page(campaign, "--names")))

@@ -87,6 +87,31 @@ def test_a_refused_invitation_is_tried_once_more(desk: DoubtfulCampaign) -> None
     assert generations == {ADA: 1, ZOE: 2, GRACE: 1}
 
 
+def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) -> None:
+    """What was wrong may have been mended at the service: a resend says what to type, and it works.
+
+    The run before names the same command.
+    """
+    no = [Fault("status", "add_candidates", status=422, email=e, count=None) for e in (ZOE, ADA)]
+    desk.run(*no)
+    refused = [email for email in EMAILS if desk.steps(email)[0] == "refused"]
+    assert refused == [ADA, ZOE]
+    told = f"campaign settle {KEY} --candidates again --why TEXT"
+    assert f"refused, mended elsewhere: {told}" in desk.type("status", KEY).out
+    answer = desk.type("resend", KEY, refused[0], "--why", "mended there", "--yes")
+    assert (answer.code, told in answer.err) == (2, True)
+    answer = desk.settle("--candidates", "again", "--why", "the stage exists now")
+    assert answer.code == 0, answer.err
+    assert f"{len(refused)} verdict" in answer.out
+    assert {(word, why) for word, _, _, why in desk.decisions()} == {
+        ("again", "the stage exists now")
+    }
+    desk.run()
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+    answer = desk.settle("--candidates", "again", "--why", "once more")
+    assert (answer.code, "none is unsure" in answer.err) == (2, True)
+
+
 def test_who_was_withdrawn_comes_back(desk: DoubtfulCampaign) -> None:
     """Withdrawn before being added: added and invited, once each, after all."""
     desk.run(Fault("lost", "add_candidates"))

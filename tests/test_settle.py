@@ -650,7 +650,10 @@ def test_listing_says_what_happened_and_what_to_type(desk: DoubtfulCampaign) -> 
     [zoe] = [line for line in answer.out.splitlines() if ZOE in line]
     [grace] = [line for line in answer.out.splitlines() if GRACE in line]
     assert datetime.fromisoformat(zoe[:19]).astimezone() <= datetime.now().astimezone()
-    assert "left whole" in zoe and "no answer came back: the invitation may have been sent." in zoe
+    assert (
+        "sent completely, no answer" in zoe
+        and "no answer came back: the invitation may have been sent." in zoe
+    )
     assert "was answered, status 504" in grace
     assert f"campaign settle {KEY} --invites sent" in answer.out
     assert f"campaign settle {KEY} --invites again --why TEXT" in answer.out
@@ -838,7 +841,18 @@ def test_a_terminal_is_asked_one_by_one(desk: DoubtfulCampaign) -> None:
     assert desk.decisions()[1][3] == "left us"
 
 
-@pytest.mark.parametrize("answers", [("stop",), ()], ids=["stop", "end of input"])
+def test_at_the_question_again_may_be_said_at_once(desk: DoubtfulCampaign) -> None:
+    """What cannot be typed there is not named: `again now` is, and works."""
+    desk.run(NEVER_CAME)
+    desk.at_terminal("again", "again now", "asked her")
+    answer = desk.settle()
+    assert answer.code == 0
+    assert "or at once by typing  again now." in answer.out
+    assert "--now" not in answer.out
+    assert desk.steps(ZOE) == ("done", "waiting")
+
+
+@pytest.mark.parametrize("answers", [("quit",), ("stop",), ()], ids=["quit", "stop", "nothing"])
 def test_asking_ends_when_told(desk: DoubtfulCampaign, answers: tuple[str, ...]) -> None:
     """Nothing is settled by leaving."""
     desk.run(LOST_INVITE)
@@ -882,7 +896,7 @@ def test_a_real_terminal_is_asked(desk: DoubtfulCampaign) -> None:
     watch.start()
     seen = b""
     try:
-        while b"Your verdict [leave it]: " not in seen:
+        while b"Your verdict (Enter: decide later): " not in seen:
             seen += os.read(near, 4096)
         os.write(near, b"sent\n")
         assert person.wait() == 0

@@ -64,7 +64,7 @@ def request(operation: Operation, came_to: AttemptState, *people: int, **more: o
         (decided("id", ADD, 1, value="9"), "settled p1: is in the project, its id is 9"),
         (decided("sent", INVITE, 1, 2), "settled p1, p2: the invitation arrived"),
         (decided("sent", INVITE, *range(9)), "settled 9 candidates: the invitation arrived"),
-        (decided("withdraw", INVITE, 1), "settled p1: left as it is, nothing more is sent"),
+        (decided("withdraw", INVITE, 1), "settled p1: not to be invited any more"),
         (decided("withdraw", None, 1), "withdrew p1"),
         (decided("resend", INVITE, 1), "wants p1 invited once more"),
         (decided("correct", None, 1, value="2"), "corrected p1 to p2"),
@@ -138,7 +138,7 @@ def test_an_event_is_told_in_a_line(event: Event, lines: list[str]) -> None:
         ),
         (
             request(INVITE, AttemptState.UNSURE, 1, status=None, phase=2, settled=True),
-            "invite p1: unsure, settled since (left whole)",
+            "invite p1: unsure, settled since (sent completely, no answer)",
         ),
         (
             request(INVITE, AttemptState.NOT_SENT, 1, status=None, phase=0),

@@ -1,6 +1,6 @@
 """The last lines of a command: what happened to each campaign, and what to type next."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -53,11 +53,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     steps = []
     if counts["unsure"] or "unsure" in calls:
         steps.append(f"unsure: {command('settle', key)}")
-    if "refused" in calls or any(person["add"] == "refused" for person in people):
-        steps.append(f"refused: mend {file}, then {again}")
-    if any(person["invite"] == "refused" for person in people):
-        # Other wording no longer reaches a person who was added (interface 4: no update).
-        steps.append(f"refused invitations, and why: {command('status', key)}")
+    steps += _refused(key, calls, people, f"mend {file}, then {again}")
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(_waiting(status, again))
     held = [one for one in status.get("holds", ()) if one["cause"] != Cause.LISTED]
@@ -71,6 +67,24 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if status.get("clean_up"):
         steps.append(f"remove by hand: {command('clean-up', key)}")
     return steps
+
+
+def _refused(
+    key: str, calls: Sequence[str], people: Sequence[Mapping[str, Any]], mend: str
+) -> Iterator[str]:
+    """What may be done about what the service refused: the fault may be anywhere."""
+    why = ("--why", "TEXT")
+    added = any(person["add"] == "refused" for person in people)
+    invited = any(person["invite"] == "refused" for person in people)
+    if added or "refused" in calls:
+        yield f"refused: {mend}"
+    if added:
+        yield f"refused, mended elsewhere: {command('settle', key, '--candidates', 'again', *why)}"
+    if invited:
+        # Other wording no longer reaches a person who was added (interface 4: no update).
+        yield f"refused: invite one again: {command('resend', key, 'EMAIL', *why)}"
+    if added or invited:
+        yield f"refused: leave one out: {command('withdraw', key, 'EMAIL', *why)}"
 
 
 def beside_a_run(steps: Sequence[str], key: str) -> list[str]:

@@ -22,7 +22,7 @@ STEPS = {
     Operation.ADD: "add",
     Operation.INVITE: "invite",
 }
-# By tasks/service/exchange.py, Phase; None was never recorded.
+# By tasks/service/exchange.py, Phase; None was never recorded. What programs read.
 REACHED: Mapping[int | None, str] = {
     None: "not known",
     0: "not known",
@@ -30,6 +30,8 @@ REACHED: Mapping[int | None, str] = {
     2: "left whole",
     3: "was answered",
 }
+# The same for people.
+HOW_FAR = {**REACHED, 2: "sent completely, no answer"}
 MEANS = {
     (Operation.CREATE, Word.ID): "the project exists; its id goes into value",
     (Operation.CREATE, Word.AGAIN): "there is no project; the next run creates it",
@@ -37,10 +39,10 @@ MEANS = {
     (Operation.ATTACH, Word.AGAIN): "the project has no problem; the next run adds it",
     (Operation.ADD, Word.ID): "the person is in the project; the candidate id goes into value",
     (Operation.ADD, Word.AGAIN): "the person is not there; the next run adds and invites",
-    (Operation.ADD, Word.WITHDRAW): "leave it as it is; nobody is added or invited",
-    (Operation.INVITE, Word.SENT): "the invitation arrived",
-    (Operation.INVITE, Word.AGAIN): "nothing arrived; the next run sends it",
-    (Operation.INVITE, Word.WITHDRAW): "leave it as it is; nothing more is sent",
+    (Operation.ADD, Word.WITHDRAW): "do not add or invite this person any more",
+    (Operation.INVITE, Word.SENT): "the email arrived",
+    (Operation.INVITE, Word.AGAIN): "it did not arrive, send it once more; the next run does",
+    (Operation.INVITE, Word.WITHDRAW): "do not invite this person any more",
 }
 # Of many people in one call, this many are shown; the exported file and `--json` have everyone.
 SHOWN = 50
@@ -87,9 +89,9 @@ def what(doubt: Doubt) -> str:
 
 
 def reached(doubt: Doubt) -> str:
-    """Say how far the request got: `left whole`, `was answered, status 504`."""
+    """Say how far the request got: `began to leave`, `was answered, status 504`."""
     status = f", status {doubt.status}" if doubt.status is not None else ""
-    return REACHED.get(doubt.phase, "not known") + status
+    return HOW_FAR.get(doubt.phase, "not known") + status
 
 
 def meaning(doubt: Doubt) -> str:
@@ -101,7 +103,7 @@ def meaning(doubt: Doubt) -> str:
 def words(doubt: Doubt) -> str:
     """List the verdicts that fit and what each means."""
     fitting = [f"{word} = {MEANS[doubt.operation, word]}" for word in WORDS[doubt.operation]]
-    return "; ".join([*fitting, "empty = leave it unsure"])
+    return "; ".join([*fitting, "empty = decide later"])
 
 
 def sent_at(doubt: Doubt) -> str:
@@ -189,13 +191,14 @@ def to_type(operation: Operation, key: str) -> list[str]:
         ],
         Operation.ADD: [
             ("a person is there", ("--candidate", "EMAIL=ID")),
+            ("a list has them", ("--from", "LIST")),
             ("the others are not", ("--candidates", "again", *why)),
-            ("leave them as they are", ("--candidates", "withdraw", *why)),
+            ("add none of them", ("--candidates", "withdraw", *why)),
         ],
         Operation.INVITE: [
             ("they arrived", ("--invites", "sent")),
             ("they did not arrive", ("--invites", "again", *why)),
-            ("leave them as they are", ("--invites", "withdraw", *why)),
+            ("invite none of them", ("--invites", "withdraw", *why)),
         ],
     }
     width = max(len(found) for found, _ in typed[operation])

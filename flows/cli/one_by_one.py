@@ -1,4 +1,4 @@
-"""Settling at the terminal: one question for each doubt, and "leave it" unless told otherwise."""
+"""Settling at the terminal: one question for each doubt, and nothing decided without an answer."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from data.ledger import Ledger
     from data.tables import Campaign
 
-STOP = "stop"
+QUIT = "quit"
+NOW = f"{Word.AGAIN} now"
 
 
 def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, soon: bool) -> int:
@@ -23,9 +24,9 @@ def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, so
         for word in WORDS[doubt.operation]:
             shown = "ID" if word is Word.ID else word
             say(f"    {shown:<9} {MEANS[doubt.operation, word].partition(';')[0]}")
-        say(f"    {STOP:<9} ask no more")
+        say(f"    {QUIT:<9} stop here, decide the rest later")
         answer = _answered(ledger, campaign, doubt, who, why, soon=soon)
-        if answer == STOP:
+        if answer == QUIT:
             break
         settled += answer == "settled"
     return settled
@@ -34,29 +35,31 @@ def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, so
 def _answered(
     ledger: "Ledger", campaign: "Campaign", doubt: Doubt, who: str, why: str | None, *, soon: bool
 ) -> str:
-    """Ask until there is an answer that can be taken: `settled`, `left` or STOP."""
+    """Ask until there is an answer that can be taken: `settled`, `left` or QUIT."""
     from data.ledger import now
 
     while True:
-        typed = answer_to("  Your verdict [leave it]: ")
-        if typed is None or typed.casefold() == STOP:
-            return STOP
-        if typed.casefold() in ("", "leave", "leave it"):
+        typed = answer_to("  Your verdict (Enter: decide later): ")
+        if typed is None or typed.casefold() in (QUIT, "stop"):
+            return QUIT
+        if not typed:
             return "left"
-        decided = _decided(doubt, typed.casefold())
+        at_once = soon or typed.casefold() == NOW
+        decided = _decided(doubt, Word.AGAIN if typed.casefold() == NOW else typed.casefold())
         if decided is None:
-            say(f"  {typed} is none of these. An empty answer leaves it unsure.")
+            say(f"  {typed} is none of these. Press Enter to decide later.")
             continue
-        refused = objections(ledger.doubts(campaign.id), [decided], now(), soon=soon)
+        refused = objections(ledger.doubts(campaign.id), [decided], now(), soon=at_once)
         if refused:
-            say(f"  Not taken: {refused[0]}.")
+            # What is an option elsewhere is a word here.
+            say(f"  Not taken: {refused[0].replace('with --now', f'by typing  {NOW}')}.")
             continue
         reason = why
         if reason is None and decided.word in (Word.AGAIN, Word.WITHDRAW):
             reason = answer_to("  Why (may be empty): ")
             if reason is None:
-                return STOP
-        ledger.settle(campaign.id, [decided], who, reason or "", soon=soon)
+                return QUIT
+        ledger.settle(campaign.id, [decided], who, reason or "", soon=at_once)
         return "settled"
 
 

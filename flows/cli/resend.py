@@ -1,6 +1,7 @@
 """`campaign resend`: one more invitation for named people, on purpose."""
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -36,9 +37,12 @@ def resend(
     if not why.strip():
         raise typer.BadParameter("a resend is recorded with a reason: --why TEXT")
     with known_campaign(key) as (ledger, campaign):
-        rows = rows_of(
-            ledger, campaign, emails, lambda rows: ledger.against_resending(campaign.id, rows)
-        )
+
+        def against(rows: Sequence[int]) -> dict[int, str]:
+            found = ledger.against_resending(campaign.id, rows)
+            return {at: why.replace(" KEY ", f" {campaign.key} ") for at, why in found.items()}
+
+        rows = rows_of(ledger, campaign, emails, against)
         if not yes and not _agreed(len(rows)):
             say("Nothing was changed.")
             raise typer.Exit(1)

@@ -11,7 +11,8 @@ import typer
 
 from config.errors import BadInput
 from config.places import Place, Problem
-from data.doubts import NEED_A_REASON, Decided, NotDecided, objections
+from data.doubts import NEED_A_REASON, Decided, NotDecided, Word, objections
+from data.states import Operation
 from flows.cli import one_by_one, verdicts_file
 from flows.cli.accepting import accept_ledger
 from flows.cli.arguments import AsJson, Key, run_again
@@ -33,7 +34,7 @@ from flows.cli.settle_options import (
     Output,
     Why,
 )
-from flows.cli.speech import answering, command, complain, counted, print_json, say
+from flows.cli.speech import answer_to, answering, command, complain, counted, print_json, say
 from flows.cli.typed_verdicts import Typed, meant
 from flows.cli.who import Who, login_name
 
@@ -92,8 +93,12 @@ def _one_way_only(
 ) -> None:
     if accepted and (typed or source is not None or export):
         raise typer.BadParameter("--accept-ledger goes alone: it is about the whole ledger")
-    if sum((bool(typed), source is not None, export)) > 1:
-        raise typer.BadParameter("--export, --from and the verdict options go one at a time")
+    beside_a_list = source is not None and typed == Typed(candidates=typed.candidates)
+    if sum((bool(typed) and not beside_a_list, source is not None, export)) > 1:
+        raise typer.BadParameter(
+            "--export, --from and the verdict options go one at a time; only --candidates goes "
+            "with --from LIST, about everybody who is not in it"
+        )
     if output is not None and not export:
         raise typer.BadParameter("-o goes with --export")
 
@@ -120,21 +125,61 @@ def _decided(
     typed: Typed, source: Path | None, standing: Standing, why: str | None, *, soon: bool
 ) -> list[Decided]:
     """Find the verdicts, in a file or in the options. Raises BadInput or NotDecided."""
+    if source is not None and not verdicts_file.is_one(source):
+        return _from_list(source, typed, standing, why, soon=soon)
+    if source is not None and typed:
+        raise typer.BadParameter("--candidates goes with a list of candidates, not with verdicts")
     if source is not None:
-        return _from_file(source, standing, why, soon=soon)
+        rows, problems = verdicts_file.read(source, standing)
+        return _taken(source, rows, problems, standing, why, soon=soon)
     return _from_options(typed, standing, why, soon=soon)
 
 
-def _from_file(path: Path, standing: Standing, why: str | None, *, soon: bool) -> list[Decided]:
-    """Read a file of verdicts. Raises BadInput with everything that is wrong in it."""
+def _from_list(
+    path: Path, typed: Typed, standing: Standing, why: str | None, *, soon: bool
+) -> list[Decided]:
+    """Read the web application's list as verdicts on all unsure adds, and show what it says."""
+    from flows.cli import added_list
+
+    others = None if typed.candidates is None else Word(typed.candidates)
+    rows = added_list.read(path).verdicts(standing.doubts.steps, others)
+    decided = _taken(path, rows, [], standing, why, soon=soon)
+    told = Counter(one.word for one in decided)
+    unsure = sum(one.operation is Operation.ADD for one in standing.doubts.steps)
+    complain(f"{path}: {told[Word.ID]:,} of {counted(unsure, 'unsure add')} in it, with an id")
+    if told[Word.DOUBLE]:
+        complain(f"  {counted(told[Word.DOUBLE], 'record')} more of the same people: to clean-up")
+    if (absent := unsure - told[Word.ID]) > 0:
+        rest = "stay unsure" if others is None else f"settled as {others}"
+        complain(f"  {counted(absent, 'person', 'people')} not in it: {rest}")
+    if others is None and absent > 0:
+        again = command("settle", standing.campaign.key, "--from", path, "--candidates", "again")
+        complain(f"  if the list is complete, they were not added: {again} --why TEXT")
+    if decided and sys.stdin.isatty() and sys.stdout.isatty():
+        answer = answer_to("Take these verdicts? [y/N] ")
+        if (answer or "").casefold() not in ("y", "yes"):
+            say("Nothing was decided.")
+            raise typer.Exit(1)
+    return decided
+
+
+def _taken(
+    path: Path,
+    rows: Sequence[tuple[int, Decided]],
+    problems: list[Problem],
+    standing: Standing,
+    why: str | None,
+    *,
+    soon: bool,
+) -> list[Decided]:
+    """Judge the verdicts of a file, each with its line (0: none); or raise BadInput with all."""
     from data.ledger import now as moment
 
-    rows, problems = verdicts_file.read(path, standing)
     decided = [one for _, one in rows]
     refused = objections(standing.doubts, decided, moment(), soon=soon)
     then = _instead(standing, decided, refused, why, more=bool(problems))
     for position, objection in refused.items():
-        place = Place(str(path), rows[position][0])
+        place = Place(str(path), rows[position][0] or None)
         problems.append(Problem(place, "verdict", message=objection))
     if problems:
         raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0), then=then)

@@ -49,7 +49,10 @@ ForInvites = Annotated[
     Sent | None, typer.Option(help="All unsure invitations: arrived, not arrived, or leave.")
 ]
 Filled = Annotated[
-    Path | None, typer.Option("--from", metavar="FILE", help="The verdicts in a filled-in file.")
+    Path | None,
+    typer.Option(
+        "--from", metavar="FILE", help="Verdicts: a filled-in file, or a list of candidates."
+    ),
 ]
 Export = Annotated[
     bool, typer.Option("--export", help="Write that file, with a row for each doubt.")

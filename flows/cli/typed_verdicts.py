@@ -57,6 +57,8 @@ def meant(typed: Typed, standing: Standing) -> tuple[list[Meant], list[str]]:
     named = {decided.row for _, decided in found}
     for option, operation, word, value in typed.whole():
         some = [one for one in standing.doubts.steps if one.operation is operation]
+        if (operation, word) == (Operation.ADD, Word.AGAIN):
+            some += standing.doubts.refused
         if not some:
             wrong.append(f"{option}: {_where(STEPS[operation], standing)}")
         found += [

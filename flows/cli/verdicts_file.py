@@ -21,6 +21,17 @@ DELIMITERS = (",", ";", "\t")  # a spreadsheet may save with another one than it
 Row = Mapping[str, str]
 
 
+def is_one(path: Path) -> bool:
+    """Whether a file is one of verdicts, whatever became of it, and not a list of candidates."""
+    from config.file_bytes import decoded, file_bytes
+
+    if path.suffix.casefold() != ".csv":
+        return False
+    first = decoded(file_bytes(path), str(path), ("utf-8", "cp1252")).partition("\n")[0]
+    names = {name.strip().casefold() for name in first.split(_delimiter(first))}
+    return bool(names & {"call", "step", "verdict"})
+
+
 def write(doubts: Sequence[Doubt]) -> bytes:
     """Write one row per doubt with verdict and value empty, in UTF-8 without a mark."""
     text = StringIO(newline="")
