@@ -96,10 +96,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         return await _not_begun(wanted, asked, desk, held)
     await asyncio.to_thread(see_where_links_go, desk.local.output_dir, wanted.key)
     async with Service(
-        desk.service,
-        in_flight=desk.local.invites_in_flight,
-        deadline=desk.local.request_deadline,
-        ca_file=desk.local.ca_file,
+        desk.service, deadline=desk.local.request_deadline, ca_file=desk.local.ca_file
     ) as service:
         look = await perform(
             "check the service and the problem", partial(preflight, service, wanted, left)

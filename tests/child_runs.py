@@ -249,7 +249,7 @@ def _warm_up() -> None:
     """Import what every run needs, and make its waits short: they are not what is tried here."""
     import anyio._backends._asyncio  # noqa: F401
     import crash_points  # noqa: F401
-    import httpcore  # noqa: F401
+    import h11  # noqa: F401
     import mutants  # noqa: F401
     from compiled_once import compile_once
 

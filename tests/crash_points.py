@@ -1,9 +1,10 @@
 """Every boundary at which a run can be cut off, and how to cut it off there.
 
 Watched from outside, with nothing in the product that knows of it: each ledger commit (before its
-statements, after them, after the commit), each phase of each request that httpcore traces, and
-the moments around a changing request's call, each flush of a file and each file put in another's
-place (the receipt, the links). To be used in a process that may die of it.
+statements, after them, after the commit), each phase that each request reaches, with the opening
+and the end of its connection, and the moments around a changing request's call, each flush of a
+file and each file put in another's place (the receipt, the links). To be used in a process that
+may die of it.
 """
 
 import os
@@ -14,7 +15,6 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-import httpx
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
@@ -22,8 +22,10 @@ from sqlalchemy.engine.default import DefaultDialect
 
 from sandbox.operations import recognise
 from tasks.service import client
-from tasks.service.channel import Watch
+from tasks.service.channel import Way
 from tasks.service.client import Service
+from tasks.service.conversation import Asked, Conversation
+from tasks.service.exchange import Phase
 
 CALLED = "called"  # claimed, and nothing of it on the wire yet
 RETURNED = "returned"  # judged by nobody yet, recorded nowhere
@@ -91,22 +93,36 @@ def _watch_commits(boundaries: Boundaries) -> None:
 
 
 def _watch_requests(boundaries: Boundaries) -> None:
-    really_exchange, really_take_note = client.exchange, Watch.__call__
+    really_exchange, really_open = client.exchange, Way.open
+    really_reach, really_close = Conversation.reach, Conversation.close
 
-    async def exchange(over: httpx.AsyncClient, request: httpx.Request, **how: Any) -> Any:
-        path = request.url.raw_path.decode()
-        token = about.set(recognise(request.method, path).operation)
+    async def exchange(way: Way, asked: Asked, **how: Any) -> Any:
+        operation = recognise(asked.method.decode(), asked.target.decode()).operation
+        token = about.set(operation)
         try:
-            return await really_exchange(over, request, **how)
+            return await really_exchange(way, asked, **how)
         finally:
             about.reset(token)
 
-    async def take_note(self: Watch, seen: str, info: dict[str, Any]) -> None:
-        boundaries.reach(f"{about.get()} {seen}")
-        await really_take_note(self, seen, info)
+    async def open_it(self: Way) -> Conversation:
+        boundaries.reach(f"{about.get()} connecting")
+        conversation = await really_open(self)
+        boundaries.reach(f"{about.get()} connected")
+        return conversation
+
+    def reach(self: Conversation, phase: Phase) -> None:
+        really_reach(self, phase)
+        if phase > Phase.SENDING:  # nothing lies between the last look and the first byte
+            boundaries.reach(f"{about.get()} {phase.name.lower()}")
+
+    def close(self: Conversation) -> None:
+        really_close(self)
+        boundaries.reach(f"{about.get()} closed")
 
     client.exchange = exchange
-    Watch.__call__ = take_note  # type: ignore[method-assign]
+    Way.open = open_it  # type: ignore[method-assign]
+    Conversation.reach = reach  # type: ignore[method-assign]
+    Conversation.close = close  # type: ignore[method-assign]
 
 
 def _watch_calls(boundaries: Boundaries) -> None:

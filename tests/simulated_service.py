@@ -147,7 +147,6 @@ class Client:
         leaving: Callable[[Request], int],
         settings: ServiceSettings,
         *,
-        in_flight: int,
         deadline: float,
         **_: Any,
     ) -> None:

@@ -34,11 +34,11 @@ class Provider:
 
     def __init__(self, *answers: Exchange) -> None:
         self._answers = answers
-        self.asked: list[tuple[str, dict[str, Any]]] = []
+        self.asked: list[dict[str, Any]] = []
         self.now = 1000.0
 
-    async def send(self, url: str, body: bytes) -> Exchange:
-        self.asked.append((url, json.loads(body)))
+    async def send(self, body: bytes) -> Exchange:
+        self.asked.append(json.loads(body))
         answer = self._answers[min(len(self.asked), len(self._answers)) - 1]
         await asyncio.sleep(0)  # let the others in flight come here too
         return answer
@@ -48,7 +48,7 @@ class Provider:
 
 
 def test_the_request_is_the_one_of_the_interface() -> None:
-    """Interface 4.1: JSON with exactly the four fields, posted to /oauth/token."""
+    """Interface 4.1: JSON with exactly the four fields."""
     provider = Provider(grant())
     asyncio.run(provider.tokens().current())
     wanted = {
@@ -57,7 +57,7 @@ def test_the_request_is_the_one_of_the_interface() -> None:
         "client_secret": SECRET,
         "audience": "https://api.example/audience",
     }
-    assert provider.asked == [("https://auth.example/oauth/token", wanted)]
+    assert provider.asked == [wanted]
 
 
 def test_one_token_is_fetched_for_all_in_flight() -> None:
@@ -186,7 +186,6 @@ REFUSALS = {
     "wrong secret": said(401, {"error": "access_denied"}),
     "bad request": said(400, {"error": "invalid_request"}),
     "forbidden": said(403),
-    "wrong address": said(404),
     "moved": said(302),
     "a page": said(200, b"<html>log in</html>"),
     "no token": said(200, {"token_type": "Bearer"}),
@@ -198,6 +197,15 @@ REFUSALS = {
     "nonsense": said(200, b"[" * 99999),
     "empty": said(200, b""),
 }
+
+
+@pytest.mark.parametrize("status", [404, 405])
+def test_where_nothing_gives_tokens_the_address_is_wrong(status: int) -> None:
+    """A 404 says nothing of the credentials; it is the address that a person has to look at."""
+    provider = Provider(said(status))
+    with pytest.raises(Unreachable, match=rf"ASSESSMENT_AUTH_URL .*\(status {status}\)"):
+        asyncio.run(provider.tokens().current())
+    assert len(provider.asked) == 1
 
 
 @pytest.mark.parametrize("answer", REFUSALS.values(), ids=REFUSALS)
@@ -227,7 +235,7 @@ def test_giving_up_one_call_leaves_the_others_their_token() -> None:
         begun = asyncio.Event()
         answers: Iterator[Callable[[], Any]] = iter([asyncio.Event().wait, begun.wait])
 
-        async def send(_: str, __: bytes) -> Exchange:
+        async def send(_: bytes) -> Exchange:
             begun.set()
             await next(answers)()
             return grant()

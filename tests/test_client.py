@@ -4,16 +4,15 @@ import asyncio
 import gc
 import json
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
-import httpcore
-import httpx
 import pytest
 
-from tasks.service import channel
+from tasks.service import channel, conversation
 from tasks.service.channel import exchange
 from tasks.service.client import Service
+from tasks.service.conversation import Asked, Conversation
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
 from tasks.service.exchange import Exchange, HeldBack, Operation, Phase
 from tasks.service.patience import Patience
@@ -97,6 +96,9 @@ def test_every_api_call_carries_the_bearer_and_json_its_type() -> None:
 
     _, auth, api = using(saying((200, LIST)), do)
     listing, attaching, inviting = api.received
+    for one in (*auth.received, *api.received):
+        assert one.headers["user-agent"] == "hiring-campaigns"
+        assert one.headers["accept-encoding"] == "identity"
     for one in api.received:
         assert one.headers["authorization"] == "Bearer token-1"
         assert "cookie" not in one.headers
@@ -173,15 +175,15 @@ def test_a_changing_request_is_sent_once(status: int) -> None:
     assert (seen.status, len(api.received), len(auth.received)) == (status, 1, 1)
 
 
-def test_connections_are_kept_between_calls_and_closed_at_the_end() -> None:
-    """A wave of calls uses one connection each in flight, not one each call."""
+def test_every_request_has_a_connection_of_its_own() -> None:
+    """What a connection brings after its answer is nobody's: nobody uses it again."""
 
     async def do(service: Service) -> None:
         for _ in range(20):
             await service.call(invite(1, 2))
 
     *_, api = using(saying((200, b"")), do)
-    assert (len(api.received), api.connections) == (20, 1)
+    assert (len(api.received), api.connections) == (20, 20)
 
 
 def test_a_call_leaves_nothing_that_has_to_be_looked_for() -> None:
@@ -193,7 +195,8 @@ def test_a_call_leaves_nothing_that_has_to_be_looked_for() -> None:
         gc.disable()
         try:
             await service.call(invite(1, 2))
-            return sum(isinstance(one, httpx.Response) for one in gc.get_objects())
+            await asyncio.sleep(0)  # asyncio ends a connection in its next step
+            return sum(isinstance(each, Conversation) for each in gc.get_objects())
         finally:
             gc.enable()
 
@@ -219,7 +222,7 @@ def test_as_many_calls_as_asked_are_in_flight() -> None:
         async with (
             listening(always(give_token)) as auth,
             listening(always(reply)) as api,
-            Service(settings_for(auth.url, api.url), in_flight=count, deadline=45) as service,
+            Service(settings_for(auth.url, api.url), deadline=45) as service,
         ):
             seen = await asyncio.gather(*(service.call(invite(1, n)) for n in range(count)))
         return sum(one.status == 200 for one in seen)
@@ -251,7 +254,7 @@ def test_a_complete_empty_body_is_not_a_lost_one() -> None:
 
 def test_an_endless_answer_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A body beyond any answer of the service is not kept; the status is."""
-    monkeypatch.setattr(channel, "LARGEST_BODY", 1000)
+    monkeypatch.setattr(conversation, "LARGEST_BODY", 1000)
     long, *_ = using(saying((200, b"x" * 1001)), lambda service: service.call(invite(1, 2)))
     fits, *_ = using(saying((200, b"x" * 1000)), lambda service: service.call(invite(1, 2)))
     assert (long.status, long.body) == (200, None)
@@ -272,25 +275,23 @@ def test_what_is_held_back_when_it_could_leave_never_leaves(request_: Request) -
     assert (judged.proof, judged.then) == (Proof.NOT_SENT, Then.RETRY)
 
 
-@pytest.mark.parametrize(("request_", "looks"), [(invite(1, 2), 1), (attach_problem(1, 2), 2)])
-def test_a_body_is_held_back_as_well(request_: Request, looks: int) -> None:
-    """Behind its headers there is a moment more: what has begun to leave is in doubt."""
+@pytest.mark.parametrize("request_", [invite(1, 2), attach_problem(1, 2)])
+def test_a_request_leaves_in_one_piece_after_one_look(request_: Request) -> None:
+    """Between headers and a body there is no moment in which a run could be stopped."""
     looked: list[int] = []
+    pieces: list[bytes] = []
 
-    async def hold_the_second_time() -> None:
-        looked.append(1)
-        if len(looked) == 2:
-            raise HeldBack
+    async def look() -> None:
+        looked.append(len(pieces))
 
-    seen, _, api = using(
-        saying((200, b"")), lambda service: service.call(request_, hold_the_second_time)
-    )
-    assert len(looked) == looks
-    whole = looks == 1
-    assert seen.reached == (Phase.ANSWERED if whole else Phase.SENDING)
-    assert len(api.received) == whole
-    judged = verdict(Operation.ATTACH, seen)
-    assert judged.proof is (Proof.DONE if whole else Proof.UNSURE)
+    async def act(_: WireServer, line: Line) -> None:
+        pieces.append(await line.reader.read(65536))
+        await line.answer(200)
+
+    seen, *_ = using(act, lambda service: service.call(request_, look))
+    assert (seen.status, looked) == (200, [0])
+    [whole] = pieces
+    assert whole.endswith(b"\r\n\r\n" + (request_.body or b""))
 
 
 def test_cancelling_a_call_passes() -> None:
@@ -334,90 +335,26 @@ def test_refused_credentials_make_a_call_that_never_began() -> None:
     assert (seen.reached, seen.failure) == (Phase.NOTHING, "CredentialsRefused")
 
 
-# --- a network of our own, for what sockets do too seldom -----------------------------------------
-
-
-class Pipe(httpcore.AsyncNetworkStream):
-    """A connection whose nth write fails and that answers all the same (httpcore's signatures)."""
-
-    def __init__(self, failing_write: int, answer: bytes) -> None:
-        self._failing_write = failing_write
-        self._answer = answer
-        self.writes = 0
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        self.writes += 1
-        if self.writes == self._failing_write:
-            raise httpcore.WriteError("https://user:password@host")
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        answer, self._answer = self._answer, b""
-        return answer
-
-    async def aclose(self) -> None:
-        pass
-
-    def get_extra_info(self, info: str) -> Any:
-        return None
-
-
-class Pipes(httpcore.AsyncNetworkBackend):
-    """A network of one such connection."""
-
-    def __init__(self, pipe: Pipe) -> None:
-        self.pipe = pipe
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        return self.pipe
-
-
-class OverPipes(httpx.AsyncHTTPTransport):
-    """httpx over a network of our own."""
-
-    def __init__(self, pipe: Pipe) -> None:
-        super().__init__(verify=channel.trust())
-        self._pool = httpcore.AsyncConnectionPool(network_backend=Pipes(pipe))
-
-
-def over_pipe(failing_write: int, status: int, headers: Any = ()) -> tuple[Exchange, Pipe]:
-    pipe = Pipe(failing_write, f"HTTP/1.1 {status} X\r\nContent-Length: 2\r\n\r\n{{}}".encode())
-
-    async def run() -> Exchange:
-        async with httpx.AsyncClient(transport=OverPipes(pipe)) as client:
-            request = httpx.Request("POST", "http://h/api", content=b"{}", headers=headers)
-            return await exchange(client, request, ends=asyncio.get_running_loop().time() + 5)
-
-    return asyncio.run(run()), pipe
-
-
-@pytest.mark.parametrize("failing_write", [1, 2])
-def test_a_yes_to_a_request_that_broke_off_is_unsure(failing_write: int) -> None:
-    """httpcore reads on after a failed write; the failure is not forgotten for that."""
-    seen, _ = over_pipe(failing_write, 200)
-    assert (seen.reached, seen.status, seen.body_failed) == (Phase.ANSWERED, 200, True)
-    assert verdict(Operation.ATTACH, seen).proof is Proof.UNSURE
-    whole, _ = over_pipe(0, 200)
-    assert (whole.body_failed, verdict(Operation.ATTACH, whole).proof) == (False, Proof.DONE)
-
-
-@pytest.mark.parametrize(("failing_write", "proof"), [(0, Proof.UNSURE), (2, Proof.NOT_SENT)])
-def test_a_408_to_a_request_that_broke_off_was_not_sent(failing_write: int, proof: Proof) -> None:
-    """408 is a doubt only with the body fully sent."""
-    seen, _ = over_pipe(failing_write, 408)
-    assert verdict(Operation.ATTACH, seen).proof is proof
-
-
 def test_a_header_that_cannot_be_written_sends_nothing() -> None:
     """A local protocol error is raised while the bytes are composed: not one has left."""
-    seen, pipe = over_pipe(0, 200, headers=[(b"X-Bad", b"a\r\nb")])
-    assert (seen.reached, seen.failure, pipe.writes) == (Phase.NOTHING, "LocalProtocolError", 0)
+
+    async def run() -> tuple[Exchange, list[bytes]]:
+        heard: list[bytes] = []
+        over = asyncio.Event()
+
+        async def act(_: WireServer, line: Line) -> None:
+            heard.append(await line.reader.read())
+            over.set()
+
+        async with listening(act) as api:
+            way = channel.Way(api.url, deadline=5)
+            bad = Asked(b"POST", b"/api", [(b"Host", b"h"), (b"X-Bad", b"a\r\nb")])
+            seen = await exchange(way, bad, ends=asyncio.get_running_loop().time() + 5)
+            await over.wait()
+        return seen, heard
+
+    seen, heard = asyncio.run(run())
+    assert (seen.reached, seen.failure, heard) == (Phase.NOTHING, "LocalProtocolError", [b""])
     judged = verdict(Operation.INVITE, seen)
     assert (judged.proof, judged.then) == (Proof.NOT_SENT, "stop")
 

@@ -31,9 +31,10 @@ LEAST_ONCE, LEAST_AGAIN = {"sqlite": 2, "postgresql": 1}, {"sqlite": 5, "postgre
 OPERATIONS = ("create_project", "attach_problem", "add_candidates", "invite")
 MOMENTS = (
     "called",
-    "http11.send_request_headers.started",
-    "http11.send_request_headers.complete",
-    "http11.receive_response_headers.complete",
+    "connected",
+    "sent",
+    "answered",
+    "closed",
     "returned",
 )
 COMMITS = tuple(f"commit {side}" for side in ("before", "inside", "after"))
@@ -93,7 +94,7 @@ def test_a_run_that_stood_still_and_wakes_sends_nothing_twice(
 CLAIMED = [
     (f"{operation} {moment}", machines)
     for operation in reversed(OPERATIONS)
-    for moment in ("called", "http11.send_request_headers.started")
+    for moment in ("called", "connected")
     for machines in ("two, one slept", "two, one paused")
 ]
 
@@ -112,7 +113,7 @@ def test_a_claim_that_waited_too_long_is_not_sent(place: Crashes, stop: str, mac
 @pytest.mark.parametrize(
     ("each_database", "names"),
     [
-        ("sqlite", (*COMMITS, *REQUESTS, "token connection.connect_tcp.started")),
+        ("sqlite", (*COMMITS, *REQUESTS, "token connecting")),
         ("postgresql", (*COMMITS, "invite called", "invite returned")),
     ],
     indirect=["each_database"],

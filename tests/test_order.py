@@ -271,7 +271,7 @@ def test_a_429_pauses_the_whole_campaign(office: Office) -> None:
     office.service.faults.add(
         Fault("status", "invite", status=429, retry_after="1", email="person0@example.com")
     )
-    names = [f"person{number}" for number in range(12)]
+    names = [f"person{number}" for number in range(24)]
     assert office.run(office.write("throttled", people(*names))).ending is Ending.COMPLETED
     assert set(office.emails().values()) == {1}
     requests = office.service.record.of("invite")

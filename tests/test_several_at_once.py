@@ -111,7 +111,7 @@ def test_what_a_run_that_dies_beside_leaves_is_told_as_doubt(tried: Crashes) -> 
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("moment", ["called", "http11.receive_response_headers.started"])
+@pytest.mark.parametrize("moment", ["called", "sent"])
 def test_a_stopped_run_that_wakes_up_sends_nothing_twice(
     tried: Crashes, operation: str, moment: str
 ) -> None:
@@ -152,7 +152,7 @@ def test_a_late_answer_clears_the_doubt_of_a_run_taken_for_dead(tried: Crashes) 
     one_by_one = Scenario("one by one", in_flight=1)  # nothing is being committed meanwhile
     place = tried.place(one_by_one)
     with one_by_one.sandbox() as service:
-        first = stop_at(tried, place, service, "invite http11.receive_response_headers.started")
+        first = stop_at(tried, place, service, "invite sent")
         move_away(place, silent_for=HEARTBEAT_EXPIRES + timedelta(seconds=1))
         assert tried.runs.run(child_run(place, service)).as_asked
         assert steps(place)[Step.UNSURE] == 1

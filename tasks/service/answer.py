@@ -28,6 +28,18 @@ def is_page(body: bytes | None) -> bool:
     return start.lstrip(b" \t\r\n\f\v\0").startswith(b"<")  # a NUL: UTF-16 and UTF-32
 
 
+def kind_of(body: bytes | None) -> str:
+    """Name what a body is, in words of our own: a gateway may repeat our token in its answer."""
+    if not body:
+        return "no body"
+    if is_page(body):
+        return "a web page"
+    answer = parsed(body)
+    return (
+        "no JSON" if answer is None else f"JSON, {'a' if isinstance(answer, list) else 'no'} list"
+    )
+
+
 def no_within(body: bytes | None) -> str | None:
     """Name what says no in a body that came with a 2xx: `success: false`; None: nothing does."""
     answer = parsed(body)

@@ -17,7 +17,7 @@ from tasks.service.patience import Patience, TryAgain
 _UNTOLD_LIFETIME = 300.0
 _LONGEST_MARGIN = 60.0
 
-Send = Callable[[str, bytes], Awaitable[Exchange]]
+Send = Callable[[bytes], Awaitable[Exchange]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Token:
 
 
 class Tokens:
-    """The one source of tokens. `send` posts a JSON body to a URL, once, and never raises."""
+    """The one source of tokens. `send` posts a JSON body for one, once, and never raises."""
 
     def __init__(
         self,
@@ -40,7 +40,6 @@ class Tokens:
         patience: Patience | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._url = f"{settings.auth_url}/oauth/token"
         self._settings = settings
         self._send = send
         self._patience = patience or Patience()
@@ -88,7 +87,7 @@ class Tokens:
                 with attempt:
                     # From before the request: the service counts from somewhere after that.
                     asked_at = self._clock()
-                    seen = self._patience.unless_passing(await self._send(self._url, self._body()))
+                    seen = self._patience.unless_passing(await self._send(self._body()))
         except TryAgain as last:
             raise Unreachable("ASSESSMENT_AUTH_URL", last.why) from None
         value, lifetime = read_token(seen)
@@ -106,7 +105,12 @@ class Tokens:
 
 
 def read_token(seen: Exchange) -> tuple[str, float]:
-    """Read a token and its lifetime in seconds from an answer. Raises CredentialsRefused."""
+    """Read a token and its lifetime in seconds from an answer.
+
+    Raises CredentialsRefused, and Unreachable where nothing gives tokens.
+    """
+    if seen.status in {404, 405}:
+        raise Unreachable("ASSESSMENT_AUTH_URL", f"status {seen.status}")
     if seen.status is None or not 200 <= seen.status < 300:
         raise CredentialsRefused(f"status {seen.status}")
     try:

@@ -1,113 +1,47 @@
-"""One request over the wire, watched phase by phase; whatever happens, an Exchange says how far.
+"""One request over the wire: a connection is opened for it, and an Exchange says how far it got.
 
-The phases come from httpcore's trace events, not from exceptions: the same ReadError can mean that
+What it proves depends on the phase it reached, not on an exception: the same reset can mean that
 nothing left (a proxy hung up) or that an answer was lost.
 """
 
 import asyncio
 import ssl
 import time
+from base64 import b64encode
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import cast
+from urllib.request import getproxies, proxy_bypass
 
+import h11
 import httpx
 
+from tasks.service.conversation import Asked, Conversation
 from tasks.service.exchange import Exchange, Last, Phase
 
-# Requests per httpx client. At the begin and end of each request its pool looks at every idle
-# connection, with a system call each: with one connection there is none to look at.
-IN_FLIGHT = 1
-LARGEST_BODY = 64 * 1024 * 1024  # bytes; a longer answer counts as lost
-_IDLE_SECONDS = 2.0  # an idle connection kept longer may be closed just as we use it
 _CONNECT_SECONDS = 10.0
-_HERE = ("localhost", "127.0.0.1", "[::1]")
+_PLACE_KEPT_SECONDS = 5.0  # a host's address, instead of asking for it with every request
+_HERE = ("localhost", "127.0.0.1", "::1")
+
+# What is wrong with a certificate, by OpenSSL's number for it (X509_V_ERR_...).
+_CERTIFICATES = {
+    9: "CertificateNotYetValid",
+    10: "CertificateExpired",
+    18: "CertificateUnknown",
+    19: "CertificateUnknown",
+    20: "CertificateUnknown",
+    21: "CertificateUnknown",
+    62: "CertificateOfAnotherHost",
+    64: "CertificateOfAnotherHost",
+}
 
 
-class Watch:
-    """How far one request got, told by httpcore's `trace` extension.
+class NoWay(Exception):
+    """No connection that could carry a request. `why` is a name without an address in it."""
 
-    `last` is asked before anything leaves; of a request with a body, between the two parts as well,
-    where the service cannot begin before the rest has come.
-    """
-
-    __slots__ = (
-        "_last",
-        "_ours",
-        "content_type",
-        "date",
-        "reached",
-        "retry_after",
-        "status",
-        "write_failed",
-    )
-
-    def __init__(self, last: Last | None = None) -> None:
-        self._last = last
-        self.reached = Phase.NOTHING
-        self.status: int | None = None
-        self.content_type = ""
-        self.retry_after: str | None = None
-        self.date: str | None = None
-        self.write_failed = False
-        self._ours = False
-
-    async def __call__(self, event: str, info: dict[str, Any]) -> None:
-        """Take note of one event; httpcore awaits this between the steps of a request."""
-        match event:
-            case "http11.send_request_headers.started":
-                # To open a tunnel, a proxy is first sent a CONNECT that carries nothing of ours.
-                self._ours = info["request"].method != b"CONNECT"
-                if self._ours:
-                    await self._look_once_more()
-                    self.reached = Phase.SENDING
-            case "http11.send_request_body.started" if self._ours:
-                if any(name.lower() == b"content-type" for name, _ in info["request"].headers):
-                    await self._look_once_more()
-            case "http11.send_request_body.complete" if self._ours:
-                self.reached = Phase.SENT
-            case "http11.receive_response_headers.complete" if self._ours:
-                self._answered(*info["return_value"])
-            case "http11.send_request_headers.failed" if self._ours:
-                self.write_failed = True
-                if type(info["exception"]).__name__ == "LocalProtocolError":
-                    # Raised while the bytes are composed; writing them is the step after.
-                    self.reached = Phase.NOTHING
-            case "http11.send_request_body.failed" if self._ours:
-                # httpcore swallows a WriteError and reads the answer: this is the only witness.
-                self.write_failed = True
-
-    async def _look_once_more(self) -> None:
-        if self._last is not None:
-            await self._last()
-
-    def _answered(
-        self, _version: bytes, status: int, _reason: bytes, headers: list[tuple[bytes, bytes]]
-    ) -> None:
-        self.reached = Phase.ANSWERED
-        self.status = status
-        for name, value in headers:
-            match name.lower():
-                case b"content-type":
-                    self.content_type = value.decode("latin-1")
-                case b"retry-after":
-                    self.retry_after = value.decode("latin-1")
-                case b"date":
-                    self.date = value.decode("latin-1")
-
-
-class Lane:
-    """One httpx client and how many requests are on it."""
-
-    __slots__ = ("busy", "client")
-
-    def __init__(self, client: httpx.AsyncClient) -> None:
-        self.client = client
-        self.busy = 0
-
-    def load(self) -> int:
-        """Give the number of requests on it now."""
-        return self.busy
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(why)
 
 
 @cache
@@ -117,38 +51,165 @@ def trust(ca_file: Path | None = None) -> ssl.SSLContext:
     `ca_file` is trusted beside the usual ones. Raises OSError.
     """
     trusted = httpx.create_ssl_context()
+    trusted.set_alpn_protocols(["http/1.1"])
     if ca_file is not None:
         trusted.load_verify_locations(ca_file)
     return trusted
 
 
-def open_client(*, deadline: float, ca_file: Path | None = None) -> httpx.AsyncClient:
-    """Open a client that sends what it is told, once: no redirects, no retries, HTTP/1.1 only.
+def proxy_for(url: httpx.URL) -> httpx.URL | None:
+    """Give the environment's proxy for an address; None to this machine.
 
-    Proxies come from the environment, except to this machine. Raises ValueError or ImportError
-    when the environment names a proxy that cannot be used. `deadline` is in seconds.
+    Plain http needs none: settings allow it to this machine only. Raises ValueError for
+    a proxy that cannot be used, whether or not it would be.
     """
-    # Given up well before the deadline: httpcore closes the socket of a handshake that timed out,
-    # and forgets the one of a handshake that was cancelled.
-    connect = min(_CONNECT_SECONDS, deadline / 2)
-    return httpx.AsyncClient(
-        verify=trust(ca_file),
-        http1=True,
-        http2=False,
-        follow_redirects=False,
-        timeout=httpx.Timeout(None, connect=connect),
-        limits=httpx.Limits(
-            max_connections=IN_FLIGHT,
-            max_keepalive_connections=IN_FLIGHT,
-            keepalive_expiry=_IDLE_SECONDS,
-        ),
-        mounts={f"all://{host}": None for host in _HERE},
-    )
+    named = getproxies()
+    address = named.get("https") or named.get("all")
+    if not address:
+        return None
+    try:
+        proxy = httpx.URL(address if "://" in address else f"http://{address}")
+    except httpx.InvalidURL:
+        raise ValueError("not an address") from None
+    if proxy.scheme not in {"http", "https"} or not proxy.host:
+        raise ValueError("a proxy of another kind")
+    here = url.scheme == "http" or url.host in _HERE
+    return None if here or proxy_bypass(f"{url.host}:{_port(url)}") else proxy
+
+
+class Way:
+    """The way to the service, or to the address that gives tokens.
+
+    Raises httpx.InvalidURL or ValueError for an address or a proxy that cannot be used.
+    `deadline` is that of a call, in seconds.
+    """
+
+    def __init__(self, url: str, *, deadline: float, ca_file: Path | None = None) -> None:
+        self._url = httpx.URL(url)
+        self._proxy = proxy_for(self._url)
+        self._tls = trust(ca_file)
+        # Given up well before the deadline, so that time is left for another try.
+        self._seconds = min(_CONNECT_SECONDS, deadline / 2)
+        self._place: tuple[str, float] | None = None  # where it was found, and until when that goes
+        self.path = self._url.raw_path.rstrip(b"/")
+        self.host = self._url.netloc
+
+    async def open(self) -> Conversation:
+        """Open a connection that nothing was asked on yet. Raises NoWay."""
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(self._seconds):
+                if self._proxy is not None:
+                    return await self._through(self._proxy)
+                if self._place is not None and loop.time() < self._place[1]:
+                    try:
+                        return await self._direct(self._place[0])
+                    except ConnectionError:  # it moved, perhaps; nothing was sent
+                        self._place = None
+                return await self._direct(None)
+        except TimeoutError:
+            raise NoWay("ConnectTimeout") from None
+        except ssl.SSLCertVerificationError as error:
+            raise NoWay(_CERTIFICATES.get(error.verify_code, "CertificateRefused")) from None
+        except (OSError, UnicodeError):
+            raise NoWay("ConnectError") from None
+
+    async def _direct(self, place: str | None) -> Conversation:
+        loop = asyncio.get_running_loop()
+        secure = self._url.scheme == "https"
+        transport, conversation = await loop.create_connection(
+            Conversation,
+            place or self._host,
+            _port(self._url),
+            ssl=self._tls if secure else None,
+            server_hostname=self._host if secure else None,
+            happy_eyeballs_delay=None if place else 0.25,
+        )
+        if place is None:
+            self._place = transport.get_extra_info("peername")[0], loop.time() + _PLACE_KEPT_SECONDS
+        return conversation
+
+    async def _through(self, proxy: httpx.URL) -> Conversation:
+        """Open a tunnel. The proxy is sent a CONNECT that carries nothing of ours."""
+        loop = asyncio.get_running_loop()
+        name = b"[%b]" if ":" in self._host else b"%b"
+        there = (name + b":%d") % (self._url.raw_host, _port(self._url))
+        headers = [(b"Host", there)]
+        if proxy.username:
+            login = b64encode(f"{proxy.username}:{proxy.password}".encode())
+            headers.append((b"Proxy-Authorization", b"Basic " + login))
+        transport, tunnel = await loop.create_connection(
+            Tunnel,
+            proxy.raw_host.decode(),
+            _port(proxy),
+            ssl=self._tls if proxy.scheme == "https" else None,
+        )
+        try:
+            await tunnel.dig(there, headers)
+            conversation = Conversation()
+            inner = await loop.start_tls(
+                transport, conversation, self._tls, server_hostname=self._host
+            )
+            if inner is None:
+                raise NoWay("ProxyError")
+        except BaseException:
+            transport.abort()
+            raise
+        conversation.connection_made(inner)
+        return conversation
+
+    @property
+    def _host(self) -> str:
+        return self._url.raw_host.decode()
+
+
+class Tunnel(asyncio.Protocol):
+    """A connection to a proxy, until it leads to the service."""
+
+    def __init__(self) -> None:
+        self._http = h11.Connection(h11.CLIENT)
+        self._opened = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Have a connection to the proxy."""
+        self._transport = cast("asyncio.Transport", transport)
+
+    async def dig(self, there: bytes, headers: list[tuple[bytes, bytes]]) -> None:
+        """Ask for a way through. Raises NoWay."""
+        request = h11.Request(method=b"CONNECT", target=there, headers=headers)
+        self._transport.write(self._http.send(request) or b"")
+        self._http.send(h11.EndOfMessage())
+        if not await self._opened:
+            raise NoWay("ProxyError")
+
+    def data_received(self, data: bytes) -> None:
+        """Read the proxy's answer; nothing may come after it before we speak."""
+        try:
+            self._http.receive_data(data)
+            while isinstance(event := self._http.next_event(), h11.InformationalResponse):
+                pass
+        except h11.RemoteProtocolError:
+            self._end(False)
+            return
+        if isinstance(event, h11.Response):
+            self._end(200 <= event.status_code < 300 and not self._http.trailing_data[0])
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Take note that the proxy hung up."""
+        self._end(False)
+
+    def _end(self, opened: bool) -> None:
+        if not self._opened.done():
+            self._opened.set_result(opened)
+
+
+def _port(url: httpx.URL) -> int:
+    return url.port or (443 if url.scheme == "https" else 80)
 
 
 async def exchange(
-    client: httpx.AsyncClient,
-    request: httpx.Request,
+    way: Way,
+    asked: Asked,
     *,
     ends: float,
     token: int = 0,
@@ -160,42 +221,32 @@ async def exchange(
     `last` may hold it back when it could leave.
     """
     began = time.monotonic()
-    watch = Watch(last)
-    request.extensions = {**request.extensions, "trace": watch}
-    body: bytes | None = None
+    talk: Conversation | None = None
     failure: str | None = None
     try:
         async with asyncio.timeout_at(ends):
-            answer = await client.send(request, stream=True)
-            try:
-                body = await _read(answer)
-            finally:
-                await answer.aclose()
-                # The two hold each other, and with them all that belongs to the exchange.
-                answer.stream = httpx.ByteStream(b"")
+            talk = await way.open()
+            await talk.ask(asked, last)
+            failure = talk.failure
+    except NoWay as error:
+        failure = error.why
     except Exception as error:  # noqa: BLE001 - what it proves depends on the phase, not its class
         failure = type(error).__name__
+    finally:
+        if talk is not None:
+            talk.close()
+    seconds = time.monotonic() - began
+    if talk is None:
+        return Exchange(Phase.NOTHING, failure=failure, token=token, seconds=seconds)
     return Exchange(
-        reached=watch.reached,
-        status=watch.status,
-        content_type=watch.content_type,
-        body=body,
-        body_failed=watch.write_failed and watch.reached > Phase.NOTHING,
-        retry_after=watch.retry_after,
+        reached=talk.reached,
+        status=talk.status,
+        content_type=talk.content_type,
+        body=talk.body,
+        body_failed=talk.broke_off,
+        retry_after=talk.retry_after,
         failure=failure,
         token=token,
-        seconds=time.monotonic() - began,
-        date=watch.date,
+        seconds=seconds,
+        date=talk.date,
     )
-
-
-async def _read(answer: httpx.Response) -> bytes | None:
-    """Read a whole body; None when it is longer than any answer of the service can be."""
-    chunks: list[bytes] = []
-    size = 0
-    async for chunk in answer.aiter_bytes():
-        size += len(chunk)
-        if size > LARGEST_BODY:
-            return None
-        chunks.append(chunk)
-    return b"".join(chunks)

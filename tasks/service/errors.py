@@ -1,21 +1,38 @@
 """What stops a campaign at the service's door. Each says what is safe and what to do next."""
 
 from config.errors import CampaignError
+from tasks.service.exchange import CERTIFICATES, ENCODED, GLUED, SPOKE_FIRST, TOO_LONG
 
 _CONTINUES = "Nothing is lost: the same command continues."
+
+
+_IN_WORDS = {
+    **CERTIFICATES,
+    "ConnectError": "no connection",
+    "ConnectTimeout": "no connection in time",
+    "ProxyError": "the proxy lets nobody through",
+    "TimeoutError": "no answer in time",
+    "ReadError": "it hung up",
+    "WriteError": "it hung up",
+    "RemoteProtocolError": "it does not speak HTTP, or broke off",
+    SPOKE_FIRST: "it answered before it was asked",
+    GLUED: "more than one answer came at once",
+    ENCODED: "its answer has a Content-Encoding, which was not asked for",
+    TOO_LONG: "its answer has no end",
+}
 
 
 class Unreachable(CampaignError):
     """The service, or the address that issues its tokens, gave no usable answer in several tries.
 
-    `variable` names the setting that holds the address, `why` a status or the kind of failure.
+    `variable` names the setting that holds the address, `why` a status or the name of a failure.
     """
 
     def __init__(self, variable: str, why: str) -> None:
         self.variable = variable
-        self.why = why
+        self.why = _IN_WORDS.get(why, why)
         super().__init__(
-            f"The address in {variable} does not answer as it should ({why})."
+            f"The address in {variable} does not answer as it should ({self.why})."
             f" Check the network and the address. {_CONTINUES}"
         )
 

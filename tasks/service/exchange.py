@@ -6,7 +6,34 @@ from enum import IntEnum
 
 from data.states import Operation
 
-__all__ = ["Exchange", "HeldBack", "Last", "Operation", "Phase"]
+__all__ = [
+    "CERTIFICATES",
+    "ENCODED",
+    "GLUED",
+    "SPOKE_FIRST",
+    "TOO_LONG",
+    "Exchange",
+    "HeldBack",
+    "Last",
+    "Operation",
+    "Phase",
+]
+
+# Failures that are no exception's. The first: nothing was sent. The second: whichever of two
+# answers is the request's, nobody can tell. With the others the status stands, the body is lost.
+SPOKE_FIRST = "AnswerBeforeRequest"
+GLUED = "MoreThanOneAnswer"
+ENCODED = "EncodedBody"
+TOO_LONG = "BodyTooLong"
+# What is wrong with the certificate of whoever answers; nothing was sent.
+CERTIFICATES = {
+    "CertificateExpired": "its certificate has expired",
+    "CertificateNotYetValid": "its certificate is not valid yet; look at this machine's clock",
+    "CertificateUnknown": "nobody whom this machine trusts signed its certificate;"
+    " CAMPAIGN_CA_FILE names an authority of your own",
+    "CertificateOfAnotherHost": "its certificate is for another host",
+    "CertificateRefused": "its certificate is not valid",
+}
 
 
 class HeldBack(Exception):
@@ -32,9 +59,9 @@ class Exchange:
 
     `body` is None when none came or it was lost, and b"" when a complete answer had none.
     `body_failed` says that writing the request failed midway, whatever was answered after it.
-    `failure` is the class name of the exception that ended the exchange. `token` is the number of
-    the token it carried (0: none), `seconds` how long it took. Printed, it shows no body: an answer
-    may repeat names and addresses of candidates.
+    `failure` is the class name of the exception that ended the exchange, or a name above. `token`
+    is the number of the token it carried (0: none), `seconds` how long it took. Printed, it shows
+    no body: an answer may repeat names and addresses of candidates.
     """
 
     reached: Phase

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import stamina
 
-from tasks.service.exchange import Exchange
+from tasks.service.exchange import GLUED, Exchange
 from tasks.service.verdict import pause_of
 
 # Tries are told by how they end; a line for each would drown the words meant for the operator.
@@ -47,7 +47,7 @@ class Patience:
 
     def unless_passing(self, seen: Exchange) -> Exchange:
         """Pass on an answer worth reading. Raises TryAgain for one that may be better next time."""
-        if seen.status is None:
+        if seen.status is None or seen.failure == GLUED:
             raise TryAgain(seen.failure or "no answer")
         if seen.status in _PASSING:
             asked = seen.retry_after

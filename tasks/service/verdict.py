@@ -11,7 +11,16 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 from tasks.service import answer, wire
-from tasks.service.exchange import Exchange, HeldBack, Operation, Phase
+from tasks.service.exchange import (
+    CERTIFICATES,
+    ENCODED,
+    GLUED,
+    SPOKE_FIRST,
+    Exchange,
+    HeldBack,
+    Operation,
+    Phase,
+)
 
 __all__ = ["Exchange", "Operation", "Phase", "Proof", "Then", "Verdict", "pause_of", "verdict"]
 
@@ -66,6 +75,8 @@ _NETWORK_FAILURES = frozenset(
         "OSError",
         "SSLError",
         "Unreachable",
+        SPOKE_FIRST,
+        *CERTIFICATES,
     }
 )
 
@@ -102,6 +113,10 @@ def verdict(
     """
     if seen.status is None:
         return _unanswered(operation, seen)
+    if seen.failure == GLUED:
+        return _unsure(
+            operation, f"More than one answer came at once, the first with status {seen.status}"
+        )
     if seen.status == 401 and not renewed:
         # HTTP says that a request answered so was not applied (RFC 9110, 15.5.2).
         return Verdict(
@@ -176,6 +191,9 @@ def _accepted(operation: Operation, seen: Exchange) -> Verdict:
         )
     if seen.body_failed:
         return _unsure(operation, "The service said yes although the request broke off midway")
+    if seen.failure == ENCODED:
+        # Behind it may be a page, or a no.
+        return _unsure(operation, "The service said yes in an encoding that was not asked for")
     if no := answer.no_within(seen.body):
         return _unsure(operation, f"The service said yes and no at the same time ({no})")
     if seen.body is None and _media_type(seen.content_type) in _PAGES:
