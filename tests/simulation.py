@@ -88,6 +88,7 @@ class World:
         self.rows: list[str] = []
         self.send = True
         self.digest = ""
+        self.haste = 0.05  # how often somebody saves the file just after it was read
         self.doubt_allowed = 0  # requests that may be in doubt for another reason than a fault
         self.set_back = timedelta()  # by how much the clock went back, all in all
         self.resent: Counter[str] = Counter()
@@ -104,7 +105,7 @@ class World:
     def sources(self) -> Any:
         """Read the file; now and then somebody saves another version just afterwards."""
         read = SimpleNamespace(digest=self.digest)
-        if self.dice.random() < 0.05:
+        if self.dice.random() < self.haste:
             self.write_definition()
         return read
 
@@ -440,6 +441,7 @@ class World:
     async def calm(self) -> None:
         """With nothing in the way the same command finishes, and then it has nothing to do."""
         self.assessment.trouble = 0.0
+        self.haste = 0.0
         # Where the clock was set back, a dead program on another host seems to beat until then.
         patience = PATIENCE + HEARTBEAT_EXPIRES + self.set_back
         await asyncio.sleep(patience.total_seconds())
