@@ -227,7 +227,8 @@ def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
         yield (
             f"## Refused: {looked.refused:,}\n\nThe service said no, and nothing happened. "
             f"See who and why: `campaign status {campaign.key}`. Mend the row in "
-            f"`{Path(campaign.definition).name}`, then run again; an invitation that was refused "
+            f"`{Path(campaign.definition).name}`, then run again; where the fault lay elsewhere, "
+            f"`campaign settle {campaign.key} --candidates again --why TEXT`; a refused invitation "
             f"is sent once more with `campaign resend {campaign.key}`."
         )
 
