@@ -11,9 +11,10 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from config.errors import CampaignError
 from data import locks
 from data.holding import MAY_BE_HELD, held_rows
-from data.recovery import TakenOver, taken_over
+from data.recovery import taken_over
 from data.row_ranges import written
 from data.states import AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, table_of
@@ -94,7 +95,8 @@ class Claimed:
     rows: tuple[int, ...] = ()
 
 
-Granted = Claimed | TakenOver | None
+# Or why nothing is granted to this run any more.
+Granted = Claimed | CampaignError | None
 
 
 def grant(connection: Connection, claims: Sequence[Claim]) -> list[Granted]:

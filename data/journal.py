@@ -8,10 +8,10 @@ import asyncio
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
+from config.errors import CampaignError
 from data.claims import Claim, Claimed, Granted
 from data.landing import Outcome
 from data.ledger import Ledger
-from data.recovery import TakenOver
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ class Journal:
         for (_, answer), claimed in zip(batch.claims, granted, strict=True):
             if answer.done():
                 continue
-            if isinstance(claimed, TakenOver):
+            if isinstance(claimed, CampaignError):
                 answer.set_exception(claimed)
             else:
                 answer.set_result(claimed)

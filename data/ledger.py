@@ -132,6 +132,7 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
             )
 
     def close(self) -> None:
+        self._transactions.close()
         self._engine.dispose()
 
     def __enter__(self) -> "Ledger":
@@ -277,8 +278,9 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     def heartbeat(self, connection: Connection, run: int) -> None:
         """Write down that a run lives; it waits for nobody, or it would be taken for dead.
 
-        Raises TakenOver where it was all the same.
+        Raises TakenOver where it was all the same, LedgerGone.
         """
+        self._refuse_where_gone()
         at = shared_now(connection, now())
         connection.execute(_BEAT, {"run": run, "at": at})
         if over := recovery.taken_over(connection, run, at):
@@ -286,9 +288,14 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
 
     @reading
     def see_that_it_stands(self, connection: Connection, run: int) -> None:
-        """Raise TakenOver where others took a run for dead."""
+        """Raise TakenOver where others took a run for dead, LedgerGone."""
+        self._refuse_where_gone()
         if over := recovery.taken_over(connection, run, now()):
             raise over
+
+    def _refuse_where_gone(self) -> None:
+        if (gone := self._transactions.gone()) is not None:
+            raise gone
 
     def end(self, run: int, ending: Ending, reason: str | None) -> int:
         """Close a run; what it still had SENDING becomes UNSURE. Returns how many calls."""
@@ -439,6 +446,8 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
             [outcome.attempt for outcome in outcomes],
         )
         landing.land(connection, outcomes)
+        if wishes and (gone := self._transactions.gone()) is not None:
+            return [gone] * len(wishes)
         return claims.grant(connection, wishes)
 
 

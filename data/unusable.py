@@ -23,6 +23,19 @@ class LedgerUnusable(CampaignError):
     """The ledger cannot be opened or written; nothing was sent because of that."""
 
 
+class LedgerGone(LedgerUnusable):
+    """The ledger's file was taken away from `place` while it was open."""
+
+    def __init__(self, place: str) -> None:
+        super().__init__(
+            f"The ledger {place} was moved, replaced or deleted while it was in use, so nothing "
+            "more is sent. What came of the last requests is recorded in the file that was there. "
+            "Put it back, or name its new place in CAMPAIGN_DATABASE_URL, then type the same "
+            "command again. If it is deleted, put back a copy from before: receipts stop what that "
+            "copy does not know of, and say what to do."
+        )
+
+
 class NoLedger(LedgerUnusable):
     """There is no ledger at `place` yet, and the command only reads."""
 

@@ -156,3 +156,28 @@ def test_impatience_shows_no_stack(desk: Desk) -> None:
     assert process.returncode in (1, 130, -signal.SIGINT)
     assert "Traceback" not in out + err and "Error" not in out + err
     assert steps(desk)["unsure"] + steps(desk)["sending"] <= 8
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("away", ["moved", "deleted", "replaced"])
+def test_a_ledger_that_vanishes_ends_a_run(desk: Desk, away: str) -> None:
+    """Nobody is invited without a record; what a person can put back knows of every invitation."""
+    process = begin(desk)
+    ledger, aside = desk.folder / "ledger.db", desk.folder / "aside.db"
+    match away:
+        case "moved":
+            ledger.rename(aside)
+        case "deleted":
+            ledger.unlink()
+        case "replaced":
+            aside.touch()
+            aside.replace(ledger)
+    out, err = process.communicate(timeout=200)
+    assert process.returncode == 1
+    assert "was moved, replaced or deleted while it was in use, so nothing more is sent" in err
+    assert "Traceback" not in out + err
+    received = len(desk.service.record.invitations)
+    assert f"{received} invited" in out
+    if away == "moved":  # the file alone has it all
+        desk.environment["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{aside}"
+        ended_gently(desk)

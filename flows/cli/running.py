@@ -283,12 +283,17 @@ def _unforeseen(error: Exception | None) -> str:
 
 
 def _untouched(one: OneRun) -> dict[str, Any]:
-    """The status object of a campaign that never came into the ledger."""
+    """The status object of a campaign that never came into the ledger.
+
+    Where the ledger was taken away from under its run, the numbers are those of the run.
+    """
     from config.settings import load_address
     from data.states import Step
     from tasks.standing import tally
 
     people = {(True, Step.WAITING, Step.WAITING): len(one.definition.candidates)}
+    ran = dict(one.end.counts) if one.end else {}
+    since = ran.pop("withdrawn_since", 0)
     return {
         "campaign": one.key,
         "service": load_address(),
@@ -296,7 +301,8 @@ def _untouched(one: OneRun) -> dict[str, Any]:
         "problem_id": getattr(one.definition.problem, "id", None),
         "project": Step.WAITING if one.definition.project.id is None else Step.DONE,
         "problem": Step.WAITING if one.definition.problem else Step.DONE,
-        "counts": tally(people, send=one.definition.invites.send),
+        "counts": ran or tally(people, send=one.definition.invites.send),
+        "withdrawn_since": since,
         "held": 0,
         "holds": [],
         "paused": None,
@@ -312,6 +318,6 @@ def _untouched(one: OneRun) -> dict[str, Any]:
                 "embed_url": None,
                 "why": None,
             }
-            for person in one.definition.candidates
+            for person in ([] if ran else one.definition.candidates)
         ],
     }
