@@ -189,5 +189,5 @@ def _schedule(fields: ScheduleFields | None, zone: str | None) -> Schedule | Non
 
 def _named_problem(problem: ProblemFields, place: Place) -> ProblemById | ProblemByTitle:
     if problem.id is not None:
-        return ProblemById(problem.id, place)
+        return ProblemById(problem.id, place, problem.unlisted)
     return ProblemByTitle(problem.title or "", place)

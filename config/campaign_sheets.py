@@ -30,6 +30,7 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("project", "timezone"), as_text, ("project.timezone", "timezone")),
     (("problem", "id"), as_whole_number, ("problem", "problem.id")),
     (("problem", "title"), as_text, ("problem.title",)),
+    (("problem", "unlisted"), as_yes_or_no, ("problem.unlisted", "unlisted")),
     (("stage_id",), as_whole_number, ("stage_id",)),
     (("invites", "send"), as_yes_or_no, ("invites.send", "send")),
     (("invites", "approval"), as_text, ("invites.approval", "approval")),

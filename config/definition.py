@@ -47,10 +47,14 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class ProblemById:
-    """The problem to attach, by the service's identifier."""
+    """The problem to attach, by the service's identifier.
+
+    `unlisted`: a person insists on it, although the service's list may not have it.
+    """
 
     id: int
     place: Place | None = field(default=None, compare=False)
+    unlisted: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,14 @@ class ProblemFields(Fields):
 
     id: Id | None = Field(None, description=ID_WANTED)
     title: Name | None = Field(None, description="the problem's title", validate_default=True)
+    unlisted: bool = Field(False, description="true or false")
+
+    @validates("unlisted")
+    @classmethod
+    def _by_its_id(cls, unlisted: bool, info: ValidationInfo) -> bool:
+        if unlisted and "id" in info.data and info.data["id"] is None:
+            raise sentence("a problem that the service does not list is named only with its id")
+        return unlisted
 
     @validates("title")
     @classmethod

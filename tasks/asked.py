@@ -106,9 +106,10 @@ def left_out(forgotten: int) -> str:
 
 
 def _taken_over(known: Campaign, digest: str, service: ServiceSettings) -> bool:
-    """Whether the ledger has all that these bytes ask for, or a title still stands for an id."""
-    only_a_title = known.problem_title is not None and known.problem_id is None
-    return (known.digest, known.app_url) == (digest, service.app_url) and not only_a_title
+    """Whether the ledger has all that these bytes ask for; how they name a problem that is still
+    to be attached is in the definition alone."""
+    attached = known.problem_state not in (Step.WAITING, Step.REFUSED)
+    return attached and (known.digest, known.app_url) == (digest, service.app_url)
 
 
 def _pick(asked: Asked, reading: Reading) -> Definition:

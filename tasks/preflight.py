@@ -40,14 +40,10 @@ async def preflight(service: Service, wanted: Wanted, left: Remaining) -> Look:
 
 
 def _meant(listed: Sequence[Problem], wanted: Wanted) -> int | None:
-    definition, known = wanted.definition, wanted.known
-    if definition is not None and definition.problem is not None:
-        return find_problem(listed, definition.problem, definition.place)
-    if known is not None and known.problem_title is not None:
-        return find_problem(listed, ProblemByTitle(known.problem_title), Place(known.definition))
-    if known is not None and known.problem_id is not None:
-        return find_problem(listed, ProblemById(known.problem_id), Place(known.definition))
-    return None
+    definition = wanted.definition  # which is read again as long as its problem is to be attached
+    if definition is None or definition.problem is None:
+        return None
+    return find_problem(listed, definition.problem, definition.place)
 
 
 def find_problem(
@@ -61,9 +57,10 @@ def find_problem(
     """
     place = wanted.place or place
     if isinstance(wanted, ProblemById):
-        if any(problem.id == wanted.id for problem in listed):
+        if wanted.unlisted or any(problem.id == wanted.id for problem in listed):
             return wanted.id
-        raise BadInput([_mistake(place, str(wanted.id), _nearest(listed, ""))])
+        insist = f"; if it is in the web application:  problem: {{id: {wanted.id}, unlisted: true}}"
+        raise BadInput([_mistake(place, str(wanted.id), _nearest(listed, "") + insist)])
     title = wanted.title.strip()
     matches = [problem.id for problem in listed if problem.title.strip() == title]
     if len(matches) == 1:

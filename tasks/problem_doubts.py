@@ -14,7 +14,7 @@ def doubt_about(number: int, listed: Sequence[Problem]) -> str | None:
     problem = next((one for one in listed if one.id == number), None)
     if problem is None:
         return (
-            f"The service does not list problem {number} for these credentials any more. "
+            f"The service does not list problem {number} for these credentials. "
             "Look in the web application whether candidates can still work on it."
         )
     said = " and ".join([*_not_visible(problem), *_not_open(problem, listed)])

@@ -368,6 +368,66 @@ def test_problems_are_listed() -> None:
     assert [(one.id, one.title) for one in problems] == [(42, "Two sum")]
 
 
+def in_pages(*pages: tuple[str, list[int]]) -> Act:
+    """Each page by its path: which problems are on it, and its Link header as {next} is filled."""
+    links = dict(zip((path for path, _ in pages), [path for path, _ in pages[1:]], strict=False))
+
+    async def act(here: WireServer, line: Line) -> None:
+        here.received.append(received := await line.request())
+        numbers = next(numbers for path, numbers in pages if path == received.path)
+        body = json.dumps([{"id": number, "title": f"P{number}"} for number in numbers]).encode()
+        more = links.get(received.path)
+        first = '<http://elsewhere.example/>; rel="first", '
+        headers = {"Link": f'{first}<{more}>; title="a, b"; rel="last next"'} if more else {}
+        await line.answer(200, body, **headers)
+
+    return act
+
+
+def test_a_list_in_pages_is_read_to_its_end() -> None:
+    """Interface 4.2 leaves paging open: what a Link header calls next belongs to the list."""
+    pages = [("/v2/api/problems", [1, 2]), ("/v2/api/problems?page=2", [2, 3]), ("/more", [4])]
+    problems, _, api = using(in_pages(*pages), Service.problems, below="/v2")
+    assert [one.id for one in problems] == [1, 2, 3, 4]
+    assert [one.path for one in api.received] == [path for path, _ in pages]
+    assert {one.headers["authorization"] for one in api.received} == {"Bearer token-1"}
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        '<https://127.0.0.1/api/problems>; rel="next"',
+        '<http://evil.example/api/problems>; rel="next"',
+        '<//evil.example/>; rel="next"',
+        '<http://127.0.0.1:1/api/problems>; rel="next"',
+        '<http://[::1/>; rel="next"',
+        '</api/problems>; rel="next"',
+        '</api/problems?page=2>; rel="prev"',
+        "next",
+    ],
+)
+def test_no_page_leads_the_token_elsewhere_or_round_in_a_circle(link: str) -> None:
+    """Only pages of the same origin are asked for, and each once."""
+
+    async def act(here: WireServer, line: Line) -> None:
+        here.received.append(await line.request())
+        await line.answer(200, LIST, Link=link)
+
+    problems, _, api = using(act, Service.problems)
+    assert ([one.id for one in problems], len(api.received)) == ([42], 1)
+
+
+def test_a_list_without_an_end_is_given_up() -> None:
+    """A service that always names another page keeps nobody waiting for ever."""
+
+    async def act(here: WireServer, line: Line) -> None:
+        here.received.append(await line.request())
+        await line.answer(200, LIST, Link=f"<?page={len(here.received)}>; rel=next")
+
+    problems, _, api = using(act, Service.problems)
+    assert ([one.id for one in problems], len(api.received)) == ([42], 100)
+
+
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504])
 def test_the_list_is_asked_for_again_when_that_can_help(status: int) -> None:
     """It changes nothing, so it is retried; after a handful of tries the service is unreachable."""

@@ -96,6 +96,11 @@ def test_a_problem_is_named_by_id_or_title() -> None:
     assert read(sample.with_problem("{id: 42}")).problem == ProblemById(42)
     assert read(sample.with_problem("{title: Two sum}")).problem == ProblemByTitle("Two sum")
     assert "leave one out" in complaints(sample.with_problem("{id: 42, title: x}")).pop()
+    unlisted = read(sample.with_problem("{id: 42, unlisted: true}")).problem
+    assert isinstance(unlisted, ProblemById)
+    assert unlisted.unlisted
+    both = complaints(sample.with_problem("{title: x, unlisted: true}")).pop()
+    assert "only with its id" in both
 
 
 def test_a_project_of_the_web_application_is_used_as_it_is() -> None:

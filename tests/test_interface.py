@@ -334,6 +334,20 @@ def test_a_problem_that_is_not_listed_once_stops_before_any_change(
     assert said in str(stopped.value.problems[0])
 
 
+def test_a_problem_that_is_not_listed_can_be_insisted_on(hiring: Hiring) -> None:
+    """Interface 4.2: whether the list is whole is not shown, so a person may know better."""
+    hiring.write(*PEOPLE, problem="problem: 43")
+    with Sandbox(problems=[problem(42, "Two sum")]) as service:
+        with pytest.raises(BadInput) as stopped:
+            hiring.run(service)
+        assert "problem: {id: 43, unlisted: true}" in str(stopped.value.problems[0])
+        hiring.write(*PEOPLE, problem="problem: {id: 43, unlisted: true}")
+        for times in (1, 2):  # the sandbox refuses it; the same bytes insist again
+            hiring.run(service)
+            asked = [each.body for each in service.record.requests]
+            assert asked.count({"problemid": 43}) == times
+
+
 def test_adding_and_inviting_are_two_steps(hiring: Hiring) -> None:
     """Interface 4.6: nobody is invited whom the service has not answered to have added."""
     with Sandbox(faults=[Fault("partial", "add_candidates")]) as service:

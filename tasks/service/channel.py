@@ -249,4 +249,5 @@ async def exchange(
         token=token,
         seconds=seconds,
         date=talk.date,
+        link=talk.link,
     )

@@ -16,11 +16,11 @@ from tasks.service.conversation import Asked, Headers
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
 from tasks.service.exchange import Exchange, Last, Phase
 from tasks.service.patience import Patience, TryAgain
-from tasks.service.problem import Problems, read_problems
+from tasks.service.problem import Problems, next_page, read_problems
 from tasks.service.wire import Request
 
 _TOKEN_SECONDS = 10.0  # one try at a token; a call waits for it within its own deadline
-
+_MOST_PAGES = 100  # of a list; one that goes on for ever keeps nobody waiting
 
 _JSON = (b"Content-Type", b"application/json")
 
@@ -92,17 +92,28 @@ class Service:
         await self._tokens.renew(used)
 
     async def problems(self) -> Problems:
-        """List the problems (interface 4.2), trying again where that can help.
+        """List the problems (interface 4.2), with the pages that a Link header leads to.
 
-        Raises Unreachable, CredentialsRefused, and NotTheService for any answer but an array.
+        Each is asked for again where that can help. Raises Unreachable, CredentialsRefused, and
+        NotTheService for any answer but an array.
         """
+        problems, asked = Problems(), set[str]()
+        page: str | None = f"{self._settings.base_url}/api/problems"
+        while page is not None and page not in asked and len(asked) < _MOST_PAGES:
+            asked.add(page)
+            more, link = await self._page(page)
+            problems.go_on_with(more)
+            page = next_page(page, link)
+        return problems
+
+    async def _page(self, page: str) -> tuple[Problems, str]:
         try:
             async for attempt in self._patience.tries():
                 with attempt:
                     token = await self._tokens.current()
-                    seen = await self._ask_for_problems(token)
+                    seen = await self._ask_for(page, token)
                     if seen.status == 401:
-                        seen = await self._ask_for_problems(await self._tokens.renew(token.number))
+                        seen = await self._ask_for(page, await self._tokens.renew(token.number))
                     self._patience.unless_passing(seen)
         except TryAgain as last:
             raise Unreachable("ASSESSMENT_BASE_URL", last.why) from None
@@ -113,7 +124,7 @@ class Service:
         problems = read_problems(seen.body) if said_yes else None
         if problems is None:
             raise NotTheService(f"status {seen.status}, {kind_of(seen.body)}")
-        return problems
+        return problems, seen.link
 
     async def call(self, request: Request, last: Last | None = None) -> Exchange:
         """Make one changing request, once; never raises for what the network or service does.
@@ -134,9 +145,9 @@ class Service:
         asked = post(self._api, request.path, request.body, token)
         return await exchange(self._api, asked, ends=ends, token=token.number, last=last)
 
-    async def _ask_for_problems(self, token: Token) -> Exchange:
+    async def _ask_for(self, page: str, token: Token) -> Exchange:
         headers = [*headers_of(self._api, token), _JSON]
-        asked = Asked(b"GET", self._api.path + b"/api/problems", headers)
+        asked = Asked(b"GET", httpx.URL(page).raw_path, headers)
         ends = asyncio.get_running_loop().time() + self._deadline
         return await exchange(self._api, asked, ends=ends, token=token.number)
 

@@ -41,6 +41,7 @@ class Conversation(asyncio.Protocol):
         self.content_type = ""
         self.retry_after: str | None = None
         self.date: str | None = None
+        self.link = ""
         self.body: bytes | None = None
         self.failure: str | None = None
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LARGEST_HEAD)
@@ -153,6 +154,8 @@ class Conversation(asyncio.Protocol):
                     self.retry_after = text
                 case b"date":
                     self.date = text
+                case b"link":
+                    self.link = text
                 case b"content-encoding" if text.strip().lower() not in {"", "identity"}:
                     self._encoded = True
 

@@ -74,3 +74,4 @@ class Exchange:
     token: int = 0
     seconds: float = 0.0
     date: str | None = None
+    link: str = field(default="", repr=False)

@@ -1,7 +1,9 @@
 """A problem as the service lists it: 21 fields, of which we depend on two (interface 2, 4.2)."""
 
+import re
 from typing import Annotated, Any, TypeVar
 
+import httpx
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -72,6 +74,31 @@ class Problems(list[Problem]):
     """The problems of a list; `unusable` counts its entries without a usable id or title."""
 
     unusable = 0
+
+    def go_on_with(self, page: "Problems") -> None:
+        """Take one more page of the list in; what both have is there once."""
+        known = {problem.id for problem in self}
+        self.extend(problem for problem in page if problem.id not in known)
+        self.unusable += page.unusable
+
+
+_LINK = re.compile(r'<([^<>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s,;"]*))*)')
+_RELATIONS = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s,;"]*))', re.IGNORECASE)
+
+
+def next_page(page: str, link: str) -> str | None:
+    """The page that a Link header calls next, if it is of the same origin: the token goes there."""
+    for target, parameters in _LINK.findall(link):
+        relations = _RELATIONS.search(parameters)
+        if not relations or "next" not in (relations[1] or relations[2] or "").casefold().split():
+            continue
+        try:
+            here, there = httpx.URL(page), httpx.URL(page).join(target)
+        except httpx.InvalidURL:
+            return None
+        same = (here.scheme, here.host, here.port) == (there.scheme, there.host, there.port)
+        return str(there) if same and not there.userinfo else None
+    return None
 
 
 def read_problems(body: bytes | None) -> Problems | None:
