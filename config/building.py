@@ -170,6 +170,7 @@ def _definition(
             approval=_approval(invites.approval),
             timetable=timetable_of(head),
             cooldown=invites.cooldown,
+            trust=invites.trust,
         ),
         place=where(()),
         schedule=_schedule(head.schedule, project.timezone),

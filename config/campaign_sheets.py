@@ -52,6 +52,7 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
         ("invites.hold_on.unsure", "hold_on.unsure"),
     ),
     (("invites", "cooldown"), as_text, ("invites.cooldown", "cooldown")),
+    (("invites", "trust"), as_text, ("invites.trust", "trust")),
     (("guard", "removed"), as_text, ("guard.removed",)),
     (("schedule", "cron"), as_text, ("schedule.cron", "cron")),
     (("schedule", "every"), as_text, ("schedule.every", "every")),

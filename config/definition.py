@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from enum import StrEnum
 
 from config.places import Place
 from config.timetable import Timetable
@@ -72,18 +73,27 @@ class Approval:
     within: timedelta | None = None
 
 
+class Trust(StrEnum):
+    """What proves that a request had no effect; the interface promises no status of a failure."""
+
+    STATUS = "status"  # a status that means so by the rules of HTTP, repeated a few times at most
+    WIRE = "wire"  # only that nothing left this machine
+
+
 @dataclass(frozen=True, slots=True)
 class Invites:
     """Whether invitations are sent, or people only added and linked; who is asked first; when.
 
     `approval` is None where a run need not wait for anybody. Nobody is invited sooner than
-    `cooldown` after an invitation by any other campaign.
+    `cooldown` after an invitation by any other campaign. `trust` is for all requests of the
+    campaign, not for its invitations alone.
     """
 
     send: bool
     approval: Approval | None = None
     timetable: Timetable = field(default_factory=Timetable)
     cooldown: timedelta | None = None
+    trust: Trust = Trust.STATUS
 
     @property
     def window(self) -> Window | None:

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic import field_validator as validates
 
 from config import email_address, hours, moments, spans, waves
+from config.definition import Trust
 from config.kinds import (
     TIMEZONE_WANTED,
     Email,
@@ -149,6 +150,7 @@ class InvitesFields(Fields):
         None, description=HOLD_ON_WANTED
     )
     cooldown: Span | None = Field(None, description=spans.WANTED)
+    trust: Trust = Field(Trust.STATUS, description="status or wire")
 
     @validates("not_before", "not_after")
     @classmethod

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
 
-from config.definition import Definition
+from config.definition import Definition, Trust
 from data import forgotten
 from data.remaining import Changes, Known, compare, fields_of
 from data.same_campaign import OPEN, refuse_another
@@ -75,6 +75,7 @@ class Intent:
     answer_within: int | None = None  # seconds
     cooldown: int | None = None  # seconds
     add_again: bool = False
+    trust: Trust = Trust.STATUS
     timetable: str = NONE
     timezone: str | None = None
     belongs_to: str | None = None
@@ -216,6 +217,7 @@ def _about(intent: Intent) -> dict[str, Any]:
         "answer_within": intent.answer_within,
         "cooldown": intent.cooldown,
         "add_again": intent.add_again,
+        "trust": intent.trust,
         "timetable": intent.timetable,
         "timezone": intent.timezone,
     }

@@ -55,6 +55,13 @@ class Journal:
         """
         await asyncio.to_thread(self._ledger.see_that_it_stands, run)
 
+    async def noes_before(self, attempt: int) -> tuple[int, ...]:
+        """The statuses by which the same was refused before it was claimed. Raises LedgerUnusable.
+
+        They are durable: each was handed over before the claim that came after it.
+        """
+        return await asyncio.to_thread(self._ledger.noes_before, attempt)
+
     def record(self, outcome: Outcome) -> None:
         """Hand an outcome over; it is durable before any later claim is granted."""
         self._waiting.outcomes.append(outcome)

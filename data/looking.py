@@ -15,7 +15,7 @@ from sqlalchemy import (
     select,
 )
 
-from data import forgotten, holding, intake, records, so_far
+from data import forgotten, holding, intake, noes, records, so_far
 from data.forgotten import MARK
 from data.idle_runs import SENT_NOTHING
 from data.part import LedgerPart, reading
@@ -41,6 +41,7 @@ class ToInvite:
     candidate_id: int
     timezone: str | None = None
     pilot: bool = False
+    noes: tuple[int, ...] = ()  # statuses by which earlier requests for it were refused
 
 
 # Built once: a run asks for them again and again.
@@ -222,11 +223,24 @@ class Looking(LedgerPart):
     ) -> list[ToInvite]:
         """Candidates in the project to be invited, in the same order; who is held is left out.
 
-        `pilot` is the email key of the one who is to be told from the others.
+        Whoever was refused before comes last: a service that still refuses is met by somebody to
+        whom it has not said no. `pilot` is the email key of the one who is to be told from the
+        others.
         """
         held = holding.held_in(connection, campaign_row, self._now())
-        rows = connection.execute(_TO_INVITE, {"of": campaign_row, "of_pilot": pilot or ""})
-        return [ToInvite(*row) for row in rows if row.id not in held]
+        rows = connection.execute(_TO_INVITE, {"of": campaign_row, "of_pilot": pilot or ""}).all()
+        before = noes.of_people(connection, campaign_row) if rows else {}
+        people = [
+            ToInvite(row.id, row.candidate_id, row.timezone, row.pilot, before.get(row.id, ()))
+            for row in rows
+            if row.id not in held
+        ]
+        return sorted(people, key=lambda person: len(person.noes))
+
+    @reading
+    def noes_before(self, connection: Connection, number: int) -> tuple[int, ...]:
+        """The statuses by which the same as this attempt was refused before (data/noes.py)."""
+        return noes.before(connection, number)
 
     @reading
     def still_waiting(self, connection: Connection, rows: Sequence[int]) -> set[int]:

@@ -21,6 +21,7 @@ from sqlalchemy import (
 )
 from sqlmodel import Field, SQLModel
 
+from config.definition import Trust
 from data.closed import Openness
 from data.states import AttemptState, Step
 
@@ -99,6 +100,7 @@ class Campaign(SQLModel, table=True):
     cooldown: int | None = None  # seconds after somebody's last invitation, by any campaign
     # Whoever may have been added is added once more (data/adding_again.py).
     add_again: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    trust: str = Field(default=Trust.STATUS, sa_column_kwargs={"server_default": Trust.STATUS})
     timetable: str = ""  # when invitations may go out (data/timetables.py)
     timezone: str | None = None  # in which people read what happened; None: that of the machine
     project_state: str = Step.WAITING
@@ -373,6 +375,7 @@ class Attempt(SQLModel, table=True):
     phase: int | None = None
     status: int | None = None
     evidence: str | None = None
+    answer: str | None = None  # what the service said, where that was no plain yes
 
 
 class Decision(SQLModel, table=True):

@@ -121,6 +121,7 @@ async def see_through(
                     begins=pages.begins,
                     warns=_warns(watching),
                     waits=watching.waits,
+                    pauses=watching.pauses,
                     stopped=pages.stopped,
                     accept_removed=_who() if accept_removed else None,
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
 from prefect.runtime import flow_run
@@ -56,6 +57,9 @@ class _Hearing(Watcher):
 
     def waits(self) -> None:
         self._other.waits()
+
+    def pauses(self, until: datetime) -> None:
+        self._other.pauses(until)
 
     def hears(self, sent: Sent) -> None:
         self._other.hears(sent)

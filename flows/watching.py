@@ -4,6 +4,7 @@ A flow's parameters are stored by Prefect, so a watcher cannot be one of them.
 """
 
 from contextvars import ContextVar
+from datetime import datetime
 from pathlib import Path
 
 from data.remaining import Remaining
@@ -29,6 +30,9 @@ class Watcher:
 
     def waits(self) -> None:
         """Nothing is left to send but what another run is sending, which is waited for."""
+
+    def pauses(self, until: datetime) -> None:
+        """The service asked for a pause; nothing is sent until then (UTC)."""
 
     def hears(self, sent: Sent) -> None:
         """One request was made, and this is what it proved."""

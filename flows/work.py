@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol, TypeVar
 
+from config.definition import Trust
 from config.errors import CampaignError
 from config.moments import in_zone
 from config.service_address import canonical
@@ -75,7 +76,8 @@ class Desk:
     `paced`: what the definition says about rates is kept. `shares` hears of which campaign how many
     people can be invited now, before the first of them is, and may have other runs share them. Once
     nobody is left to invite, a run stays for what others are sending, and for `patience` seconds
-    where nothing comes of that; `waits` hears of it.
+    where nothing comes of that; `waits` hears of it. `pauses` hears until when (UTC) the service
+    wants nothing.
     """
 
     ledger: Ledger
@@ -88,6 +90,7 @@ class Desk:
     begins: Callable[[str], None] = lambda _: None
     warns: Callable[[str], None] = lambda _: None
     waits: Callable[[], None] = lambda: None
+    pauses: Callable[[datetime], None] = lambda _: None
     stopped: Callable[[], Awaitable[str | None]] = nobody_stops
     receipts: Places | None = None
     clock: Callable[[], datetime] = now
@@ -140,9 +143,21 @@ async def working(
     address = canonical(desk.service.base_url)  # by it all runs at one service are paced together
     heeds = partial(_heed_a_pause, ledger, wanted.key)
     together = Together(ledger, address, list(_rates(desk, wanted.key, table)), heeds)
-    gate = Gate(service.problems, together, over=lambda: over(table, desk.clock()))
+    gate = Gate(
+        service.problems,
+        together,
+        over=lambda: over(table, desk.clock()),
+        pauses=lambda seconds: desk.pauses(now() + timedelta(seconds=seconds)),
+    )
     journal = Journal(ledger)
-    sender = Sender(service, journal, gate, campaign=begun.campaign, run=begun.run)
+    sender = Sender(
+        service,
+        journal,
+        gate,
+        campaign=begun.campaign,
+        run=begun.run,
+        trust=await asyncio.to_thread(_trust, ledger, wanted.key),
+    )
     work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
     heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
     try:
@@ -156,6 +171,11 @@ async def working(
     finally:
         heartbeat.cancel()
         await _end(work)
+
+
+def _trust(ledger: Ledger, key: str) -> Trust:
+    found = ledger.campaign(key)
+    return Trust(found.trust) if found else Trust.STATUS
 
 
 def _rates(desk: Desk, key: str, table: Timetable) -> Iterator[Rate]:

@@ -187,6 +187,7 @@ def intent_of(
         answer_within=_seconds(approval.within) if approval else None,
         cooldown=_seconds(definition.invites.cooldown),
         add_again=definition.add_again,
+        trust=definition.invites.trust,
         timetable=kept(definition.invites.timetable),
         timezone=_zone(definition),
     )

@@ -1,8 +1,9 @@
 """Inviting people in waves (interface 4.6): each request is one email to one person."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from data.claims import Claimed
@@ -10,6 +11,7 @@ from data.looking import ToInvite
 from data.states import Operation
 from tasks.sending import Prepared, Sender, Sent
 from tasks.service import wire
+from tasks.service.verdict import Then
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ async def invite(
     `half_out` is told once half of the wave has left, so that the next one can be made ready
     meanwhile: its people wait until nobody of this wave waits for a slot any more.
     """
-    people = iter(wave)
+    people = deque(wave)
     ashore = {person.row for person in wave}
 
     def leaves(person: ToInvite) -> None:
@@ -71,11 +73,18 @@ async def invite(
 
     async def invite_one_after_another() -> None:
         async with slots.free:
-            for person in people:  # shared: each person is taken by exactly one
+            while people:  # shared: each person is taken by exactly one
+                person = people.popleft()
                 order = Invite(project_id, person, leaves)
-                sent = await sender.send(order, partial(still, person))
+                in_time = partial(still, person)
+                sent = await sender.send(order, in_time, person.noes, waits=False)
                 leaves(person)  # also where nothing was sent
-                if sent is not None:
+                if sent is None:
+                    continue
+                if sent.judged.then is Then.PAUSE and sent.status is not None:
+                    # Others first: nobody is to be refused more often than need be.
+                    people.append(replace(person, noes=(*person.noes, sent.status)))
+                else:
                     each(sent)
 
     async def invite_all() -> None:

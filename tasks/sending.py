@@ -6,11 +6,12 @@ leaves; whatever comes of the request is recorded before anything is claimed aft
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from config.definition import Trust
 from config.errors import CampaignError
 from data.claims import Claim, Claimed
 from data.clock import Moment
@@ -22,11 +23,10 @@ from tasks import logs
 from tasks.gate import Gate
 from tasks.service.client import Service
 from tasks.service.exchange import Exchange, HeldBack, Phase
-from tasks.service.verdict import Proof, Then, Verdict, verdict
+from tasks.service.verdict import REPEATS, Proof, Then, Verdict, last_chance, verdict
 from tasks.service.wire import Request
 
-TRIES = 4  # of a request that provably did not leave
-PAUSES = 10  # that a service may ask of one request before the run ends
+TRIES = 4  # of a request that provably did not leave, or was not taken
 # Seconds after which a claim is too old to be sent: time enough to connect, and far less than the
 # three minutes after which others take a silent run for dead, and a person settles its claims.
 CLAIM_LIVES = 15.0
@@ -83,6 +83,7 @@ class Sent:
     judged: Verdict
     token: int
     brought: int = 0
+    status: int | None = None
 
 
 def outcome_of(
@@ -138,10 +139,12 @@ class Sender:
         *,
         campaign: int,
         run: int,
+        trust: Trust = Trust.STATUS,
         first_wait: float = 0.5,
     ) -> None:
         self._service = service
         self._journal = journal
+        self._trust = trust
         self._gate = gate
         self._campaign = campaign
         self._run = run
@@ -165,21 +168,33 @@ class Sender:
                 piece.exception()  # looked at: the cancellation says it all
             raise
 
-    async def send(self, order: Order, still: Callable[[], bool] = lambda: True) -> Sent | None:
+    async def send(
+        self,
+        order: Order,
+        still: Callable[[], bool] = lambda: True,
+        noes: Sequence[int] = (),
+        *,
+        waits: bool = True,
+    ) -> Sent | None:
         """Claim, send and record, again where that is safe; to be called within `see_through`.
 
         None: it was not sent (taken by another run, stopped, or `still` said that it is too late
-        once it might have left). The next order's claim travels
-        to the ledger with this one's outcome: nothing is awaited between the two.
+        once it might have left). `noes` are the statuses by which it was refused before. Where the
+        service asks for a pause and it does not wait for it, somebody else can be sent first.
+        The next order's claim travels to the ledger with this one's outcome.
         """
-        tries = pauses = 0
-        renewed = False
+        tries = 0
         sent: Sent | None = None
-        while await self._may_leave(order.operation):
-            sent = await self._claim_send_record(order, renewed) if still() else None
+        while await self._may_leave(order.operation, noes):
+            try:
+                sent = await self._claim_send_record(order) if still() else None
+            finally:
+                self._gate.back()
             if sent is None:
                 self._gate.nothing_left(order.operation)
                 return None
+            if sent.judged.pause is not None:
+                await self._gate.let_all_pause()
             match sent.judged.then:
                 case Then.RETRY if tries + 1 < TRIES:
                     tries += 1
@@ -187,26 +202,30 @@ class Sender:
                 case Then.RETRY:
                     self._gate.stop(f"{sent.judged.reason} It was tried {TRIES} times.")
                 case Then.RENEW:
-                    renewed = True
                     await self._renew(sent.token)
-                case Then.PAUSE if pauses < PAUSES:
-                    pauses += 1
-                    await self._gate.pauses(sent.judged)
-                case Then.PAUSE:
-                    self._gate.stop(f"The service asked for a pause {PAUSES} times in a row.")
+                case Then.PAUSE if waits:
+                    pass  # the gate keeps it
                 case _:
                     return sent
+            if sent.status is not None:
+                noes = (*noes, sent.status)
         return sent
 
-    async def _may_leave(self, operation: Operation) -> bool:
+    async def _may_leave(self, operation: Operation, noes: Sequence[int]) -> bool:
         """Token first: a claim is for a request that can leave at once."""
-        if not await self._gate.opens(operation):
+        if not await self._gate.opens(operation, alone=last_chance(noes)):
             return False
         try:
             await self._service.ready()
         except CampaignError as error:
             self._gate.stop(str(error))
-        return self._gate.stopped is None
+        except BaseException:
+            self._gate.back()
+            raise
+        if self._gate.stopped is None:
+            return True
+        self._gate.back()
+        return False
 
     async def _renew(self, used: int) -> None:
         try:
@@ -219,7 +238,7 @@ class Sender:
         jitter = random.uniform(0.5, 1.5)  # noqa: S311
         return float(self._first_wait * 2 ** (tries - 1) * jitter)
 
-    async def _claim_send_record(self, order: Order, renewed: bool) -> Sent | None:
+    async def _claim_send_record(self, order: Order) -> Sent | None:
         asked = Moment()
         claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
         try:
@@ -247,13 +266,28 @@ class Sender:
         if self._gate.stopped and seen.failure == HeldBack.__name__ and not seen.reached:
             self._nothing_left(order, claimed, self._gate.stopped)
             return None
-        judged = verdict(order.operation, seen, rows=len(claimed.rows) or 1, renewed=renewed)
+        judged = await self._judged(order.operation, claimed, seen)
         learned = _learned(prepared, seen, judged)
         judged = _with_strangers(judged, learned)
         self._record(order, claimed, seen, judged, learned)
         self._gate.heard(order.operation, _as_heard(order.operation, claimed, judged, learned))
         brought = _brought(order.operation, claimed, judged, learned)
-        return Sent(order.operation, claimed, judged, seen.token, brought)
+        return Sent(order.operation, claimed, judged, seen.token, brought, seen.status)
+
+    async def _judged(self, operation: Operation, claimed: Claimed, seen: Exchange) -> Verdict:
+        """Only a no that would be believed asks the ledger how often there was one before.
+
+        Where it cannot say so, that is too often: nothing more is sent without it anyway.
+        """
+        rows, trust = len(claimed.rows) or 1, self._trust
+        judged = verdict(operation, seen, rows=rows, trust=trust)
+        if seen.status is None or judged.proof in (Proof.DONE, Proof.UNSURE):
+            return judged
+        try:
+            before = await self._journal.noes_before(claimed.attempt)
+        except CampaignError:
+            before = (seen.status,) * REPEATS
+        return verdict(operation, seen, rows=rows, trust=trust, before=before)
 
     async def _last_look(self, asked: Moment) -> None:
         """See that a claim still holds when its request could leave. Raises HeldBack.

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from config import formulas
 from config.cron import cron
+from config.definition import Trust
 from config.do_not_contact import read_do_not_contact
 from config.email_address import NotAnEmail, email_address
 from config.email_key import email_key
@@ -64,9 +65,13 @@ def answers(data: bytes) -> None:
         retry_after=data[5:25].decode("latin-1") if flags & 16 else None,
         failure=FAILURES[failure % len(FAILURES)],
     )
-    judged = verdict(operation, seen, rows=1 + (flags >> 5), renewed=bool(flags & 4))
+    trust = Trust.WIRE if flags & 4 else Trust.STATUS
+    before = (401, 429, 403)[: flags >> 6]
+    judged = verdict(operation, seen, rows=1 + (flags >> 5), trust=trust, before=before)
     if judged.proof is Proof.DONE:
         assert seen.status is not None and 200 <= seen.status < 300
+    if trust is Trust.WIRE and seen.status is not None:
+        assert judged.proof in (Proof.DONE, Proof.UNSURE)
     if judged.proof is Proof.REFUSED:
         assert seen.status is not None and (400 <= seen.status < 500 or seen.status in (501, 505))
     if reached is Phase.NOTHING:

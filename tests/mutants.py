@@ -18,14 +18,14 @@ from tasks.service.verdict import Proof, Then, Verdict
 def claim_after_sending() -> None:
     """The request leaves first, and the claim is written when its answer is there."""
 
-    async def claim_send_record(self: Sender, order: Order, renewed: bool) -> Sent | None:
+    async def claim_send_record(self: Sender, order: Order) -> Sent | None:
         prepared = order.prepare(Claimed(0, order.rows))
         seen = await self._service.call(prepared.request)
         claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
         claimed = await self._journal.claim(claim)
         if claimed is None:
             return None
-        judged = sending.verdict(order.operation, seen, rows=len(order.rows) or 1, renewed=renewed)
+        judged = sending.verdict(order.operation, seen, rows=len(order.rows) or 1)
         learned = prepared.read(seen) if judged.proof is Proof.DONE else Learned()
         self._record(order, claimed, seen, judged, learned)
         return Sent(order.operation, claimed, judged, seen.token)

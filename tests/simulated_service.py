@@ -29,7 +29,7 @@ from tasks.service.wire import Request
 from tests.virtual_time import HERE
 
 NO_WORK = (400, 401, 403, 404, 405, 413, 421, 422, 425, 429, 501, 505)
-"""Statuses by which a service says that nothing happened; it speaks the truth."""
+"""Statuses by which a service says that nothing happened; it speaks the truth, unless it `lies`."""
 
 PERHAPS = (302, 408, 409, 500, 502, 503, 504, 520)
 """Statuses that prove nothing: the work may have been done."""
@@ -63,6 +63,7 @@ class Assessment:
     unwelcome: frozenset[str] = frozenset()
     uninvitable: frozenset[str] = frozenset()
     most: int | None = None
+    lies: bool = False  # a no may come after the work
     record: Record = field(default_factory=Record)
     faults: int = 0  # misbehaviours that may leave one request in doubt each
     listings: int = 0  # of the problems: with tokens, the only calls that change nothing
@@ -91,7 +92,8 @@ class Assessment:
             trip.there, trip.back = dice.choice(((FAR_TOO_LATE, 0.0), (0.0, FAR_TOO_LATE)))
         elif kind == 3:
             status, wait = dice.choice(NO_WORK), dice.choice((None, 1, 30))
-            trip.fault = Fault(Kind.STATUS, status=status, retry_after=wait, after_work=False)
+            lie = self.lies and dice.random() < 0.5
+            trip.fault = Fault(Kind.STATUS, status=status, retry_after=wait, after_work=lie)
         elif kind == 4:
             trip.fault = Fault(
                 Kind.STATUS, status=dice.choice(PERHAPS), after_work=dice.random() < 0.5

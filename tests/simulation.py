@@ -19,7 +19,15 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from config.definition import Candidate, Definition, Invites, ProblemById, ProblemByTitle, Project
+from config.definition import (
+    Candidate,
+    Definition,
+    Invites,
+    ProblemById,
+    ProblemByTitle,
+    Project,
+    Trust,
+)
 from config.email_key import email_key
 from config.errors import CampaignError
 from config.places import Place
@@ -68,11 +76,16 @@ class World:
         self.add_again = Random(f"{seed}, whether people are added once more").random() < 0.5
         dice = self.dice
         names = [f"{name}@example.com" for name in NAMES]
+        # Where no status is believed, nothing is to be noticed of any lie. There a truthful no is a
+        # doubt as well, each time somebody has it sent again.
+        self.trust = Trust.WIRE if dice.random() < 0.25 else Trust.STATUS
+        lies = self.trust is Trust.WIRE
         self.assessment = Assessment(
             dice,
-            unwelcome=frozenset(k.casefold() for k in names if dice.random() < 0.05),
-            uninvitable=frozenset(k.casefold() for k in names if dice.random() < 0.05),
-            most=dice.choice((None, None, None, 1, 2)),
+            unwelcome=frozenset(k.casefold() for k in names if dice.random() < 0.05 and not lies),
+            uninvitable=frozenset(k.casefold() for k in names if dice.random() < 0.05 and not lies),
+            most=None if lies else dice.choice((None, None, None, 1, 2)),
+            lies=lies,
         )
         # A short deadline: while one run waits for another, time is work even here.
         self.local = LocalSettings.model_construct(
@@ -88,7 +101,7 @@ class World:
         self.rows: list[str] = []
         self.send = True
         self.digest = ""
-        self.haste = 0.05  # how often somebody saves the file just after it was read
+        self.saved_beside = 0.05  # how often somebody saves a file just after it was read
         self.doubt_allowed = 0  # requests that may be in doubt for another reason than a fault
         self.set_back = timedelta()  # by how much the clock went back, all in all
         self.resent: Counter[str] = Counter()
@@ -105,7 +118,7 @@ class World:
     def sources(self) -> Any:
         """Read the file; now and then somebody saves another version just afterwards."""
         read = SimpleNamespace(digest=self.digest)
-        if self.dice.random() < self.haste:
+        if self.dice.random() < self.saved_beside:
             self.write_definition()
         return read
 
@@ -145,7 +158,7 @@ class World:
             project=Project(None, "Backend", "", "open", None, None, None),
             problem=ProblemById(42) if dice.random() < 0.5 else ProblemByTitle("Two sum"),
             candidates=tuple(self._row(name) for name in self.rows),
-            invites=Invites(self.send),
+            invites=Invites(self.send, trust=self.trust),
             place=Place("sim.yaml"),
             add_again=self.add_again,
         )
@@ -440,8 +453,7 @@ class World:
 
     async def calm(self) -> None:
         """With nothing in the way the same command finishes, and then it has nothing to do."""
-        self.assessment.trouble = 0.0
-        self.haste = 0.0
+        self.assessment.trouble = self.saved_beside = 0.0
         # Where the clock was set back, a dead program on another host seems to beat until then.
         patience = PATIENCE + HEARTBEAT_EXPIRES + self.set_back
         await asyncio.sleep(patience.total_seconds())

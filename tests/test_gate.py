@@ -14,6 +14,7 @@ from tests.virtual_time import VirtualLoop
 
 ADD, INVITE = Operation.ADD, Operation.INVITE
 UNSURE = Verdict(Proof.UNSURE, Then.GO_ON, "Nobody answered.")
+DONE = Verdict(Proof.DONE, Then.GO_ON, "It was sent.")
 FORBIDDEN = Verdict(Proof.REFUSED, Then.STOP, "Not with these credentials.")
 
 
@@ -41,7 +42,8 @@ class World:
         self.probes = 0
         self.answers = True
         self.broken = False
-        self.gate = Gate(self.probe, self, over=over)  # type: ignore[arg-type]
+        self.paused: list[float] = []
+        self.gate = Gate(self.probe, self, over=over, pauses=self.paused.append)  # type: ignore[arg-type]
 
     async def probe(self) -> None:
         self.probes += 1
@@ -57,11 +59,15 @@ class World:
     async def asked_for(self, pause: float) -> None:
         self.told.append(pause)
 
-    async def opened(self, operation: Operation = INVITE) -> tuple[bool, float]:
-        """Whether the gate opens, and after how many seconds."""
+    async def opened(
+        self, operation: Operation = INVITE, *, alone: bool = False
+    ) -> tuple[bool, float]:
+        """Whether the gate opens, and after how many seconds; what leaves is back at once."""
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        return await self.gate.opens(operation), round(loop.time() - begun, 3)
+        if opens := await self.gate.opens(operation, alone=alone):
+            self.gate.back()
+        return opens, round(loop.time() - begun, 3)
 
 
 def seen(happens: Callable[[], Any]) -> Any:
@@ -90,7 +96,8 @@ def test_the_longer_pause_holds() -> None:
         world.gate.heard(INVITE, paused(3))
         return [await world.opened(ADD), await world.opened(INVITE)]
 
-    assert seen(happens) == [(True, 30), (True, 0)]
+    assert seen(happens) == [(True, 30), (True, 0.125)]
+    assert world.paused == [30]
 
 
 def test_a_pause_of_half_a_second_is_one() -> None:
@@ -110,12 +117,14 @@ def test_the_pause_of_another_run_holds_as_well() -> None:
     world.others = [4.0, 0.25]
 
     async def happens() -> Any:
-        await world.gate.pauses(paused(7))
-        await world.gate.pauses(UNSURE)
-        return await world.opened()
+        first = await world.opened()
+        world.gate.heard(INVITE, paused(7))
+        await world.gate.let_all_pause()
+        return [first, await world.opened()]
 
-    assert seen(happens) == (True, 4.25)
-    assert world.told == [7]
+    assert seen(happens) == [(True, 4.25), (True, 7)]
+    assert [round(each) for each in world.told] == [7]
+    assert [round(each) for each in world.paused] == [4, 7]
 
 
 def test_only_invitations_wait_for_a_turn() -> None:
@@ -230,3 +239,56 @@ def test_without_the_ledger_nothing_leaves() -> None:
     world.broken = True
     assert seen(world.opened) == (False, 0)
     assert world.gate.stopped == "The ledger is gone."
+
+
+def test_after_a_pause_one_request_goes_first() -> None:
+    """The others wait until it is answered; then one more with each answer."""
+    world = World()
+    on_the_wire: list[int] = []
+
+    async def sender() -> None:
+        assert await world.gate.opens(INVITE)
+        await asyncio.sleep(10)
+        on_the_wire.append(world.gate._throttle.out)
+        world.gate.heard(INVITE, DONE)
+        world.gate.back()
+
+    async def happens() -> None:
+        world.gate.heard(INVITE, paused(30))
+        await asyncio.gather(*(sender() for _ in range(8)))
+
+    seen(happens)
+    assert on_the_wire[0] == 1
+    assert on_the_wire[1] == 2
+    assert max(on_the_wire) <= 4
+
+
+def test_a_last_chance_is_taken_alone_after_a_silence() -> None:
+    """Whom one more no would leave in doubt is sent when it is least likely."""
+    world = World()
+
+    async def happens() -> Any:
+        await world.gate.opens(INVITE)
+        waiting = asyncio.ensure_future(world.opened(alone=True))
+        await asyncio.sleep(100)
+        assert not waiting.done()
+        await world.opened()
+        world.gate.back()
+        return await waiting
+
+    assert seen(happens) == (True, 101)
+
+
+def test_who_waits_for_another_hears_of_a_stop() -> None:
+    """Nobody waits for an answer that is not to come any more."""
+    world = World()
+
+    async def happens() -> Any:
+        world.gate.heard(INVITE, paused(1))
+        await world.gate.opens(INVITE)
+        waiting = asyncio.ensure_future(world.opened())
+        await asyncio.sleep(5)
+        world.gate.stop("Enough.")
+        return await waiting
+
+    assert seen(happens) == (False, 5)

@@ -249,12 +249,12 @@ def test_an_answer_means_what_the_table_says(
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_second_401_stops_the_campaign(tmp_path: Path, template: str, operation: str) -> None:
-    """One refresh of the token, one replay, each in the journal; then the credentials are wrong."""
+    """One refresh of the token, one replay, each in the journal; then it is in doubt."""
     scenario = campaign_with(Fault("status", operation, count=2, status=401))
     with open_place(tmp_path, template, scenario) as (place, ledger), scenario.sandbox() as service:
         end = place.conduct(service, ledger)
         assert end.ending == STOPPED
-        assert journal(ledger, operation) == [NOT_SENT, REFUSED]
+        assert journal(ledger, operation) == [NOT_SENT, UNSURE]
         assert len(service.record.of("token")) == 2
         check(place, ledger, service)
 

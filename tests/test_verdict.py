@@ -5,6 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
+from config.definition import Trust
 from tasks.service.verdict import (
     Exchange,
     Operation,
@@ -12,7 +13,9 @@ from tasks.service.verdict import (
     Proof,
     Then,
     Verdict,
+    last_chance,
     pause_of,
+    used_up,
     verdict,
 )
 
@@ -91,7 +94,7 @@ BY_STATUS: list[tuple[int, tuple[tuple[Proof, Then], ...]]] = [
     (415, ((REFUSED, STOP),) * 5),
     (421, ((NOT_SENT, RETRY),) * 5),
     (422, ((REFUSED, STOP), (REFUSED, STOP), (REFUSED, ROW), (REFUSED, HALVE), (REFUSED, ROW))),
-    (425, ((NOT_SENT, RETRY),) * 5),
+    (425, ((NOT_SENT, PAUSE),) * 5),
     (429, ((NOT_SENT, PAUSE),) * 5),
     (499, ((REFUSED, STOP),) * 5),
     (500, ((UNSURE, GO_ON),) * 5),
@@ -159,11 +162,67 @@ def test_a_timeout_told_by_the_service_counts_only_with_the_whole_request(
     assert outcome(verdict(operation, answered(408, body_failed=True))) == (NOT_SENT, RETRY)
 
 
+BEFORE: list[tuple[int, tuple[int, ...], bool]] = [
+    (401, (), False),
+    (401, (429,), False),
+    (401, (401,), True),
+    (401, (429, 429), True),
+    (429, (401,), False),
+    (429, (429,), False),
+    (429, (425, 429), True),
+    (425, (429, 429), True),
+    (421, (421,), False),
+    (421, (421, 421), True),
+    (403, (403,), False),
+    (403, (403, 403), True),
+    (501, (403, 429), True),
+    (505, (505, 505, 505), True),
+]
+
+
+@pytest.mark.parametrize(("status", "before", "doubted"), BEFORE)
 @pytest.mark.parametrize("operation", list(Operation))
-def test_a_second_401_stops(operation: Operation) -> None:
-    """After one refresh another 401 is a refusal; without one it asks for the refresh."""
-    assert outcome(verdict(operation, answered(401), renewed=True)) == (REFUSED, STOP)
-    assert outcome(verdict(operation, answered(401), renewed=False)) == (NOT_SENT, RENEW)
+def test_what_was_refused_too_often_is_in_doubt(
+    operation: Operation, status: int, before: tuple[int, ...], *, doubted: bool
+) -> None:
+    """Two repetitions over all runs, one with a fresh token; each may have come after the work."""
+    judged = verdict(operation, answered(status), before=before)
+    if not doubted:
+        assert outcome(judged) == outcome(verdict(operation, answered(status)))
+        return
+    assert outcome(judged) == (UNSURE, STOP)
+    assert "refused before (status " + ", ".join(map(str, before)) in judged.reason
+    assert last_chance(before)
+
+
+@pytest.mark.parametrize(("before", "last"), [((), 0), ((403,), 0), ((401,), 1), ((429, 403), 1)])
+def test_a_last_chance_is_where_any_no_would_be_doubt(before: tuple[int, ...], last: int) -> None:
+    """It is what the gate is careful about."""
+    assert last_chance(before) == any(used_up(status, before) for status in (401, 403, 429))
+    assert last_chance(before) == bool(last)
+
+
+@pytest.mark.parametrize("status", [400, 404, 405, 422])
+def test_what_is_refused_for_good_needs_no_count(status: int) -> None:
+    """The row is not sent again; the halves of an add are other requests."""
+    assert outcome(verdict(INVITE, answered(status), before=(403, 403))) == (REFUSED, ROW)
+    if status in (400, 422):
+        halved = verdict(ADD, answered(status), rows=2, before=(403, 403))
+        assert outcome(halved) == (REFUSED, HALVE)
+
+
+def test_by_the_wire_no_status_proves_that_nothing_happened() -> None:
+    """Only a yes is believed, and that nothing left; what stops or pauses a campaign does so."""
+    for status, row in BY_STATUS:
+        for (operation, rows), (_, then) in zip(COLUMNS, row, strict=True):
+            judged = verdict(operation, answered(status), rows=rows, trust=Trust.WIRE)
+            assert outcome(judged) == (UNSURE, STOP if then is STOP else GO_ON), (status, rows)
+            assert (judged.pause is not None) is (then is PAUSE)
+    for operation in Operation:
+        seen = Exchange(Phase.NOTHING, failure="ConnectError")
+        assert outcome(verdict(operation, seen, trust=Trust.WIRE)) == (NOT_SENT, RETRY)
+        yes = answered(200, body=USABLE[operation])
+        assert outcome(verdict(operation, yes, trust=Trust.WIRE)) == (DONE, GO_ON)
 
 
 NOW = datetime(2026, 12, 1, 9, 0, tzinfo=UTC)
@@ -203,7 +262,7 @@ def test_a_date_is_measured_from_now_without_being_told() -> None:
 
 
 def test_only_a_pause_has_seconds() -> None:
-    """Retry-After on anything but 429 changes nothing."""
+    """Retry-After on anything but 425 and 429 changes nothing."""
     assert verdict(INVITE, answered(503, retry_after="30")).pause is None
 
 
@@ -286,10 +345,10 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     ),
     (
         ADD,
-        answered(425),
-        "The service did not take the request (status 425); nothing happened.",
+        answered(421),
+        "The service did not take the request (status 421); nothing happened.",
     ),
-    (ADD, answered(429), "The service asked for a pause; nothing happened."),
+    (ADD, answered(429), "The service asked for a pause (status 429); nothing happened."),
     (
         ADD,
         answered(504),
@@ -349,11 +408,16 @@ def test_what_a_person_is_told(operation: Operation, seen: Exchange, reason: str
     assert verdict(operation, seen).reason == reason
 
 
-def test_a_second_401_speaks_of_the_credentials() -> None:
-    """The token was fresh: what is wrong is what it was made from."""
-    assert verdict(INVITE, answered(401), renewed=True).reason == (
-        "The service does not allow the invitation with these credentials (status 401); "
-        "nothing happened."
+def test_doubt_after_repetitions_says_what_came_each_time() -> None:
+    """It is the evidence for whoever settles it."""
+    assert verdict(INVITE, answered(401), before=(401,)).reason == (
+        "The access token was not accepted, which proves nothing as it was refused before (status "
+        "401): the invitation may have been sent."
+    )
+    assert verdict(INVITE, answered(403), before=(403, 429)).reason == (
+        "The service does not allow the invitation with these credentials (status 403), which "
+        "proves nothing as it was refused before (status 403, 429): the invitation may have been "
+        "sent."
     )
 
 

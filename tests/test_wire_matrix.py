@@ -394,7 +394,7 @@ def expected(operation: Operation, status: int) -> tuple[Proof, Then]:
     named = {
         401: (NOT_SENT, Then.RENEW),
         421: (NOT_SENT, Then.RETRY),
-        425: (NOT_SENT, Then.RETRY),
+        425: (NOT_SENT, Then.PAUSE),
         429: (NOT_SENT, Then.PAUSE),
         413: (REFUSED, Then.STOP),
     }

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
 from data.remaining import Remaining
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 BESIDE = "another run is at work on this campaign; this one waits for it (Ctrl-C ends the waiting)"
 LINES = 10  # plain lines on the way through a step
 LEAST = 25  # people between two of them
+
+
+def paused(until: datetime) -> str:
+    """Say when sending goes on, by the clock of this machine."""
+    return f"the service asked for a pause: sending goes on at {until.astimezone():%H:%M:%S}"
 
 
 class Progress(Protocol):
@@ -108,6 +114,9 @@ class _LineWatcher(_Keeping):
     def waits(self) -> None:
         say(f"{self.key}: {BESIDE}", as_json=self._as_json)
 
+    def pauses(self, until: datetime) -> None:
+        say(f"{self.key}: {paused(until)}", as_json=self._as_json)
+
     def ended(self, end: Finish) -> None:
         super().ended(end)
         # Where another run is at work there is nothing left for this one, but much to send.
@@ -163,6 +172,9 @@ class _BarWatcher(_Keeping):
 
     def waits(self) -> None:
         self._bar.console.print(f"{self.key}: {BESIDE}", markup=False)
+
+    def pauses(self, until: datetime) -> None:
+        self._bar.console.print(f"{self.key}: {paused(until)}", markup=False)
 
     def hears(self, sent: Sent) -> None:
         shown = self._bars.get(sent.operation)

@@ -2,14 +2,17 @@
 
 The rule for all of it: only proof moves a request away from `unsure`. The interface shows no status
 codes of failures (interface 7), no read-back and no idempotency key, so HTTP's own meaning of a
-status and the phase a request reached are all the proof there is.
+status and the phase a request reached are all the proof there is. How far a status is believed is
+for the campaign to say (Trust), and never for more than a few repetitions.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
+from config.definition import Trust
 from tasks.service import answer, wire
 from tasks.service.exchange import (
     CERTIFICATES,
@@ -59,6 +62,9 @@ class Verdict:
     pause: float | None = None
 
 
+REPEATS = 2  # of one and the same request after answers that said no, over all runs
+NOTHING = "; nothing happened."
+
 # Exceptions by which the network, a proxy or the token's address says that nothing could leave.
 _NETWORK_FAILURES = frozenset(
     {
@@ -102,14 +108,16 @@ def verdict(
     seen: Exchange,
     *,
     rows: int = 1,
-    renewed: bool = False,
+    trust: Trust = Trust.STATUS,
+    before: Sequence[int] = (),
     now: datetime | None = None,
 ) -> Verdict:
     """Say what one finished exchange proves, by phase reached and status.
 
-    `rows` is the number of candidates in an ADD. `renewed` says that this exchange already used a
-    token refreshed after a 401. `now` (aware) is what an HTTP date in Retry-After is measured from.
-    A DONE for an ADD is about the request; which rows got ids is read with `wire.match_answer`.
+    `rows` is the number of candidates in an ADD. `before` are the statuses by which earlier
+    requests for the same were refused, in any run. `now` (aware) is what an HTTP date in
+    Retry-After is measured from. A DONE for an ADD is about the request; which rows got ids is
+    read with `wire.match_answer`.
     """
     if seen.status is None:
         return _unanswered(operation, seen)
@@ -117,36 +125,70 @@ def verdict(
         return _unsure(
             operation, f"More than one answer came at once, the first with status {seen.status}"
         )
-    if seen.status == 401 and not renewed:
+    judged = _answered(operation, seen, seen.status, rows, now)
+    if judged.proof in (Proof.DONE, Proof.UNSURE):
+        return judged
+    if trust is Trust.WIRE:
+        return _doubted(operation, judged, "by this campaign's  trust: wire")
+    if judged.then not in (Then.ROW, Then.HALVE) and used_up(seen.status, before):
+        told = ", ".join(map(str, before))
+        doubted = _doubted(operation, judged, f"as it was refused before (status {told})")
+        return replace(doubted, then=Then.STOP)
+    return judged
+
+
+def used_up(status: int, before: Sequence[int]) -> bool:
+    """Whether a request that gets this answer, after those `before`, was its last repetition.
+
+    A 401 is repeated once: the token was fresh then.
+    """
+    return len(before) >= REPEATS or (status == 401 and 401 in before)
+
+
+def last_chance(before: Sequence[int]) -> bool:
+    """Whether one more no would leave a request in doubt, whatever its status (see `used_up`)."""
+    return len(before) >= REPEATS or 401 in before
+
+
+def _doubted(operation: Operation, judged: Verdict, why: str) -> Verdict:
+    """The same answer where it is not believed that nothing happened; the pause is made."""
+    said = judged.reason.removesuffix(NOTHING)
+    reason = f"{said}, which proves nothing {why}: {_MAYBE[operation]}."
+    then = Then.STOP if judged.then is Then.STOP else Then.GO_ON
+    return Verdict(Proof.UNSURE, then, reason, judged.pause)
+
+
+def _answered(
+    operation: Operation, seen: Exchange, status: int, rows: int, now: datetime | None
+) -> Verdict:
+    if status == 401:
         # HTTP says that a request answered so was not applied (RFC 9110, 15.5.2).
-        return Verdict(
-            Proof.NOT_SENT, Then.RENEW, "The access token was not accepted; nothing happened."
-        )
-    if seen.status == 429:
+        return Verdict(Proof.NOT_SENT, Then.RENEW, f"The access token was not accepted{NOTHING}")
+    if status in (425, 429):
         return Verdict(
             Proof.NOT_SENT,
             Then.PAUSE,
-            "The service asked for a pause; nothing happened.",
+            f"The service asked for a pause (status {status}){NOTHING}",
             pause=pause_of(seen.retry_after, now),
         )
-    if 200 <= seen.status < 300:
+    if 200 <= status < 300:
         return _accepted(operation, seen)
-    if 300 <= seen.status < 400:
+    if 300 <= status < 400:
         # Something between us and the service answered; what it did with the request is its secret.
         return Verdict(
             Proof.UNSURE,
             Then.STOP,
-            f"The service pointed to another address (status {seen.status}), which is never"
+            f"The service pointed to another address (status {status}), which is never"
             f" followed: {_MAYBE[operation]}.",
         )
-    if 400 <= seen.status < 500:
-        return _client_error(operation, seen, seen.status, rows)
-    if seen.status in {501, 505}:
-        return _refused(operation, seen.status, Then.STOP)
+    if 400 <= status < 500:
+        return _client_error(operation, seen, status, rows)
+    if status in {501, 505}:
+        return _refused(operation, status, Then.STOP)
     # 500, 502, 503 and 504 come from gateways that may have passed the request on. A status that no
     # table names (a final 1xx, 507, 520, 600) proves even less, and may pass: it is doubted like
     # them, and the breaker decides whether the campaign goes on.
-    return _unsure(operation, f"The service failed while answering (status {seen.status})")
+    return _unsure(operation, f"The service failed while answering (status {status})")
 
 
 def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
@@ -228,12 +270,12 @@ def _client_error(operation: Operation, seen: Exchange, status: int, rows: int) 
             return _unsure(operation, "The service gave up waiting (status 408)")
         case 409:
             return _unsure(operation, "The service reported a conflict (status 409)")
-        case 408 | 421 | 425:
+        case 408 | 421:
             # A 408 to a request that broke off midway never had the whole of it.
             return Verdict(
                 Proof.NOT_SENT,
                 Then.RETRY,
-                f"The service did not take the request (status {status}); nothing happened.",
+                f"The service did not take the request (status {status}){NOTHING}",
             )
     return _refused(operation, status, Then.STOP)
 
@@ -251,13 +293,10 @@ def _unsure(operation: Operation, what: str) -> Verdict:
 
 
 def _refused(operation: Operation, status: int, then: Then) -> Verdict:
-    reason = f"The service refused {_ASKED[operation]} (status {status}); nothing happened."
-    if status in {401, 403}:
-        reason = (
-            f"The service does not allow {_ASKED[operation]} with these credentials"
-            f" (status {status}); nothing happened."
-        )
-    return Verdict(Proof.REFUSED, then, reason)
+    said = f"The service refused {_ASKED[operation]} (status {status})"
+    if status == 403:
+        said = f"The service does not allow {_ASKED[operation]} with these credentials (status 403)"
+    return Verdict(Proof.REFUSED, then, said + NOTHING)
 
 
 def _media_type(content_type: str) -> str:
