@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import TypeVar
 from uuid import uuid4
@@ -315,6 +315,8 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
         Unsure adds then wait for another one, if the definition says so; `add_again` is what it
         says, where that is not taken over yet.
         """
+        if self.ahead(campaign_row):
+            self._hear_now(campaign_row)
         dead = self._dead_runs(campaign_row)
         left = self._bury(campaign_row, dead) if dead else 0
         self.add_again(campaign_row, add_again)
@@ -333,6 +335,16 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     @reading
     def _dead_runs(self, connection: Connection, campaign_row: int) -> list[int]:
         return recovery.dead_runs(connection, campaign_row, now())
+
+    @reading
+    def ahead(self, connection: Connection, campaign_row: int) -> list[tuple[str, timedelta]]:
+        """The machines whose runs showed their last sign of life in the future, and how far."""
+        return [(run.host, by) for run, by in recovery.ahead(connection, campaign_row, now())]
+
+    @writing_beside
+    def _hear_now(self, connection: Connection, campaign_row: int) -> None:
+        for run, _ in recovery.ahead(connection, campaign_row, now()):
+            recovery.hear_now(connection, run, now())
 
     @writing_beside
     def _bury(self, connection: Connection, campaign_row: int, dead: Sequence[int]) -> int:

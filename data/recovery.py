@@ -13,7 +13,7 @@ from config.errors import CampaignError
 from data import landing
 from data.clock import shared_now
 from data.landing import Outcome
-from data.processes import Process, is_alive, this_process
+from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.states import AttemptState, Ending, Operation, Step
 from data.tables import Attempt, Candidate, Run, table_of
 
@@ -31,6 +31,11 @@ _MAY_SEND = select(runs).where(
 )
 _OPEN = select(runs).where(runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None))
 _STANDS = select(runs.c.heartbeat_at, runs.c.ended_at).where(runs.c.id == bindparam("run"))
+_HEARD = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), runs.c.heartbeat_at == bindparam("before"))
+    .values(heartbeat_at=bindparam("at"))
+)
 _CLOSE = (
     update(runs)
     .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
@@ -75,6 +80,25 @@ def dead_runs(connection: Connection, campaign_row: int, at: datetime) -> list[i
     found = connection.execute(_MAY_SEND, {"of": campaign_row})
     here, at = this_process(), shared_now(connection, at)
     return [int(run.id) for run in found if not lives(run, here, at)]
+
+
+def ahead(
+    connection: Connection, campaign_row: int, at: datetime
+) -> list[tuple[Row[Any], timedelta]]:
+    """Runs of other machines whose last sign of life lies in the future by this clock; how far."""
+    found = connection.execute(_OPEN, {"of": campaign_row}).all()
+    host, at = this_process().host, shared_now(connection, at)
+    others = [(run, run.heartbeat_at - at) for run in found if run.host != host]
+    return [(run, by) for run, by in others if by > HEARTBEAT_EXPIRES]
+
+
+def hear_now(connection: Connection, run: Row[Any], at: datetime) -> None:
+    """Date the last sign of life of such a run by this clock.
+
+    If it lives, its next one comes in seconds, dated by its own clock. If not, this one expires.
+    """
+    heard = {"run": run.id, "before": run.heartbeat_at, "at": shared_now(connection, at)}
+    connection.execute(_HEARD, heard)
 
 
 def lives(run: Row[Any], here: Process, at: datetime) -> bool:

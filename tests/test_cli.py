@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from html import unescape
 from io import StringIO
 from pathlib import Path
@@ -18,6 +19,7 @@ import openpyxl
 import pytest
 import xlsxwriter
 from pydantic import SecretStr
+from sqlalchemy import update
 
 from config.places import Place, Problem
 from config.reading import read_campaigns
@@ -27,6 +29,7 @@ from data.exports import COLUMNS
 from data.landing import Outcome
 from data.ledger import Begun, Ledger, now
 from data.states import AttemptState, Ending, Operation, Step
+from data.tables import Run, table_of
 from flows.cli.closing import next_steps, summary
 from flows.cli.complaints import FIRST_OF_MANY, SHOWN_OF_ONE_CAUSE, lines_of
 from flows.cli.main import main
@@ -474,6 +477,27 @@ def test_status_of_one_shows_who_needs_a_person(typed: Typed, half_done: Begun) 
     assert "ada@example.com" not in answer.out
     assert "3 candidates: 1 invited, 3 added, 1 refused, 1 unsure" in answer.out
     assert "unsure: campaign settle backend-2026" in answer.out
+
+
+def test_status_says_whose_clock_is_ahead(typed: Typed, ledger: Ledger, file: Path) -> None:
+    """A dead run of another machine, and this clock was set back: known in minutes, not in days."""
+    run = begin(ledger, file)
+    sent_project(ledger, run)
+    ada, *_ = added(ledger, run)
+    send(ledger, run, Operation.INVITE, Step.SENDING, ada)
+
+    def heard(ago: timedelta) -> None:
+        with ledger._writing() as connection:
+            table = table_of(Run)
+            connection.execute(update(table).values(host="elsewhere", heartbeat_at=now() - ago))
+
+    heard(-timedelta(days=2, hours=1))
+    first, second = (typed("status", "backend-2026").out for _ in range(2))
+    assert "clocks    elsewhere is 2 days ahead of this machine." in first
+    assert "shows in 3 minutes: campaign status backend-2026" in first
+    assert "clocks" not in second and "1 sending" in second
+    heard(timedelta(minutes=3))
+    assert "1 unsure" in typed("status", "backend-2026").out
 
 
 def test_status_tells_a_run_at_work_from_one_that_is_gone(

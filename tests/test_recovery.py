@@ -108,6 +108,26 @@ def test_another_hosts_run_is_dead_once_its_heartbeat_expired(
     assert recover(small) == doubted
 
 
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_heartbeat_from_the_future_is_judged_by_whether_another_one_follows(
+    small: Small, lives: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """This clock was set back two days: who is dead is known in minutes, not in two days."""
+    small.claim(Operation.CREATE)
+    back = timedelta(days=-2)
+    with monkeypatch.context() as elsewhere:
+        on_another_host(small, back, elsewhere)
+        [(_, far)] = small.ledger.ahead(small.begun.campaign)
+        assert timedelta(days=1, hours=23) < far <= timedelta(days=2)
+        assert recover(small) == 0
+        assert small.ledger.ahead(small.begun.campaign) == []
+    if lives:
+        small.ledger.heartbeat(small.begun.run)
+    with monkeypatch.context() as elsewhere:
+        on_another_host(small, back + HEARTBEAT_EXPIRES + timedelta(seconds=5), elsewhere)
+        assert recover(small) == (0 if lives else 1)
+
+
 def taken_for_dead(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another machine hears nothing of the run for a quarter of an hour."""
     with small.ledger._writing() as connection:

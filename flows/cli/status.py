@@ -1,6 +1,7 @@
 """`campaign status`: where each campaign stands, and who needs a person."""
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -111,6 +112,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     from flows.cli.plan import last_run_lives
     from tasks.standing import in_short, standing
 
+    ahead = ledger.ahead(campaign.id)
     campaign = _with_doubts(ledger, campaign)
     if as_json:
         print_json(standing(ledger, campaign))
@@ -123,6 +125,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     if campaign.why:
         say(f"  why       {campaign.why}")
     say(f"  last run  {_last_run(ledger, campaign)}")
+    say(*(f"  clocks    {line}" for line in _apart(ahead, campaign.key)))
     say(*_held(ledger, campaign.key))
     waiting_for_a_person = [*needing_a_person(stand["candidates"]), *left_out(stand)]
     if waiting_for_a_person:
@@ -137,6 +140,16 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     if last_run_lives(ledger, campaign):
         steps = beside_a_run(steps, campaign.key)
     say(*(f"  {step}" for step in steps))
+
+
+def _apart(ahead: Iterable[tuple[str, timedelta]], key: str) -> Iterable[str]:
+    """Say whose clock is ahead of this one, so that nobody knows yet whether their run lives."""
+    for host, by in ahead:
+        far = counted(by.days, "day") if by.days else counted(by.seconds // 60, "minute")
+        yield (
+            f"{host} is {far} ahead of this machine. Set the clock that is wrong. Whether its run "
+            f"is still at work shows in 3 minutes: {command('status', key)}"
+        )
 
 
 def _show_clean_up(stand: Mapping[str, Any]) -> None:
