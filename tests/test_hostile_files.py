@@ -293,7 +293,7 @@ def test_what_is_no_file_is_not_read() -> None:
         "campaign: a\nproject: {name: A}\nproblem: 1\ncandidates: {file: endless.csv}\n"
     )
     for name, wanted in [
-        ("folder.xlsx", "this is a folder, wanted a file"),
+        ("folder.xlsx", "this folder has no campaigns in it"),
         ("pipe.xlsx", "this is no ordinary file"),
         ("c.yaml", "endless.csv: this is no ordinary file"),
         ("/dev/zero", "this is no ordinary file"),

@@ -17,6 +17,7 @@ import pytest
 from config.errors import BadInput
 from config.settings import LocalSettings, ServiceSettings
 from data.ledger import Ledger
+from data.same_campaign import AnotherCampaign
 from data.states import Ending
 from flows.ending import Finish
 from flows.order import Desk, conduct
@@ -71,11 +72,12 @@ class Hiring:
         text = f"campaign: {KEY}\nproject: {project}\n{problem}\ncandidates:\n{rows}\n{more}\n"
         self.file.write_text(text, encoding="utf-8")
 
-    def run(self, service: Sandbox, **local: Any) -> Finish:
+    def run(self, service: Sandbox, *, keep_project: bool = False, **local: Any) -> Finish:
         here = LocalSettings(database_url=self.database, output_dir=self.folder / "out", **local)
         with Ledger.open(self.database) as ledger:
             desk = Desk(ledger, settings(service), here)
-            return asyncio.run(conduct(Asked(self.file, KEY), desk))
+            asked = Asked(self.file, KEY, keep_project=keep_project)
+            return asyncio.run(conduct(asked, desk))
 
     def seen(self, read: Callable[[Ledger, Any], Any]) -> Any:
         """Read something of the campaign from the ledger."""
@@ -306,7 +308,9 @@ def test_a_changed_project_is_never_applied_in_silence(hiring: Hiring) -> None:
     with Sandbox() as service:
         hiring.run(service)
         hiring.write(*PEOPLE, project="{name: Frontend engineer, state: closed}")
-        hiring.run(service)
+        with pytest.raises(AnotherCampaign):
+            hiring.run(service)
+        hiring.run(service, keep_project=True)
         assert [(one.name, one.state) for one in service.projects] == [("Backend engineer", "open")]
 
 
@@ -532,7 +536,10 @@ def test_a_project_gets_one_problem_and_never_a_second(hiring: Hiring) -> None:
     with Sandbox() as service:
         hiring.run(service)
         hiring.write(*PEOPLE, ADA.replace("ada@", "alan@"), problem="problem: 43")
-        hiring.run(service)
+        with pytest.raises(AnotherCampaign):
+            hiring.run(service)
+        assert len(service.candidates) == 3
+        hiring.run(service, keep_project=True)
         assert [project.problem_ids for project in service.projects] == [[42]]
         assert len(service.record.of("attach_problem")) == 1
         assert len(service.candidates) == 4
