@@ -254,6 +254,8 @@ def _warm_up() -> None:
     from compiled_once import compile_once
 
     import flows.order  # noqa: F401
+    from config import file_bytes
+    from tasks import throttle
     from tasks.sending import Sender
     from tasks.service import verdict
     from tasks.service.channel import trust
@@ -262,6 +264,8 @@ def _warm_up() -> None:
     verdict.pause_of.__kwdefaults__.update(least=0.01, most=0.01, default=0.01)
     assert Sender.__init__.__kwdefaults__
     Sender.__init__.__kwdefaults__.update(first_wait=0.01)
+    throttle.QUIET = throttle.LONG_QUIET = 0.01
+    file_bytes.REST = 0.0  # what these runs read is written before they begin
     compile_once()
     _keep_what_is_there()
 

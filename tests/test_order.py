@@ -298,17 +298,16 @@ def test_a_set_rate_is_kept_evenly(tmp_path: Path, setting: float | None, rule: 
         assert (times[-1] - times[0]).total_seconds() > 0.5 * 11 / 20
 
 
-def test_an_unreachable_service_leaves_everything_for_the_next_run(office: Office) -> None:
-    """Connections refused amid the invitations: the run stops, rows wait, the rerun ends it."""
+def test_a_service_that_takes_no_invitation_is_not_asked_for_ever(office: Office) -> None:
+    """Each is refused with a 421: the run stops with one person in doubt, and the others wait."""
     names = [f"person{number}" for number in range(6)]
     path = office.write("away", people(*names))
     office.service.faults.add(Fault("status", "invite", status=421, count=None))
     end = office.run(path)
-    assert (end.ending, end.counts["waiting"]) == (Ending.STOPPED, 6)
-    assert end.counts["unsure"] == end.counts["refused"] == 0
+    assert (end.ending, end.counts["waiting"], end.counts["unsure"]) == (Ending.STOPPED, 5, 1)
     office.service.faults.clear()
-    assert office.run(path).ending is Ending.COMPLETED
-    assert set(office.emails().values()) == {1}
+    assert office.run(path).ending is Ending.NEEDS_ATTENTION
+    assert sorted(office.emails().values()) == [1] * 5
 
 
 def test_ids_already_taken_are_not_believed(office: Office) -> None:

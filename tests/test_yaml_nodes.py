@@ -20,7 +20,7 @@ from config.yaml_file import read_yaml
 EXAMPLE = Path(__file__).parent.parent / "config" / "examples" / "backend.yaml"
 CORPUS = [
     sample.MINIMAL,
-    STARTER_YAML.format(name="hiring.yaml"),
+    STARTER_YAML.format(name="hiring.yaml", key="campaign: hiring"),
     EXAMPLE.read_text(encoding="utf-8"),
     *(f"a: {one}\n" for one in ("no", "on", "Yes", "y", "true", "TRUE", "~", "Null", "null", "")),
     *(f"a: {one}\n" for one in ("010", "0o10", "0x1F", "0b11", "1_000", "1:30", "190:20:30")),

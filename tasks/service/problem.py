@@ -2,8 +2,8 @@
 
 import re
 from typing import Annotated, Any, TypeVar
+from urllib.parse import urldefrag, urljoin, urlsplit
 
-import httpx
 from pydantic import (
     BaseModel,
     BeforeValidator,
@@ -93,11 +93,16 @@ def next_page(page: str, link: str) -> str | None:
         if not relations or "next" not in (relations[1] or relations[2] or "").casefold().split():
             continue
         try:
-            here, there = httpx.URL(page), httpx.URL(page).join(target)
-        except httpx.InvalidURL:
+            following = urljoin(page, target)
+            here, there = urlsplit(page), urlsplit(following)
+            same = (here.scheme, here.hostname, here.port) == (
+                there.scheme,
+                there.hostname,
+                there.port,
+            )
+        except ValueError:
             return None
-        same = (here.scheme, here.host, here.port) == (there.scheme, there.host, there.port)
-        return str(there) if same and not there.userinfo else None
+        return urldefrag(following).url if same and "@" not in there.netloc else None
     return None
 
 

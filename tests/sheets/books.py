@@ -313,7 +313,7 @@ FULL_NAMES_UNTOLD = one(
 DOUBTFUL = one(
     "doubtful",
     [
-        ["Vorname", "Name", "E-Mail-Adresse", "Herkunft", "Notes", "Stage"],
+        ["Vorname", "Name", "E-Mail-Adresse", "Herkunft", "Bemerkung", "Stage"],
         ["Ann", "A", "ann@gmial.com"],
         ["Ben", "B", "jobs@example.com"],
         ["Cy", "C", "a.b.c@gmail.com"],
@@ -339,6 +339,11 @@ DOUBTFUL = one(
             "twice",
             '{file}, Candidates!C6, email1: "\u0430dam@example.com": it has letters that look '
             "like Latin ones and are not: CYRILLIC SMALL LETTER A",
+        ),
+        remarks=(
+            "{file}, Candidates: columns not used, never sent: Bemerkung",
+            "{file}, Candidates: to send Bemerkung as notes, say so with  "
+            'columns: {{notes: "Bemerkung"}}  (a row of a sheet campaign: columns.notes)',
         ),
     ),
 )
