@@ -120,9 +120,14 @@ class ChildRuns:
 
     def _ask(self, what: str, **fields: Any) -> dict[str, Any]:
         assert self._server.stdin and self._server.stdout
-        self._server.stdin.write(json.dumps({"what": what, **fields}) + "\n")
-        self._server.stdin.flush()
-        answer: dict[str, Any] = json.loads(self._server.stdout.readline())
+        try:
+            self._server.stdin.write(json.dumps({"what": what, **fields}) + "\n")
+            self._server.stdin.flush()
+            line = self._server.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        assert line, f"the server of runs has ended, with {self._server.wait()}"
+        answer: dict[str, Any] = json.loads(line)
         return answer
 
 
