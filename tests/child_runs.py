@@ -83,7 +83,8 @@ class ChildRuns:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            env={**os.environ, "NO_PROXY": "*"},
+            # Named, because a command that ran in this process has made Python's path a safe one.
+            env={**os.environ, "NO_PROXY": "*", "PYTHONPATH": str(Path(__file__).parent)},
         )
         return self
 

@@ -60,7 +60,7 @@ class Assessment:
 
     dice: Random
     trouble: float = 0.0
-    unwelcome: frozenset[str] = frozenset()
+    unwelcome: set[str] = field(default_factory=set)
     uninvitable: frozenset[str] = frozenset()
     most: int | None = None
     lies: bool = False  # a no may come after the work

@@ -82,7 +82,7 @@ class World:
         lies = self.trust is Trust.WIRE
         self.assessment = Assessment(
             dice,
-            unwelcome=frozenset(k.casefold() for k in names if dice.random() < 0.05 and not lies),
+            unwelcome={k.casefold() for k in names if dice.random() < 0.05 and not lies},
             uninvitable=frozenset(k.casefold() for k in names if dice.random() < 0.05 and not lies),
             most=None if lies else dice.choice((None, None, None, 1, 2)),
             lies=lies,
@@ -460,6 +460,9 @@ class World:
         for _ in range(40):
             before = self.made()
             finish = await self.run(self.program(mishaps=False))
+            if finish is not None and "it is hardly about them" in (finish.reason or ""):
+                self.endings["refused alike"] += 1
+                self.assessment.unwelcome.clear()  # somebody mends what the service told them
             if self.made() == before:
                 if self.add_again:
                     check_nobody_asked(self.ledger, KEY)

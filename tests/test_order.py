@@ -266,17 +266,22 @@ def test_a_refused_token_is_renewed_once_for_all_in_flight(office: Office) -> No
         assert sorted(states) == ["done"] * 6 + ["not_sent"] * 6
 
 
-def test_a_429_pauses_the_whole_campaign(office: Office) -> None:
-    """After a 429 no request of the campaign leaves before Retry-After has passed."""
-    office.service.faults.add(
+def test_a_429_pauses_the_campaign(tmp_path: Path, service: Sandbox) -> None:
+    """After a 429 nothing leaves before Retry-After has passed.
+
+    Sent one by one: of several in flight nobody knows, from outside, which left before it was
+    heard. The gate holds all of them (tests/test_gate.py).
+    """
+    office = Office.at(tmp_path, service, invites_in_flight=1)
+    service.faults.add(
         Fault("status", "invite", status=429, retry_after="1", email="person0@example.com")
     )
-    names = [f"person{number}" for number in range(24)]
+    names = [f"person{number}" for number in range(5)]
     assert office.run(office.write("throttled", people(*names))).ending is Ending.COMPLETED
     assert set(office.emails().values()) == {1}
-    requests = office.service.record.of("invite")
+    requests = service.record.of("invite")
     asked = next(request for request in requests if request.status == 429)
-    later = [r.at for r in requests if r.number > asked.number + office.local.invites_in_flight]
+    later = [request.at for request in requests if request.number > asked.number]
     assert later
     assert all((at - asked.at).total_seconds() > 0.9 for at in later)
 

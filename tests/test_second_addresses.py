@@ -153,8 +153,10 @@ def test_two_of_one_name_who_were_listed_together_are_two(edited: DoubtfulCampai
         f"  - {{first_name: Bo, last_name: B, email1: b{n}@example.com}}\n" for n in (1, 2)
     )
     edited.file.write_text(DEFINITION + rows, encoding="utf-8")
-    edited.run(Fault("status", "invite", status=425, email="b2@example.com", count=None))
+    edited.run(Fault("lost", "invite", after_work=False, email="b2@example.com"))
     assert edited.emails()["b1@example.com"] == 1
+    edited.later(16)
+    assert edited.settle("--invites", "again", "--why", "nothing came").code == 0
     edited.file.write_text((DEFINITION + rows).replace(rows.splitlines(True)[0], ""), "utf-8")
     assert edited.run().ending is Ending.COMPLETED
     assert edited.emails()["b2@example.com"] == 1

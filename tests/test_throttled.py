@@ -129,6 +129,7 @@ class Throttling(World):
             }
         )
         self.people = people
+        self.saved_beside = 0.0  # nobody else writes the definition
 
     def client(self, *args: Any, **more: Any) -> Client:
         program = HERE.get()
