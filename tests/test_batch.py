@@ -325,8 +325,8 @@ def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     assert desk.service.api_requests() == requests
 
 
-def two_slow(desk: Desk, name: str, people: int = 120) -> Path:
-    """A folder with two campaigns of so many people, whose invitations take their time."""
+def two_slow(desk: Desk, name: str, people: int = 120, seconds: float = 0.5) -> Path:
+    """A folder with two campaigns of so many people, whose invitations take so long each."""
     folder = desk.folder / name
     folder.mkdir()
     for key in (f"{name}-1", f"{name}-2"):
@@ -335,7 +335,7 @@ def two_slow(desk: Desk, name: str, people: int = 120) -> Path:
         (folder / f"{key}.yaml").write_text(
             f"campaign: {key}\nproject: {{name: E}}\nproblem: 42\ncandidates: {{file: {key}.csv}}\n"
         )
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=seconds))
     return folder
 
 
@@ -345,7 +345,7 @@ def both_under_way(record: Any) -> bool:
 
 def test_a_signal_stops_all_of_them_gently(desk: Desk) -> None:
     """SIGTERM in the middle of two campaigns: no doubt, and the same command goes on."""
-    folder = two_slow(desk, "gently")
+    folder = two_slow(desk, "gently", seconds=3)  # the one is not done before the other begins
     process = desk.start("run", folder)
     desk.service.wait_for(both_under_way, timeout=100)
     process.send_signal(signal.SIGTERM)
