@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from data.states import AttemptState, Operation
+from data.states import Operation
 
 
 class What(StrEnum):
@@ -73,7 +73,8 @@ class SentAgain:
 class AddedAgain:
     """Somebody whom `attempt` may have added, and whom another one was to add as well.
 
-    `candidate_id` is the one in use; `double` the other one, where that is known.
+    `candidate_id` is the one in use; `double` the other one, where that is known. `refused`: the
+    service said no to `attempt`, perhaps after it had done a part of it.
     """
 
     attempt: int
@@ -81,19 +82,20 @@ class AddedAgain:
     email1: str
     candidate_id: int | None
     double: int | None = None
+    refused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SteppedBack:
     """Somebody withdrawn, or an address corrected to `instead`.
 
-    `added` is the state of the last request that was to add them; None: there was none.
+    `added`: a request may have added them, also where no id is known.
     """
 
     row: int
     email1: str
     candidate_id: int | None
-    added: AttemptState | None
+    added: bool
     invited: bool
     instead: str | None
 
@@ -129,21 +131,18 @@ def _doubles(place: Place, doubles: Iterable[AddedAgain]) -> Iterator[LeftOver]:
         if one.candidate_id is None:
             used = "none of them is in use"
         if one.double is None:
-            said = f"perhaps added more than once to {place}; {used}"
+            why = ", as an add was refused and sent again" if one.refused else ""
+            said = f"perhaps added more than once to {place}{why}; {used}"
             yield LeftOver(What.DOUBLE, False, said, mark, one.email1, one.candidate_id)
         else:
             said = f"candidate {one.double} in {place}, added more than once; {used}"
             yield LeftOver(What.DOUBLE, True, said, mark, one.email1, one.double)
 
 
-# Of an add that went so, nobody can say that the person is not there.
-_PERHAPS = (AttemptState.DONE, AttemptState.UNSURE, AttemptState.OVERRULED)
-
-
 def _people(place: Place, people: Iterable[SteppedBack]) -> Iterator[LeftOver]:
     for one in people:
         certain = one.candidate_id is not None
-        if not certain and one.added not in _PERHAPS:
+        if not certain and not one.added:
             continue
         there = f"candidate {one.candidate_id} in {place}" if certain else f"perhaps in {place}"
         invited = ", was invited" if one.invited else ""

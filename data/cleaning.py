@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, exists, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, exists, or_, select
 
 from data.clean_up import AddedAgain, LeftOver, Mark, Place, SentAgain, SteppedBack, left_over
 from data.doubts import By, Decided, Word
 from data.forgotten import MARK
+from data.noes import OF_SOME_ROW
 from data.row_ranges import read as rows_in
 from data.settling import write_down
 from data.states import MAY_HAVE_HAPPENED, AttemptState, Operation, Step
@@ -17,6 +18,9 @@ attempt = table_of(Attempt)
 campaign = table_of(Campaign)
 candidate = table_of(Candidate)
 decision = table_of(Decision)
+
+# Of an add that went so, nobody can say that the person is not there.
+_PERHAPS = (AttemptState.DONE, AttemptState.UNSURE, AttemptState.OVERRULED)
 
 
 def find(connection: Connection, campaign_row: int) -> list[LeftOver]:
@@ -63,20 +67,11 @@ def _doubles(connection: Connection, campaign_row: int) -> list[AddedAgain]:
 
     Until the last of them came to something, somebody is still asked about it.
     """
-    adds = {
-        number: rows_in(carried)
-        for number, carried in connection.execute(
-            select(attempt.c.id, attempt.c.carried)
-            .where(
-                attempt.c.campaign_id == campaign_row,
-                attempt.c.operation == Operation.ADD,
-                attempt.c.state.in_(MAY_HAVE_HAPPENED),
-            )
-            .order_by(attempt.c.id)
-        )
-    }
+    adds = _adds(connection, campaign_row, attempt.c.state.in_(MAY_HAVE_HAPPENED))
+    refused = _first_refusals(connection, campaign_row)
     known = _known_doubles(connection, campaign_row)
-    rows = _in_several(adds.values()) | {row for _, row in known}
+    several = _in_several(adds.values()) | {row for _, row in known}
+    rows = several | refused.keys()
     among = candidate.c.id.between(min(rows, default=0), max(rows, default=0))
     # Of the refused and the withdrawn an earlier add may have been the only one that was taken.
     aside = candidate.c.add_state.in_((Step.REFUSED, Step.WITHDRAWN))
@@ -89,12 +84,49 @@ def _doubles(connection: Connection, campaign_row: int) -> list[AddedAgain]:
         )
         .order_by(candidate.c.id)
     )
-    return [
-        double
-        for person in found
-        if person.id in rows or person.add_state != Step.DONE
-        for double in _doubles_of(person, adds, known)
-    ]
+    doubles: list[AddedAgain] = []
+    for person in found:
+        own: list[AddedAgain] = []
+        if person.id in several or person.add_state != Step.DONE:
+            own = list(_doubles_of(person, adds, known))
+        doubles += own or _after_a_refusal(person, refused.get(person.id))
+    return doubles
+
+
+def _adds(
+    connection: Connection, campaign_row: int, which: ColumnElement[bool]
+) -> dict[int, list[range]]:
+    """Whom these adds carried, by attempt, oldest first."""
+    found = connection.execute(
+        select(attempt.c.id, attempt.c.carried)
+        .where(attempt.c.campaign_id == campaign_row, attempt.c.operation == Operation.ADD, which)
+        .order_by(attempt.c.id)
+    )
+    return {number: rows_in(carried) for number, carried in found}
+
+
+def _first_refusals(connection: Connection, campaign_row: int) -> dict[int, int]:
+    """The first add that was refused over some row, by each row that it carried.
+
+    A service that comes to a bad row may have kept those before it, whatever it says.
+    """
+    over_a_row = (attempt.c.state == AttemptState.REFUSED) & attempt.c.status.in_(OF_SOME_ROW)
+    first: dict[int, int] = {}
+    for number, spans in _adds(connection, campaign_row, over_a_row).items():
+        for span in spans:
+            for row in span:
+                first.setdefault(row, number)
+    return first
+
+
+def _after_a_refusal(person: Row[Any], first: int | None) -> Iterator[AddedAgain]:
+    """One line for somebody who was added in the end, however often that was refused before.
+
+    Whoever was refused to the end is the bad row itself, and believed not to be there.
+    """
+    if person.add_state == Step.DONE and first is not None and first < (person.add_attempt or 0):
+        who = (person.id, person.email1, person.candidate_id)
+        yield AddedAgain(first, *who, refused=True)
 
 
 def _doubles_of(
@@ -150,12 +182,15 @@ def _stepped_back(connection: Connection, campaign_row: int) -> Iterator[Stepped
         attempt.c.state == AttemptState.DONE,
     )
     adding = attempt.alias("adding")
+    refused = _first_refusals(connection, campaign_row)
     found = connection.execute(
         select(
             candidate.c.id,
             candidate.c.email1,
             candidate.c.candidate_id,
             adding.c.state,
+            adding.c.status,
+            adding.c.rows,
             invited,
             new.c.email1,
         )
@@ -173,9 +208,10 @@ def _stepped_back(connection: Connection, campaign_row: int) -> Iterator[Stepped
         )
         .order_by(candidate.c.id)
     )
-    for row, email1, number, state, was_invited, instead in found:
-        added = None if state is None else AttemptState(state)
-        yield SteppedBack(row, email1, number, added, bool(was_invited), instead)
+    for row, email1, number, state, status, rows, was_invited, instead in found:
+        bad_row = rows == 1 and state == AttemptState.REFUSED and status in OF_SOME_ROW
+        perhaps = state in _PERHAPS or (row in refused and not bad_row)
+        yield SteppedBack(row, email1, number, perhaps, bool(was_invited), instead)
 
 
 def _cleaned(connection: Connection, campaign_row: int) -> set[Mark]:
