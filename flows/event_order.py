@@ -6,6 +6,7 @@ a quarter of an hour for a word that nobody says. Its heartbeats do not wait, so
 long completed seemed to have fallen silent, and was started again.
 """
 
+import logging
 from typing import Any
 
 from prefect import Flow
@@ -30,3 +31,11 @@ async def say_scheduled(flow: Flow[..., Any], flow_run: FlowRun, state: State[An
         occurred=first.timestamp,
         id=first.id,  # the event of a state has the state's id
     )
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a line is about anything but that the above began, or ended well."""
+    return record.levelno >= logging.WARNING or say_scheduled.__name__ not in record.getMessage()
+
+
+logging.getLogger("prefect.engine").addFilter(_is_news)

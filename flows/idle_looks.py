@@ -1,9 +1,11 @@
-"""Runs that found nothing to do, as a schedule begins them: a few of them stay among the runs.
+"""Runs that found nothing to do, as a schedule begins them: a few stay, and they write no logs.
 
 One a minute would bury, in a single night, the runs that a person wants to see in the morning; and
-they would be most of what Prefect keeps.
+they would be most of what Prefect keeps, as their lines would be of what a terminal shows.
 """
 
+import logging
+from collections import deque
 from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient
@@ -20,6 +22,45 @@ from prefect.client.schemas.sorting import FlowRunSort
 NOTHING_NEW = "Nothing new"
 DROPPED = "The run before is still at work. It does what this one was to do."
 AT_ONCE = 100
+
+
+class UntilBusy(logging.Filter):
+    """Holds back Prefect's lines about each run of one flow until that run has something to do.
+
+    Warnings and errors are written at once, but for Prefect's that a run was dropped.
+    """
+
+    def __init__(self, flow_name: str) -> None:
+        super().__init__()
+        self._flow = flow_name
+        self._held: deque[logging.LogRecord] = deque(maxlen=AT_ONCE)
+        self._busy: set[str] = set()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        about = vars(record)  # Prefect says there which run it is
+        if about.get("flow_name") != self._flow or about.get("flow_run_id") in self._busy:
+            return True
+        if record.levelno >= logging.WARNING and DROPPED not in record.getMessage():
+            return True
+        self._held.append(record)
+        return False
+
+    def busy(self, flow_run: str | None) -> None:
+        """Write what was held back of a run, and from now on all that comes."""
+        if flow_run is None or flow_run in self._busy:
+            return
+        self._busy.add(flow_run)
+        for record in self._held:
+            if vars(record).get("flow_run_id") == flow_run:
+                logging.getLogger(record.name).handle(record)
+
+
+def quiet_until_busy(flow_name: str) -> UntilBusy:
+    """Hold back what Prefect writes of a flow, and of its steps, in this process."""
+    holding = UntilBusy(flow_name)
+    for name in ("prefect.flow_runs", "prefect.task_runs"):
+        logging.getLogger(name).addFilter(holding)
+    return holding
 
 
 async def forget_earlier(

@@ -32,7 +32,7 @@ from flows.at_work import dropped_beside_another
 from flows.batch import show
 from flows.campaign import BAD_INPUT, COMPLETED, STOPPED
 from flows.event_order import say_scheduled
-from flows.idle_looks import NOTHING_NEW
+from flows.idle_looks import NOTHING_NEW, quiet_until_busy
 from flows.seen import name_of
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from flows.summing_up import state_of_all
@@ -44,6 +44,8 @@ Seconds = Annotated[
     float, Field(ge=0, le=600, description="So long nobody may have written to a file, in seconds.")
 ]
 QUIET = 10.0
+NAME = "inbox"
+LINES = quiet_until_busy(NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def _name() -> str:
 
 
 @flow(
-    name="inbox",
+    name=NAME,
     flow_run_name=_name,
     persist_result=False,
     retries=0,
@@ -81,13 +83,15 @@ async def watch_inbox(
     """Run what is new in a watched folder, and go on with what has something left to send.
 
     A file that is still being written is left for the next time. Beside a bad one its report is
-    written. Safe to run again at any time.
+    written. Where there is nothing to do, nothing is logged. Safe to run again at any time.
     """
     place, quiet = Path(folder), timedelta(seconds=quiet_for)
     try:
         with Ledger.open(load_local().database_url) as ledger:
             look = await as_task("look into the folder", partial(_look, place, ledger, quiet))
             fresh = [found for found in look.found if found.due]
+            if fresh or look.unfinished:
+                LINES.busy(flow_run.id)
             outcomes = await run_all([found.entry for found in fresh], side_by_side)
             keep = partial(asyncio.to_thread, _keep, ledger, fresh, outcomes)
             outcomes = await as_task("write down what came of it", keep) if fresh else []
@@ -95,6 +99,7 @@ async def watch_inbox(
             await show("inbox", place, outcomes)
         return _state(outcomes, look.unfinished)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
+        LINES.busy(flow_run.id)
         name = BAD_INPUT if isinstance(error, BadInput) else STOPPED
         return Failed(name=name, message=in_words(error))
 

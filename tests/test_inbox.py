@@ -1,8 +1,12 @@
 """A watched folder: what is new is run once, what is bad is told beside it, nothing is moved."""
 
 import asyncio
+import logging
 import os
+import subprocess
+import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -24,7 +28,7 @@ from data.inbox import BAD_CONTENT, Passed
 from data.states import Ending
 from flows import inbox, side_by_side
 from flows.campaign import state_of
-from flows.idle_looks import DROPPED, forget_earlier
+from flows.idle_looks import DROPPED, UntilBusy, forget_earlier
 from flows.order import Asked, Desk, conduct
 from flows.reports import tell
 from flows.side_by_side import Outcome
@@ -438,6 +442,70 @@ from flows.inbox import watch_inbox
 state = asyncio.run(watch_inbox(sys.argv[1], quiet_for=0, return_state=True))
 print(state.name, state.message)
 """
+
+
+LOOKS = """\
+import asyncio, sys
+from flows.inbox import watch_inbox
+for place in sys.argv[1:]:
+    print("look", file=sys.stderr, flush=True)
+    state = asyncio.run(watch_inbox(place, quiet_for=0, return_state=True))
+    print(state.name)
+"""
+
+
+@pytest.mark.parametrize(
+    ("level", "words", "written"),
+    [
+        (logging.INFO, "Finished in state Completed('Nothing new')", False),
+        (logging.ERROR, f"Finished in state Cancelled('{DROPPED}')", False),
+        (logging.WARNING, "Prefect's pages are not up to date (OSError).", True),
+        (logging.ERROR, "Crash detected! Execution was aborted by Prefect.", True),
+    ],
+)
+def test_of_a_look_that_does_nothing_only_warnings_are_written(
+    level: int, words: str, written: bool
+) -> None:
+    """That it was dropped beside the one before is none. Nothing of another flow is held back."""
+    holding = UntilBusy("inbox")
+    about = {"msg": words, "levelno": level, "flow_name": "inbox", "flow_run_id": "1"}
+    line = logging.makeLogRecord(about)
+    assert holding.filter(line) is written
+    assert holding.filter(logging.makeLogRecord(about | {"flow_name": "campaign"}))
+    holding.busy("1")
+    assert holding.filter(line)
+
+
+def test_an_idle_inbox_writes_no_line(desk: WarmDesk, prefect: PrefectServer) -> None:
+    """Neither in the terminal nor in Prefect; a look that did or met something writes as ever."""
+    box = Inbox(Office.at(desk.folder, desk.service))
+    empty = desk.folder / "nothing-there"
+    empty.mkdir()
+    box.put("summer", "ada")
+    looks = [empty, box.folder, box.folder, empty, desk.folder / "gone"]
+    ledger = {"CAMPAIGN_DATABASE_URL": box.office.local.database_url}
+    end = subprocess.run(  # where Prefect writes to the terminal, as under `campaign up`
+        [sys.executable, "-c", LOOKS, *map(str, looks)],
+        env=desk.environment | ledger,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert end.stdout.split() == [*["Completed"] * 4, "BadInput"], end.stderr
+    assert box.office.emails() == {"ada@example.com": 1}
+    # A run that is served is made by the server; this is how one is made here.
+    lines = [line for line in end.stderr.splitlines() if "prefect.engine - View at" not in line]
+    _, *shown = "\n".join([*lines, ""]).split("look\n")
+    assert [bool(lines) for lines in shown] == [False, True, False, False, True], end.stderr
+    assert "Beginning flow run" in shown[1] and "Finished in state" in shown[1]
+    looked = {run["id"]: run["name"] for run in prefect.ask("flow_runs")}
+    kept_lines = prefect.call("POST", "logs/filter", {"limit": 200})
+    of_looks = Counter(
+        looked[line["flow_run_id"]].split(" 20")[0]
+        for line in kept_lines
+        if looked.get(line["flow_run_id"], "").startswith(("nothing-there", "gone"))
+    )
+    assert of_looks.keys() == {"gone"}
 
 
 def test_looks_that_found_nothing_do_not_bury_the_others() -> None:
