@@ -138,3 +138,13 @@ class Definition:
     guard: Guard = field(default_factory=Guard)
     columns: Mapping[str, str] = field(default_factory=dict)
     add_again: bool = False
+
+    @property
+    def timezone(self) -> str | None:
+        """Where its people think: the zone of the project, else that of its times."""
+        window, schedule = self.invites.window, self.schedule
+        return (
+            self.project.timezone
+            or (window.timezone if window else None)
+            or (schedule.timezone if schedule else None)
+        )

@@ -30,9 +30,14 @@ def in_zone(at: datetime, zone: str | None, *, seconds: bool = False) -> str:
     """Write a moment (aware) as the people of a campaign read it, with the zone's name; None is
     that of this machine.
     """
-    wall = at.astimezone(ZoneInfo(zone) if zone else None)
+    wall = on_the_wall(at, zone)
     shown = f"{wall:%Y-%m-%d %H:%M:%S}" if seconds else f"{wall:%Y-%m-%d %H:%M}"
     return f"{shown} ({zone or wall.tzname()})"
+
+
+def on_the_wall(at: datetime, zone: str | None) -> datetime:
+    """The same moment by the clocks of a zone; None is that of this machine."""
+    return at.astimezone(ZoneInfo(zone) if zone else None)
 
 
 def wall_time(typed: str) -> datetime:

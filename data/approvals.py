@@ -17,6 +17,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from config.errors import CampaignError
+from config.moments import in_zone
 from config.service_address import canonical
 from data.doubts import Word
 from data.so_far import CONFIRMED
@@ -81,6 +82,7 @@ class Plan:
     told: str
     within: timedelta | None = None
     held: str = ""
+    timezone: str | None = None  # the campaign's
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +102,11 @@ class Asked:
     def code(self) -> str:
         """The digest as people read and type it."""
         return self.digest[:CODE]
+
+    @property
+    def until(self) -> str | None:
+        """When its time to be answered is over, as the campaign's people read it."""
+        return in_zone(self.answer_by, self.plan.timezone) if self.answer_by else None
 
 
 def standing(asked: Asked | None, read: str, digest: str, at: datetime) -> Standing:
@@ -201,6 +208,7 @@ def seek(connection: Connection, plan: Plan, at: datetime) -> tuple[Asked, Stand
             definition=plan.definition,
             told=plan.told,
             held=plan.held,
+            timezone=plan.timezone,
             asked_at=at,
             answer_by=at + plan.within if plan.within else None,
         )
@@ -268,6 +276,7 @@ def _asked(found: Row[Any]) -> Asked:
         found.definition,
         found.told,
         held=found.held,
+        timezone=found.timezone,
     )
     return Asked(
         found.id,

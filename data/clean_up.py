@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from config.moments import in_zone
 from data.states import Operation
 
 
@@ -55,6 +56,7 @@ class Place:
     name: str
     project_id: int | None
     problem_id: int | None
+    timezone: str | None = None  # of the campaign
 
     def __str__(self) -> str:
         return "the project" if self.project_id is None else f"project {self.project_id}"
@@ -114,7 +116,7 @@ def left_over(
 
 def _calls(place: Place, calls: Iterable[SentAgain]) -> Iterator[LeftOver]:
     for call in calls:
-        when = f"the request of {call.at:%Y-%m-%d %H:%M} UTC was sent again"
+        when = f"the request of {in_zone(call.at, place.timezone)} was sent again"
         if call.operation is Operation.CREATE:
             used = "" if place.project_id is None else f"; {place.project_id} is the one in use"
             said = f'perhaps a second project "{place.name}": {when}{used}'

@@ -27,7 +27,7 @@ def find(connection: Connection, campaign_row: int) -> list[LeftOver]:
     """List what a person must remove by hand."""
     here = connection.execute(select(campaign).where(campaign.c.id == campaign_row)).one()
     return left_over(
-        Place(here.name, here.project_id, here.problem_id),
+        Place(here.name, here.project_id, here.problem_id, here.timezone),
         _calls(connection, here),
         _doubles(connection, campaign_row),
         list(_stepped_back(connection, campaign_row)),

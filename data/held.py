@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from pathlib import PurePath
 
+from config.moments import in_zone, on_the_wall
 from config.service_address import same_service
 from config.spans import in_words
 from data.states import AttemptState
@@ -59,6 +60,7 @@ class Terms:
     assessment: Assessment
     cooldown: timedelta | None = None
     pilot: str | None = None
+    timezone: str | None = None  # of the campaign, for whoever reads why somebody is held
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,7 @@ def held(
     """
     listed = [entry for entry in entries if entry.number > allowed.entry]
     if listed:
-        return Held(Cause.LISTED, _listed(listed[0]))
+        return Held(Cause.LISTED, _listed(listed[0], terms.timezone))
     others = [
         one
         for one in earlier
@@ -154,7 +156,9 @@ def held(
     here = [one for one in others if one.assessment.same(terms.assessment)]
     if here:
         last = max(here, key=lambda one: (one.sent, one.at))
-        return Held(Cause.PROBLEM, f"{_invited(last)} to the same problem by {_by(last)}")
+        return Held(
+            Cause.PROBLEM, f"{_invited(last)} to the same problem by {_by(last, terms.timezone)}"
+        )
     if terms.cooldown is None or not others:
         return None
     last = max(others, key=lambda one: one.at)
@@ -162,25 +166,26 @@ def held(
     if at >= until:
         return None
     why = (
-        f"{_invited(last)} by {_by(last)}; the cooldown of {in_words(terms.cooldown)} ends on "
-        f"{until:%Y-%m-%d %H:%M} UTC"
+        f"{_invited(last)} by {_by(last, terms.timezone)}; the cooldown of "
+        f"{in_words(terms.cooldown)} ends on {in_zone(until, terms.timezone)}"
     )
     return Held(Cause.COOLDOWN, why, until)
 
 
-def _listed(entry: Entry) -> str:
+def _listed(entry: Entry, zone: str | None) -> str:
     if entry.file:
         return f"on the do-not-contact list ({PurePath(entry.file).name})"
     why = f": {entry.why}" if entry.why else ""
-    return f"on the do-not-contact list since {entry.since:%Y-%m-%d}, by {entry.who}{why}"
+    since = on_the_wall(entry.since, zone)
+    return f"on the do-not-contact list since {since:%Y-%m-%d}, by {entry.who}{why}"
 
 
 def _invited(one: Earlier) -> str:
     return "invited" if one.sent else "may have been invited"
 
 
-def _by(one: Earlier) -> str:
-    return f"{one.campaign} on {one.at:%Y-%m-%d}"
+def _by(one: Earlier, zone: str | None) -> str:
+    return f"{one.campaign} on {on_the_wall(one.at, zone):%Y-%m-%d}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,7 @@ def held_people(
 def terms_of(one: Any) -> Terms:
     """The terms of a campaign as the ledger has it."""
     cooldown = None if one.cooldown is None else timedelta(seconds=one.cooldown)
-    return Terms(assessment_of(one), cooldown, timetable(one.timetable).pilot)
+    return Terms(assessment_of(one), cooldown, timetable(one.timetable).pilot, one.timezone)
 
 
 def assessment_of(one: Any) -> Assessment:

@@ -251,6 +251,7 @@ class Approval(SQLModel, table=True):
     definition: str | None = None  # the definition of a bare table of candidates
     told: str
     held: str = ""  # stands for those whom the plan left out
+    timezone: str | None = None  # in which people read `answer_by`; None: that of the machine
     asked_at: datetime = _time(nullable=False)
     answer_by: datetime | None = _time()
     answer: str | None = None

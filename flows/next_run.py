@@ -30,7 +30,7 @@ async def schedule_next(key: str, at: datetime) -> None:
                 )
     except Exception as error:  # noqa: BLE001 - the run itself is done, and its end is to be told
         why = type(error).__name__
-        get_run_logger().warning(f"The next run could not be scheduled for {at:%c} UTC: {why}.")
+        get_run_logger().warning(f"The next run could not be scheduled: {why}.")
 
 
 async def _deployment(client: PrefectClient, key: str) -> UUID | None:

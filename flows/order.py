@@ -63,7 +63,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     wanted = await perform(
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
-    desk.begins(wanted.key)
+    desk.begins(wanted.key, wanted.timezone)
     if wanted.forgotten:
         desk.warns(left_out(wanted.forgotten))
     await asyncio.to_thread(follow_the_list, ledger, desk.local)
@@ -85,7 +85,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             await asyncio.to_thread(ledger.pause, wanted.key, HOLD_ON, early.reason)
             early = None
     left = whole if early is None else replace(whole, invite=0)
-    receipts = _receipts(asked, wanted.key, desk)
+    receipts = _receipts(asked, wanted, desk)
     if not left.nothing:
         await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
     desk.expects(left)
@@ -120,10 +120,10 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     return replace(end, receipt=receipts.trouble, invited=invited)
 
 
-def _receipts(asked: Asked, key: str, desk: Desk) -> Receipts:
+def _receipts(asked: Asked, wanted: Wanted, desk: Desk) -> Receipts:
     service = desk.service.base_url
-    where = desk.receipts or places(asked.definition or asked.file, key, service)
-    return Receipts(desk.ledger, where, key, service)
+    where = desk.receipts or places(asked.definition or asked.file, wanted.key, service)
+    return Receipts(desk.ledger, where, wanted.key, service, wanted.timezone)
 
 
 def _stays(desk: Desk) -> Callable[[float], Awaitable[bool]]:

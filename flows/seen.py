@@ -7,7 +7,6 @@ answer, the run goes on unseen: it guards nothing.
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from itertools import islice
 from time import thread_time
 from urllib.parse import urlsplit
@@ -19,6 +18,7 @@ from prefect.client.schemas.actions import ArtifactUpdate
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
+from config.moments import in_zone
 from config.settings import LocalSettings
 from data.ledger import Ledger, now
 from flows import showing
@@ -45,13 +45,15 @@ class Seen:
         around = whole.get()
         self._stoppable = [self._run, *([UUID(around)] if around else [])]
         self._key = asyncio.get_running_loop().create_future()
+        self._zone: str | None = None
         self._introduced = False
         self._progress: UUID | None = None
         self._said = ""
         self._pause = EVERY
 
-    def begins(self, key: str) -> None:
-        """Learn which campaign it is."""
+    def begins(self, key: str, zone: str | None) -> None:
+        """Learn which campaign it is, and in which time zone its people read."""
+        self._zone = zone
         if not self._key.done():
             self._key.set_result(key)
 
@@ -87,8 +89,8 @@ class Seen:
 
     async def _introduce(self, key: str) -> None:
         tags = {*flow_run.tags, f"campaign:{key}", self._host}
-        # The file's name stood for the key as long as only the file was known.
-        name = None if flow_run.parameters.get("campaign") else name_of(key)
+        # At first only the file was known: neither the key, perhaps, nor the campaign's time zone.
+        name = f"{key} {in_zone(now(), self._zone)}"
         await self._client.update_flow_run(self._run, name=name, tags=sorted(tags))
         self._introduced = True
 
@@ -133,8 +135,16 @@ async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end
     page = await asyncio.to_thread(_page, ledger, local, end)
     if page is not None:
         key = showing.artifact_key("campaign", end.campaign)
-        page = showing.dated(page, now())
+        page = showing.dated(page, now(), await asyncio.to_thread(_zone, ledger, end))
         await MarkdownArtifact(key=key, markdown=page).acreate(client)
+
+
+def _zone(ledger: Ledger, end: Finish) -> str | None:
+    """The time zone of a campaign, which may only be known by its plan so far."""
+    campaign = ledger.campaign(end.campaign)
+    if campaign is not None:
+        return campaign.timezone
+    return end.plan.plan.timezone if end.plan else None
 
 
 def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
@@ -169,8 +179,8 @@ async def seen(ledger: Ledger, local: LocalSettings, base_url: str) -> AsyncIter
 
 
 def name_of(key: str) -> str:
-    """The name of a run: the campaign's key, and when it began (UTC)."""
-    return f"{key} {datetime.now(UTC):%Y-%m-%d %H:%M}"
+    """The name of a run that has read nothing yet: the campaign's key, and when it began."""
+    return f"{key} {in_zone(now(), 'UTC')}"
 
 
 async def tolerantly(showing_it: Awaitable[None]) -> None:

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from config.moments import in_zone
 from data.approvals import Answer, Asked
 from data.doubts import WORDS, Doubt
 from data.forgotten import is_forgotten
@@ -105,8 +106,8 @@ def plan(asked: Asked) -> str:
     """Tell what waits for approval, and how to answer; or what the answer was."""
     key = asked.plan.campaign
     rows = [line.partition(": ")[::2] for line in asked.plan.told.splitlines()]
-    if asked.answer_by is not None:
-        rows.append(("answer by", f"{asked.answer_by:%Y-%m-%d %H:%M} UTC"))
+    if asked.until is not None:
+        rows.append(("answer by", asked.until))
     stands = "waits for approval" if asked.answer is None else f"{asked.answer} by {asked.who}"
     return "\n\n".join(
         (
@@ -135,10 +136,10 @@ def _answered(asked: Asked) -> Iterable[str]:
         yield "The next run sends it."
 
 
-def dated(page: str, at: datetime) -> str:
+def dated(page: str, at: datetime, zone: str | None) -> str:
     """Say of when a page is: what is decided in a terminal tells Prefect nothing."""
     return (
-        f"{page}\n*As of {at:%Y-%m-%d %H:%M} UTC. What was decided in a terminal since then is "
+        f"{page}\n*As of {in_zone(at, zone)}. What was decided in a terminal since then is "
         "shown with the next run.*\n"
     )
 
@@ -178,7 +179,7 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt]) -> Iterable[str]:
         if some:
             yield look(operation, campaign)
             yield _table(
-                ("what", "person", "who", "sent (UTC)", "how far", "what was seen", "verdicts"),
+                ("what", "person", "who", "sent", "how far", "what was seen", "verdicts"),
                 [_doubt(doubt) for doubt in some[:SHOWN]],
             )
             yield _more(len(some))
@@ -190,7 +191,7 @@ def _doubt(doubt: Doubt) -> tuple[object, ...]:
         STEPS[doubt.operation],
         doubt.row or "",
         who,
-        f"{doubt.sent_at:%Y-%m-%d %H:%M:%S}",
+        in_zone(doubt.sent_at, doubt.timezone, seconds=True),
         reached(doubt),
         meaning(doubt),
         ", ".join(WORDS[doubt.operation]),

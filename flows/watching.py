@@ -32,7 +32,7 @@ class Watcher:
         """Nothing is left to send but what another run is sending, which is waited for."""
 
     def pauses(self, until: datetime) -> None:
-        """The service asked for a pause; nothing is sent until then (UTC)."""
+        """The service asked for a pause; nothing is sent until then, by the campaign's clock."""
 
     def hears(self, sent: Sent) -> None:
         """One request was made, and this is what it proved."""

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 from config.definition import Trust
 from config.errors import CampaignError
-from config.moments import in_zone
+from config.moments import in_zone, on_the_wall
 from config.service_address import canonical
 from config.settings import LocalSettings, ServiceSettings
 from config.timetable import Timetable
@@ -67,17 +67,18 @@ class Desk:
     """What a run works with: the ledger, the settings, and who watches or stops it.
 
     `agrees` raises CampaignError where what was read, by its digest, and what is left of it is not
-    what a person was asked about. `begins` hears the campaign's key once it is known, `warns` what
-    a person should look at before anything is sent; `stopped` says why somebody outside the ledger
-    wants no more sending (a cancel where runs are watched), and is asked before each wave.
+    what a person was asked about. `begins` hears the campaign's key and timezone once they are
+    known, `warns` what a person should look at before anything is sent; `stopped` says why somebody
+    outside the ledger wants no more sending (a cancel where runs are watched), and is asked before
+    each wave.
     `receipts` is where a rehearsal keeps its own; else they lie where they must. `clock` says
     whether it is time for invitations; it answers aware times.
     `accept_removed`: who said that people are rightly gone from the definition.
     `paced`: what the definition says about rates is kept. `shares` hears of which campaign how many
     people can be invited now, before the first of them is, and may have other runs share them. Once
     nobody is left to invite, a run stays for what others are sending, and for `patience` seconds
-    where nothing comes of that; `waits` hears of it. `pauses` hears until when (UTC) the service
-    wants nothing.
+    where nothing comes of that; `waits` hears of it. `pauses` hears until when the service wants
+    nothing, by the campaign's clock.
     """
 
     ledger: Ledger
@@ -87,7 +88,7 @@ class Desk:
     expects: Callable[[Remaining], None] = lambda _: None
     hears: Callable[[Sent], None] = lambda _: None
     agrees: Callable[[str, Remaining], None] = lambda *_: None
-    begins: Callable[[str], None] = lambda _: None
+    begins: Callable[[str, str | None], None] = lambda *_: None
     warns: Callable[[str], None] = lambda _: None
     waits: Callable[[], None] = lambda: None
     pauses: Callable[[datetime], None] = lambda _: None
@@ -147,7 +148,9 @@ async def working(
         service.problems,
         together,
         over=lambda: over(table, desk.clock()),
-        pauses=lambda seconds: desk.pauses(now() + timedelta(seconds=seconds)),
+        pauses=lambda seconds: desk.pauses(
+            on_the_wall(now() + timedelta(seconds=seconds), wanted.timezone)
+        ),
     )
     journal = Journal(ledger)
     sender = Sender(

@@ -53,6 +53,7 @@ def plan_of(
         definition=str(asked.definition) if asked.definition else None,
         told="\n".join(f"{word}: {said}" for word, said in told),
         within=timedelta(seconds=terms.answer_within) if terms.answer_within else None,
+        timezone=terms.timezone,
         held=sha256("\n".join(sorted(held)).encode()).hexdigest() if held else "",
     )
 
@@ -127,7 +128,7 @@ def held_back(asked: Asked, stood: Standing) -> tuple[Ending, str] | None:
             f"{asked.who} rejected this plan ({asked.code}){why}. Nothing was sent. Change the "
             f"definition, or decide otherwise: campaign approve {key} --plan {asked.code}"
         )
-    by = f" until {asked.answer_by:%Y-%m-%d %H:%M} UTC" if asked.answer_by else ""
+    by = f" until {asked.until}" if asked.until else ""
     return Ending.AWAITS_APPROVAL, (
         f"{_BEFORE.get(stood, '')}The plan {asked.code} waits for approval{by}; nothing was sent. "
         f"Look and decide: campaign approve {key}"

@@ -61,6 +61,13 @@ class Wanted:
     service: str = ""
     forgotten: int = 0
 
+    @property
+    def timezone(self) -> str | None:
+        """In which its people read times; None: that of this machine."""
+        if self.definition is not None:
+            return self.definition.timezone
+        return self.known.timezone if self.known else None
+
 
 def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
     """Read what is asked for, or recognise it by its bytes: those of one reading, for all that
@@ -189,17 +196,7 @@ def intent_of(
         add_again=definition.add_again,
         trust=definition.invites.trust,
         timetable=kept(definition.invites.timetable),
-        timezone=_zone(definition),
-    )
-
-
-def _zone(definition: Definition) -> str | None:
-    """The zone in which the people of a campaign think: the project's, else that of its times."""
-    window, schedule = definition.invites.window, definition.schedule
-    return (
-        definition.project.timezone
-        or (window.timezone if window else None)
-        or (schedule.timezone if schedule else None)
+        timezone=definition.timezone,
     )
 
 

@@ -135,14 +135,15 @@ def terms_for(definition: Definition, campaign: Campaign | None, service: str) -
     pilot = definition.invites.timetable.pilot
     number = problem.id if isinstance(problem, ProblemById) else None
     title = problem.title if isinstance(problem, ProblemByTitle) else None
+    zone = definition.timezone
     if campaign is None:
-        return Terms(Assessment(service, number, project, title), cooldown, pilot)
+        return Terms(Assessment(service, number, project, title), cooldown, pilot, zone)
     known = terms_of(campaign).assessment
     if campaign.problem_state not in NOTHING_YET or (title and title == known.problem_title):
         number, title = known.problem_id, known.problem_title
     if campaign.project_state not in NOTHING_YET:
         project = known.project_id
-    return Terms(Assessment(known.service, number, project, title), cooldown, pilot)
+    return Terms(Assessment(known.service, number, project, title), cooldown, pilot, zone)
 
 
 def whose_turn(definition: Definition, known: Mapping[str, Known]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from config.errors import CampaignError
+from config.moments import in_zone
 from config.service_address import on_this_machine
 from data import receipt_file
 from data.ledger import Ledger, now
@@ -92,6 +93,7 @@ class Receipts:
     places: Places
     campaign: str
     service: str  # base URL
+    timezone: str | None = None  # of the campaign
     trouble: str | None = field(default=None, init=False)
 
     def check(self) -> None:
@@ -155,7 +157,7 @@ class Receipts:
         for misfit in doubts:
             self.ledger.doubt_receipt(self.campaign, str(misfit.file), misfit.says)
         if doubts:
-            raise refusal(doubts, self.campaign, self.ledger.place, reach)
+            raise refusal(doubts, self.campaign, self.ledger.place, reach, self.timezone)
         return reach
 
 
@@ -173,11 +175,13 @@ def doubts_of(found: Found, campaign: str, service: str, reach: Reach) -> list[M
     return list(doubts.values())
 
 
-def refusal(doubts: list[Misfit], campaign: str, place: str, reach: Reach) -> CampaignError:
+def refusal(
+    doubts: list[Misfit], campaign: str, place: str, reach: Reach, zone: str | None
+) -> CampaignError:
     """Say why nothing may leave from the ledger at `place`, and what to type about it."""
     got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
     said = [
-        *(_in_words(misfit, place) for misfit in doubts),
+        *(_in_words(misfit, place, zone) for misfit in doubts),
         f"The ledger in hand, {place}, has {got} for {campaign}. "
         "Nothing leaves while that is open: people could be invited twice.",
         WAYS_ON.format(campaign=campaign),
@@ -190,11 +194,11 @@ def refusal(doubts: list[Misfit], campaign: str, place: str, reach: Reach) -> Ca
     return STOPS[doubts[0].fit]("\n".join(said))
 
 
-def _in_words(misfit: Misfit, place: str) -> str:
+def _in_words(misfit: Misfit, place: str, zone: str | None) -> str:
     entry = misfit.entry
     if entry is None:
         return f"{misfit.file} may say from which ledger this was sent, but cannot be read."
-    written = f"{entry.written.astimezone():%Y-%m-%d %H:%M}"
+    written = in_zone(entry.written, zone)
     got = f"entry no. {entry.attempt} at {entry.service} when that was written, {written}"
     if misfit.fit is Fit.OLDER_LEDGER:
         return (

@@ -71,6 +71,7 @@ def _standing(
     return {
         "campaign": campaign.key,
         "service": campaign.service,
+        "timezone": campaign.timezone,
         "project_id": campaign.project_id,
         "problem_id": campaign.problem_id,
         "project": campaign.project_state,

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
+from config.moments import in_zone
 from config.timetable import Timetable
 from config.window import Phase
 from data.ledger import Ledger
@@ -73,13 +73,7 @@ def before_it_begins(wanted: Wanted, ledger: Ledger, at: datetime) -> Later | No
     clocks = _clocks(wanted, ledger)
     pilot = _pilot(wanted, ledger, table.pilot)
     answer = turn(table, pilot, [Waiting(0, zone) for zone in clocks], so_far, at)
-    return None if answer.now else later(answer, table, wanted.key, _zone(wanted))
-
-
-def _zone(wanted: Wanted) -> str | None:
-    if wanted.definition is not None:
-        return wanted.definition.project.timezone
-    return wanted.known.timezone if wanted.known else None
+    return None if answer.now else later(answer, table, wanted.key, wanted.timezone)
 
 
 def _clocks(wanted: Wanted, ledger: Ledger) -> set[str | None]:
@@ -124,7 +118,7 @@ def later(answer: Turn, table: Timetable, key: str, zone: str | None) -> Later |
     return Later(wait, _reason(wait, answer, table, key, clock), answer.again)
 
 
-def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str) -> str:
+def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str | None) -> str:
     match wait:
         case Wait.PILOT:
             return (
@@ -150,17 +144,15 @@ _THEN = "Then type the same command, or let a schedule do it."
 _PREPARED = "Everything is prepared; invitations go out"
 
 
-def _from(answer: Turn, zone: str, what: str = _PREPARED) -> str:
+def _from(answer: Turn, zone: str | None, what: str = _PREPARED) -> str:
     if answer.again is None:
         return what
-    return f"{what} from {answer.again.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} ({zone}) on"
+    return f"{what} from {in_zone(answer.again, zone)} on"
 
 
-def clock_of(table: Timetable, zone: str | None) -> str:
-    """The zone in which people read the times of invitations; `zone` is the campaign's own."""
-    if table.window is not None:
-        return table.window.timezone
-    return table.hours.timezone if table.hours else zone or "UTC"
+def clock_of(table: Timetable, zone: str | None) -> str | None:
+    """The zone in which people read the times of invitations: the campaign's, where it has one."""
+    return zone or (table.hours.timezone if table.hours else None)
 
 
 def warned(table: Timetable, at: datetime) -> str | None:

@@ -6,7 +6,7 @@ from data.clean_up import AddedAgain, LeftOver, Place, SentAgain, SteppedBack, W
 from data.states import Operation
 from tests.small_ledger import NOON
 
-HERE = Place("Backend engineer", 101, 42)
+HERE = Place("Backend engineer", 101, 42, "Asia/Tokyo")
 
 
 def person(
@@ -47,20 +47,20 @@ def test_who_was_ever_added_is_still_there(
         (
             HERE,
             Operation.CREATE,
-            'perhaps a second project "Backend engineer": the request of 2026-12-01 12:00 UTC was '
-            "sent again; 101 is the one in use",
+            'perhaps a second project "Backend engineer": the request of 2026-12-01 21:00 '
+            "(Asia/Tokyo) was sent again; 101 is the one in use",
         ),
         (
-            Place("Backend engineer", None, 42),
+            Place("Backend engineer", None, 42, "Asia/Tokyo"),
             Operation.CREATE,
-            'perhaps a second project "Backend engineer": the request of 2026-12-01 12:00 UTC was '
-            "sent again",
+            'perhaps a second project "Backend engineer": the request of 2026-12-01 21:00 '
+            "(Asia/Tokyo) was sent again",
         ),
         (
             HERE,
             Operation.ATTACH,
-            "perhaps problem 42 is in project 101 twice: the request of 2026-12-01 12:00 UTC was "
-            "sent again",
+            "perhaps problem 42 is in project 101 twice: the request of 2026-12-01 21:00 "
+            "(Asia/Tokyo) was sent again",
         ),
     ],
 )

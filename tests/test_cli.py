@@ -529,6 +529,7 @@ def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) 
     assert answer == {
         "campaign": "backend-2026",
         "service": BASE_URL,
+        "timezone": None,
         "project_id": 101,
         "problem_id": 42,
         "project": "done",

@@ -112,10 +112,12 @@ def test_without_a_cooldown_other_problems_hold_nobody() -> None:
 def test_a_cooldown_over_a_leap_day_is_so_many_days() -> None:
     """Thirty days are thirty days, in any month."""
     sent = earlier(ANOTHER, at=datetime(2028, 2, 10, 9, tzinfo=UTC))
-    said = held(Terms(HERE, MONTH), [sent], [], datetime(2028, 3, 1, tzinfo=UTC))
+    said = held(
+        Terms(HERE, MONTH, timezone="Asia/Tokyo"), [sent], [], datetime(2028, 3, 1, tzinfo=UTC)
+    )
     assert said is not None
     assert said.until == datetime(2028, 3, 11, 9, tzinfo=UTC)
-    assert said.why.endswith("the cooldown of 30 days ends on 2028-03-11 09:00 UTC")
+    assert said.why.endswith("the cooldown of 30 days ends on 2028-03-11 18:00 (Asia/Tokyo)")
 
 
 def test_the_strongest_reason_is_told() -> None:

@@ -660,7 +660,7 @@ def test_what_is_said_fits_what_may_have_happened(office: Office) -> None:
     real = misfits(
         Path("x"), Receipt(campaigns=(entry(),)), KEY, "https://api.example.com", Reach("", 0)
     )
-    assert "sandbox" not in str(refusal(list(real), KEY, "here", Reach("", 0)))
+    assert "sandbox" not in str(refusal(list(real), KEY, "here", Reach("", 0), None))
 
 
 @pytest.mark.parametrize("why", ["a file in its place", "no home"])

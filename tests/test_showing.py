@@ -273,12 +273,13 @@ def test_text_of_others_has_no_power() -> None:
 def test_a_plan_tells_how_to_answer_it() -> None:
     """What would be sent, until when it waits, its code, the form and the command."""
     words = "add: 3 to the project\ninvite: 3 by email\nopen: Dec 1, 2026 9:00 am to no end"
-    shown = Plan("backend-2026", "read", "https://api.example.com", "a.yaml", None, words)
+    at = "https://api.example.com"
+    shown = Plan("backend-2026", "read", at, "a.yaml", None, words, timezone="Asia/Tokyo")
     told = plan(Asked(1, shown, "3f9a1c2e" + "0" * 56, NOON, answer_by=NOON))
     assert "plan 3f9a1c2e waits for approval" in told
     assert "| invite | 3 by email |" in told
     assert "| open | Dec 1, 2026 9:00 am to no end |" in told
-    assert "| answer by | 2026-12-01 12:00 UTC |" in told
+    assert "| answer by | 2026-12-01 21:00 (Asia/Tokyo) |" in told
     assert "**approve campaign**" in told
     assert "campaign approve backend-2026 --plan 3f9a1c2e --reject --why TEXT" in told
 
@@ -295,4 +296,4 @@ def test_a_plan_that_was_answered_waits_for_nobody() -> None:
 
 def test_a_page_says_how_old_it_is() -> None:
     """An answer that was given in a terminal is not on it before the next run."""
-    assert "*As of 2026-12-01 12:00 UTC." in dated("# a page\n", NOON)
+    assert "*As of 2026-12-01 21:00 (Asia/Tokyo)." in dated("# a page\n", NOON, "Asia/Tokyo")

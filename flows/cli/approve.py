@@ -56,8 +56,8 @@ def lines_of(asked: "Asked") -> list[str]:
     for line in asked.plan.told.splitlines():
         word, _, said = line.partition(": ")
         lines.append(f"  {word:<11} {said}")
-    if asked.answer_by is not None:
-        lines.append(f"  {'answer by':<11} {asked.answer_by:%Y-%m-%d %H:%M} UTC")
+    if asked.until is not None:
+        lines.append(f"  {'answer by':<11} {asked.until}")
     if asked.answer is not None:
         lines.append(f"  {asked.answer:<11} by {asked.who}")
     return lines

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from config.moments import in_zone
 from data.held import Cause
 from flows.cli.speech import command, counted
 
@@ -57,7 +58,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(_waiting(status, again))
     held = [one for one in status.get("holds", ()) if one["cause"] != Cause.LISTED]
-    steps += _held(key, held, again)
+    steps += _held(key, held, again, status["timezone"])
     if not steps:
         steps.append(f"links: {command('links', key)}")
     if (listed := counts["held"] - len(held)) > 0:
@@ -103,12 +104,12 @@ def _waiting(status: Mapping[str, Any], again: str) -> str:
     return f"waiting: {again}"
 
 
-def _held(key: str, held: Sequence[Mapping[str, Any]], again: str) -> list[str]:
+def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | None) -> list[str]:
     """What may be done about people who were invited before, or may have been."""
     if not held:
         return []
     ends = sorted(datetime.fromisoformat(one["until"]) for one in held if one["until"])
-    wait = [f"held: wait until {ends[0]:%Y-%m-%d %H:%M} UTC, then {again}"] if ends else []
+    wait = [f"held: wait until {in_zone(ends[0], zone)}, then {again}"] if ends else []
     correct = command("correct", key, "OLD", "NEW", "--why", "TEXT")
     seconds = any(one["cause"] == Cause.SECOND for one in held)
     return [

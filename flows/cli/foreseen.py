@@ -65,11 +65,15 @@ def check_ahead(
             if ledger is not None:
                 only_problem(definition, ledger)
             if service is not None and not seen.nothing:
-                _receipts(beside, definition.campaign, service, ledger, local)
+                _receipts(beside, definition, service, ledger, local)
 
 
 def _receipts(
-    beside: Path, key: str, service: str, ledger: "Ledger | None", local: "LocalSettings"
+    beside: Path,
+    definition: "Definition",
+    service: str,
+    ledger: "Ledger | None",
+    local: "LocalSettings",
 ) -> None:
     from sqlalchemy.engine import make_url
 
@@ -78,6 +82,7 @@ def _receipts(
     from data.receipt_file import places
     from tasks.receipts import doubts_of, found_at, refusal
 
+    key = definition.campaign
     found = found_at(places(beside, key, service).every)
     if ledger is None:
         # A ledger that does not exist yet has no name that a receipt could know.
@@ -90,4 +95,4 @@ def _receipts(
         misfit for misfit in doubts_of(found, key, service, reach) if misfit.says not in accepted
     ]
     if doubts:
-        raise refusal(doubts, key, place, reach)
+        raise refusal(doubts, key, place, reach, definition.timezone)

@@ -24,12 +24,12 @@ def kept_doubt(definition: "Definition", campaign: "Campaign | None") -> str | N
 
 def seen_doubt(campaign: "Campaign") -> str | None:
     """Say what the last run saw against the problem that it went by, and when."""
-    from flows.story import zone_of
+    from config.moments import in_zone
 
     if campaign.problem_doubt is None or campaign.problem_seen_at is None:
         return None
-    seen = campaign.problem_seen_at.astimezone(zone_of(campaign.timezone))
-    return f"{campaign.problem_doubt} (as of {seen:%Y-%m-%d %H:%M})"
+    seen = in_zone(campaign.problem_seen_at, campaign.timezone)
+    return f"{campaign.problem_doubt} (as of {seen})"
 
 
 def _same(definition: "Definition", campaign: "Campaign") -> bool:

@@ -171,7 +171,7 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
         hidden = f", {seen.hidden:,} of them to people in hidden rows" if seen.hidden else ""
         yield "invite", counted(emails, "email") + hidden if emails else "nobody"
         yield from definition.invites.timetable.in_words()
-        yield from when(definition.invites.timetable, definition.project.timezone, seen.ahead)
+        yield from when(definition.invites.timetable, definition.timezone, seen.ahead)
     if definition.invites.approval is not None and not seen.nothing:
         yield "approval", "a run shows this plan, and sends nothing before a person approves it"
     yield from left_alone(seen, send=definition.invites.send)

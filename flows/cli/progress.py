@@ -25,8 +25,9 @@ LEAST = 25  # people between two of them
 
 
 def paused(until: datetime) -> str:
-    """Say when sending goes on, by the clock of this machine."""
-    return f"the service asked for a pause: sending goes on at {until.astimezone():%H:%M:%S}"
+    """Say when sending goes on, by the clock that `until` comes with."""
+    clock = getattr(until.tzinfo, "key", until.tzname())
+    return f"the service asked for a pause: sending goes on at {until:%H:%M:%S} ({clock})"
 
 
 class Progress(Protocol):

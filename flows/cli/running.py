@@ -297,6 +297,7 @@ def _untouched(one: OneRun) -> dict[str, Any]:
     return {
         "campaign": one.key,
         "service": load_address(),
+        "timezone": one.definition.timezone,
         "project_id": one.definition.project.id,
         "problem_id": getattr(one.definition.problem, "id", None),
         "project": Step.WAITING if one.definition.project.id is None else Step.DONE,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from flows.cli.speech import counted
 
 if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
+    from datetime import tzinfo
 
     from config.timetable import Timetable
     from data.foresight import Leg
@@ -22,15 +22,15 @@ def when(
 
     Nothing where all go at once.
     """
-    from zoneinfo import ZoneInfo
-
+    from config.moments import in_zone
     from config.timetable import Timetable
+    from flows.story import zone_of
     from tasks.timing import clock_of
 
     if seen is None or table == Timetable():
         return
     name = clock_of(table, zone)
-    place = ZoneInfo(name)
+    place = zone_of(name)
     legs = seen.legs.legs
     for number, leg in enumerate(legs):
         if number == seen.legs.asked:
@@ -40,7 +40,7 @@ def when(
         elif number == SHOWN:
             yield "sending", f"and {len(legs) - SHOWN - 1:,} more times"
     if legs:
-        yield "ends", f"{legs[-1].ends.astimezone(place):%Y-%m-%d %H:%M} ({name})"
+        yield "ends", in_zone(legs[-1].ends, name)
     if seen.legs.left:
         yield "left", f"{counted(len(seen.legs.left), 'person', 'people')}: {_why(seen)}"
     if seen.hurried:
@@ -48,7 +48,7 @@ def when(
         yield "hurried", f"{who} with less time than invites.least_time would like"
 
 
-def _leg(leg: "Leg", table: "Timetable", zone: "ZoneInfo") -> str:
+def _leg(leg: "Leg", table: "Timetable", zone: "tzinfo | None") -> str:
     what = counted(len(leg.rows), "invitation")
     if leg.wave == 0:
         what = "the pilot's invitation"
