@@ -58,7 +58,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(_waiting(status, again))
     held = [one for one in status.get("holds", ()) if one["cause"] != Cause.LISTED]
-    steps += _held(key, held, again, status["timezone"])
+    steps += _held(key, held, again, status.get("timezone"))
     if not steps:
         steps.append(f"links: {command('links', key)}")
     if (listed := counts["held"] - len(held)) > 0:
