@@ -18,6 +18,12 @@ from config.written import Location, People, Written
 CellReader = Callable[[Any], Any]
 SHEETS = ("campaign", "campaigns", "candidates")
 
+
+def _as_header(cell: Any) -> Any:
+    """Take the word null for no column at all: an empty cell says nothing."""
+    return None if str(cell).strip().casefold() == "null" else as_text(cell)
+
+
 # Where each field goes, how its cell is read, and the names it may carry in a sheet.
 FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("campaign",), as_text, ("campaign", "key")),
@@ -60,7 +66,7 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("candidates", "split_name"), as_yes_or_no, ("candidates.split_name", "split_name")),
     (("candidates", "when_unsure"), as_text, ("candidates.when_unsure", "when_unsure")),
     *(
-        (("candidates", "columns", field), as_text, (f"columns.{field}",))
+        (("candidates", "columns", field), _as_header, (f"columns.{field}",))
         for field in ColumnsFields.model_fields
     ),
 )
@@ -160,7 +166,7 @@ def _one(sheet: Sheet, people: Sheet) -> Written:
         gathered.add(str(name).strip(), named_at, value, place)
     wishes = wishes_of(gathered.fields.get("candidates", {}))
     try:
-        table = people_table(people.rows(), people, wishes, wishes.needed)
+        table = people_table(people.rows, people, wishes, wishes.needed)
     except BadInput as error:
         return gathered.written(None, error.problems)
     return gathered.written(table.people(gathered.key))
@@ -198,7 +204,7 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
     options: Mapping[str, Any] = next((one for one in said if one.keys() - {"when_unsure"}), {})
     wishes = wishes_of(options)
     try:
-        table = people_table(people.rows(), people, wishes, ("campaign", *wishes.needed))
+        table = people_table(people.rows, people, wishes, ("campaign", *wishes.needed))
     except BadInput as error:
         return [first.written(None, error.problems), *(other.written(None) for other in others)]
     return _shared_out(gathered, table)

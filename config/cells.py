@@ -9,6 +9,8 @@ import re
 from datetime import date, datetime, time, timedelta
 from typing import Any
 
+from config.cell_errors import is_error
+
 YES = {"true", "yes", "1"}
 NO = {"false", "no", "0"}
 # Beyond this, floating-point numbers skip whole numbers.
@@ -54,6 +56,17 @@ def as_whole_number(cell: Any) -> Any:
     if isinstance(cell, str) and len(cell) < 32 and _WHOLE.fullmatch(cell.strip()):
         return int(cell.strip().replace(",", ".").partition(".")[0])
     return cell
+
+
+def is_words(cell: Any) -> bool:
+    """Say whether a cell holds a text that is neither a number nor an error."""
+    if not isinstance(cell, str) or is_error(cell.strip()):
+        return False
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return True
+    return False
 
 
 def as_yes_or_no(cell: Any) -> Any:

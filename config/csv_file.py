@@ -4,6 +4,7 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from config.file_bytes import MARKS, decoded
@@ -66,7 +67,8 @@ def read_csv(data: bytes, file: str, wishes: Wishes) -> PeopleTable:
     text = decoded(data, file, ENCODINGS)
     delimiter, start = delimiter_of(text, wishes.named, wishes.split_name)
     grid = Lines(file, delimiter, _guessed(data, text, file))
-    return people_table(_rows(text, delimiter, start, file), grid, wishes, wishes.needed)
+    rows = partial(_rows, text, delimiter, start, file)
+    return people_table(rows, grid, wishes, wishes.needed)
 
 
 def _guessed(data: bytes, text: str, file: str) -> str | None:
@@ -90,7 +92,9 @@ def _guessed(data: bytes, text: str, file: str) -> str | None:
     return None
 
 
-def delimiter_of(text: str, chosen: Mapping[str, str], split_name: bool = False) -> tuple[str, int]:
+def delimiter_of(
+    text: str, chosen: Mapping[str, str | None], split_name: bool = False
+) -> tuple[str, int]:
     """Choose the delimiter with which the header names most fields, and the first line to read."""
     first = text[:8].splitlines()[:1]
     if first and first[0].lower().startswith("sep=") and first[0][4:] in DELIMITERS:

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -87,11 +87,11 @@ def may_be_notes(header: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a definition says about the columns: `named` (field to header), and whether a full name
-    is to be split into first and last name.
+    """What a definition says about the columns: `named` (field to header, None where the table has
+    no column for it), and whether a full name is to be split into first and last name.
     """
 
-    named: Mapping[str, str]
+    named: Mapping[str, str | None]
     split_name: bool = False
 
     @property
@@ -104,9 +104,9 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
     """Take the wishes from a definition's `candidates`; what is wrong there is told elsewhere."""
     columns = options.get("columns")
     columns = columns if isinstance(columns, Mapping) else {}
-    named = {field: header for field, header in columns.items() if isinstance(header, str)}
+    named = {field: header for field, header in columns.items() if isinstance(header, str | None)}
     # Whoever says which column holds full names wants them split.
-    return Wishes(named, options.get("split_name") is True or FULL_NAME in named)
+    return Wishes(named, options.get("split_name") is True or bool(named.get(FULL_NAME)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,19 +123,21 @@ class Columns:
 
 def find_columns(
     header: Sequence[str],
-    chosen: Mapping[str, str],
+    chosen: Mapping[str, str | None],
     needed: Sequence[str] = NEEDED,
+    unfit: Container[int] = (),
 ) -> Columns:
-    """Find the fields in a header row; `chosen` (field to header) wins over the known names.
+    """Find the fields in a header row; `chosen` (field to header) wins over the known names, and
+    None says that there is no column for the field. Columns that are `unfit` hold no field.
 
     A field that is needed and absent, or found twice, is a complaint that lists what there is. A
     full name counts only where it is needed or chosen.
     """
-    meant = _meant(header, chosen, needed)
+    meant = fields_meant(header, chosen, needed)
     found: dict[str, list[int]] = {}
     unused = []
     for column, field in enumerate(meant):
-        if field is not None:
+        if field is not None and column not in unfit:
             found.setdefault(field, []).append(column)
         elif spelling(header[column]):
             unused.append(header[column].strip())
@@ -143,7 +145,7 @@ def find_columns(
     complaints = [
         f"no column for {field}{_asked_for(field, chosen)}; found {listed}"
         f"{_one_of(unused, field, chosen)}"
-        for field in dict.fromkeys((*needed, *chosen))
+        for field in dict.fromkeys((*needed, *filter(chosen.get, chosen)))
         if field not in found
     ]
     complaints += [
@@ -153,17 +155,17 @@ def find_columns(
         for field, columns in found.items()
         if len(columns) > 1
     ]
-    complaints += _about_names(header, found)
+    complaints += _about_names(header, found, chosen)
     by_field = {field: columns[0] for field, columns in found.items()}
     names = {field: header[column].strip() for field, column in by_field.items()}
     return Columns(by_field, names, tuple(unused), tuple(complaints))
 
 
-def _meant(
-    header: Sequence[str], chosen: Mapping[str, str], needed: Sequence[str]
+def fields_meant(
+    header: Sequence[str], chosen: Mapping[str, str | None], needed: Sequence[str]
 ) -> list[str | None]:
     """Answer the field of each column."""
-    named = {spelling(name): field for field, name in chosen.items()}
+    named = {spelling(name): field for field, name in chosen.items() if name}
     beside = _by_their_neighbours(header)
     fields: list[str | None] = []
     for name in header:
@@ -189,11 +191,13 @@ def _by_their_neighbours(header: Sequence[str]) -> dict[str, str]:
     return beside
 
 
-def _asked_for(field: str, chosen: Mapping[str, str]) -> str:
-    return f' under the header "{chosen[field]}"' if field in chosen else ""
+def _asked_for(field: str, chosen: Mapping[str, str | None]) -> str:
+    if field not in chosen:
+        return ""
+    return f' under the header "{chosen[field]}"' if chosen[field] else ", as columns says"
 
 
-def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str]) -> str:
+def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str | None]) -> str:
     """Say how to name a column, where one that nobody asked for might be the missing one."""
     likely = [name for name in unused if meaning(name) != FULL_NAME]
     if not likely or field in chosen or field == "campaign":
@@ -201,7 +205,9 @@ def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str]) -> str
     return f'; if one of these is it: columns: {{{field}: "…"}}'
 
 
-def _about_names(header: Sequence[str], found: Mapping[str, list[int]]) -> list[str]:
+def _about_names(
+    header: Sequence[str], found: Mapping[str, list[int]], chosen: Mapping[str, str | None]
+) -> list[str]:
     """Help where one column holds whole names, and where names are there twice."""
     if FULL_NAME in found:
         return [
@@ -211,12 +217,14 @@ def _about_names(header: Sequence[str], found: Mapping[str, list[int]]) -> list[
             if field in found
         ]
     full = [name.strip() for name in header if meaning(name) == FULL_NAME]
-    if full and "first_name" not in found and "last_name" not in found:
+    if full and FULL_NAME not in chosen and "first_name" not in found and "last_name" not in found:
         return [f'to split "{full[0]}" into first and last name, say so with split_name: true']
     return []
 
 
-def matches(header: Sequence[str], chosen: Mapping[str, str], split_name: bool = False) -> int:
+def matches(
+    header: Sequence[str], chosen: Mapping[str, str | None], split_name: bool = False
+) -> int:
     """Count the fields that a header row names: how well a row, or a guessed delimiter, fits."""
     needed = (FULL_NAME,) if split_name else ()
     return len(find_columns(header, chosen, needed).by_field)

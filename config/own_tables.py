@@ -19,7 +19,7 @@ from config.formulas import unguarded
 from config.headers import Wishes, find_columns, wishes_of
 from config.places import Place, Problem, shown
 from config.sources import TEXT_TABLES, WORKBOOKS, sources_of, suffix_of
-from config.table import ABOVE_AT_MOST, TableRow, header_among
+from config.table import ABOVE_AT_MOST, TableRow, header_among, words_in_numbers
 from config.yaml_file import read_yaml
 
 ONE_TABLE = "candidates"
@@ -168,7 +168,9 @@ def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
         return None
     number, cells = top[at]
     header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
-    found = find_columns(header, named.wishes.named, ("email1",))
+    below = (row for row in table.rows if row[0] > number)
+    unfit = words_in_numbers(header, named.wishes, lambda: below)
+    found = find_columns(header, named.wishes.named, ("email1",), unfit)
     if "email1" not in found.by_field:
         return None
     doubts = tuple(complaint for complaint in found.complaints if "columns for email1" in complaint)

@@ -28,7 +28,7 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any]) -> People:
     named = options.get("sheet")
     named = named if isinstance(named, str) and named.strip() else None
     sheet, by_content = people_sheet(file.data, str(file.path), named, wishes)
-    people = people_table(sheet.rows(), sheet, wishes, wishes.needed).people(key)
+    people = people_table(sheet.rows, sheet, wishes, wishes.needed).people(key)
     if by_content:
         found = f"{people.whole}: this sheet is read; no other one has email addresses"
         people = replace(people, notes=(found, *people.notes))

@@ -1,20 +1,31 @@
 """People in rows and columns, whatever file the table came from."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, Protocol
 
-from config.cells import as_text, as_whole_number, is_blank
+from config.cells import as_text, as_whole_number, is_blank, is_words
 from config.errors import BadInput
 from config.full_name import split_name
-from config.headers import FULL_NAME, Columns, Wishes, find_columns, matches, may_be_notes
+from config.headers import (
+    FULL_NAME,
+    Columns,
+    Wishes,
+    fields_meant,
+    find_columns,
+    matches,
+    may_be_notes,
+    spelling,
+)
 from config.pace import tell
 from config.places import Place, Problem, Unusable, shown
 from config.written import People, Row
 
 # A table row: its number in the file (from 1) and its cells.
 TableRow = tuple[int, Sequence[Any]]
+# Goes through the rows of a table, each time from the top.
+Rows = Callable[[], Iterator[TableRow | Problem]]
 
 # Titles, dates and remarks stand above a header; it is looked for among so many rows.
 ABOVE_AT_MOST = 20
@@ -64,13 +75,17 @@ class TablePlaces:
 
 @dataclass(frozen=True, slots=True)
 class PeopleTable:
-    """The rows of a table below its header, and which column holds which field."""
+    """The rows of a table below its header, and which column holds which field.
+
+    `not_taken` says which columns are no fields for what their cells hold.
+    """
 
     columns: Columns
-    rows: Iterable[TableRow | Problem]
+    rows: Rows
     grid: Grid
     header: int
     width: int
+    not_taken: tuple[str, ...] = ()
 
     @property
     def _whole(self) -> Place:
@@ -125,7 +140,8 @@ class PeopleTable:
     def _notes(self) -> tuple[str, ...]:
         unused = ", ".join(self.columns.unused)
         notes = (f"{self._whole}: columns not used, never sent: {unused}",) if unused else ()
-        return (*notes, *self._remarks(), *self.grid.remarks(self.header))
+        not_taken = (f"{self._whole}: {sentence}" for sentence in self.not_taken)
+        return (*notes, *not_taken, *self._remarks(), *self.grid.remarks(self.header))
 
     def _remarks(self) -> Iterator[str]:
         """Say how a column of remarks is sent, which may be nobody's business but one's own."""
@@ -152,7 +168,7 @@ class PeopleTable:
             for field, column in self.columns.by_field.items()
         ]
         people, hidden = 0, self.grid.hidden
-        for row in self.rows:
+        for row in self.rows():
             if isinstance(row, Problem):
                 yield row
                 continue
@@ -193,28 +209,66 @@ def _split(fields: dict[str, Any]) -> str | None:
     return f"{shown(full)} was split into {shown(first)} and {shown(last)}" if doubtful else None
 
 
-def people_table(
-    rows: Iterator[TableRow | Problem],
-    grid: Grid,
-    wishes: Wishes,
-    needed: Sequence[str],
-) -> PeopleTable:
+def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable:
     """Find the header, which names more fields than any other row at the top of the table.
 
     Raises BadInput for a table without a header, or where the needed columns are not found.
     """
-    top = list(islice(_with_something(rows), ABOVE_AT_MOST))
+    top = list(islice(_with_something(rows()), ABOVE_AT_MOST))
     at = header_among(top, wishes)
     if at is None:
         problems = [row for row in top if isinstance(row, Problem)]
         message = "the table is empty, wanted a header row and candidates"
         raise BadInput(problems or [Problem(grid.row(1), message=message)])
     number, header = _texts(top[at])
-    columns = find_columns(header, wishes.named, needed)
+
+    def below() -> Iterator[TableRow | Problem]:
+        going = rows()
+        for _ in islice(_with_something(going), at + 1):
+            pass
+        return going
+
+    unfit = words_in_numbers(header, wishes, below)
+    columns = find_columns(header, wishes.named, needed, unfit)
     if columns.complaints:
         place = grid.row(number)
         raise BadInput(Problem(place, message=complaint) for complaint in columns.complaints)
-    return PeopleTable(columns, chain(top[at + 1 :], rows), grid, number, len(header))
+    not_taken = tuple(
+        f"column {header[column].strip()} is not taken for stage_id: its cells are text, "
+        f"e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
+        for column, (row, cell) in unfit.items()
+    )
+    return PeopleTable(columns, below, grid, number, len(header), not_taken)
+
+
+def words_in_numbers(
+    header: Sequence[str], wishes: Wishes, below: Rows
+) -> dict[int, tuple[int, str]]:
+    """Find the columns whose header alone says stage_id, and whose cells are all words.
+
+    Answers the first such row and cell by the column. `stage_id` itself is never one of them.
+    """
+    meant = fields_meant(header, wishes.named, ())
+    doubtful = {
+        column
+        for column, field in enumerate(meant)
+        if field == "stage_id"
+        and "stage_id" not in wishes.named
+        and spelling(header[column]) != "stageid"
+    }
+    words: dict[int, tuple[int, str]] = {}
+    for row in below() if doubtful else ():
+        if isinstance(row, Problem):
+            continue
+        number, cells = row
+        for column in [column for column in doubtful if column < len(cells)]:
+            if is_words(cell := cells[column]) and not is_blank(cell):
+                words.setdefault(column, (number, cell))
+            elif not is_blank(cell):
+                doubtful.discard(column)
+        if not doubtful:
+            break
+    return {column: words[column] for column in sorted(doubtful & words.keys())}
 
 
 def header_among(rows: Sequence[TableRow | Problem], wishes: Wishes) -> int | None:

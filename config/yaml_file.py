@@ -14,6 +14,7 @@ TAG = "tag:yaml.org,2002:"
 TEXT_TAGS = {TAG + "str", TAG + "timestamp", TAG + "merge", TAG + "value"}
 # `Null` with a capital may be somebody's name.
 NOTHING = {"", "~", "null"}
+MAY_BE_NULL = {("candidates", "columns")}
 
 
 def read_yaml(data: bytes, file: str) -> "YamlDocument":
@@ -62,7 +63,10 @@ class YamlDocument:
         return self._scalar(node, location)
 
     def _mapping(self, node: MappingNode, location: Location) -> dict[str, Any]:
-        """Answer a mapping without its empty fields, which count as left out."""
+        """Answer a mapping without its empty fields, which count as left out.
+
+        A null that is written says something where a column can be.
+        """
         plain: dict[str, Any] = {}
         first: dict[str, Node] = {}
         for name, value in node.value:
@@ -76,7 +80,8 @@ class YamlDocument:
                 self._complain(name, here, f"{key} is written twice, first at {earlier}")
                 continue
             first[key] = name
-            if (content := self._plain(value, here)) is not None:
+            content = self._plain(value, here)
+            if content is not None or (location in MAY_BE_NULL and not _unwritten(value)):
                 plain[key] = content
         return plain
 

@@ -73,6 +73,15 @@ def test_a_mapping_wins_over_the_known_names() -> None:
     assert complaint == f'no column for email1 under the header "Mail"; found {", ".join(header)}'
 
 
+def test_a_null_says_that_a_field_has_no_column() -> None:
+    """Whatever the header means; nothing complains of it, and no hint offers it."""
+    header = ["First name", "Last name", "E-mail", "Stage"]
+    columns = find_columns(header, {"stage_id": None, "source": None})
+    assert (columns.unused, columns.complaints) == (("Stage",), ())
+    named = find_columns(["Name", "E-mail"], {FULL_NAME: None}).complaints
+    assert not any("split" in complaint for complaint in named)
+
+
 def test_two_columns_for_one_field_are_listed() -> None:
     """Nobody guesses which address a candidate logs in with."""
     header = ["First name", "Last name", "E-mail", "Personal email"]

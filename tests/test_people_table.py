@@ -151,6 +151,77 @@ def test_stages_are_whole_numbers_however_a_spreadsheet_writes_them() -> None:
     assert [person.stage_id for person in people(table)] == [3, 4, 8]
 
 
+STAGED = "first_name,last_name,email1,Stage\n"
+
+
+@given(
+    words=st.lists(st.sampled_from(["Take Home Test", "Phone screen 1", "", " "]), max_size=9),
+    numbers=st.lists(st.sampled_from(["3", "4.0", "2.5", "#N/A"]), max_size=3),
+    at=st.integers(0, 9),
+)
+def test_words_under_stage_are_no_stage_id(words: list[str], numbers: list[str], at: int) -> None:
+    """A column of words alone is told and not sent; one number in it, and each word is wrong."""
+    cells = [*words[:at], *numbers, *words[at:]]
+    rows = [f"A,B,a{number}@example.com,{cell}" for number, cell in enumerate(cells)]
+    table = STAGED + "\n".join([*rows, "Z,Z,z@example.com,"]) + "\n"
+    wrong = {at for at, cell in enumerate(cells, 2) if cell.strip() and cell not in {"3", "4.0"}}
+    named = [(at, cell) for at, cell in enumerate(cells, 2) if cell.strip()]
+    if named and not numbers:
+        reading = read(table)
+        assert {person.stage_id for person in reading.definitions[0].candidates} == {1}
+        line, cell = named[0]
+        assert reading.notes == (
+            "people.csv: columns not used, never sent: Stage",
+            "people.csv: column Stage is not taken for stage_id: its cells are text, "
+            f'e.g. line {line} "{cell}"',
+        )
+    elif wrong:
+        places = {said.partition(",")[0] for said in complaints(table)}
+        assert places == {f"people.csv:{line}" for line in wrong}
+    else:
+        assert read(table).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "header", "wrong"),
+    [
+        ("{stage_id: null}", "stage_id", False),
+        ("{stage_id: ~, notes: }", "Stage", False),
+        ("{stage_id: }", "stage_id", True),
+        ("{}", "Stage ID", True),
+        ("{stage_id: Stage}", "Stage", True),
+        ("{stage_id: Level}", "Level,Stage", True),
+    ],
+)
+def test_columns_say_that_a_field_has_none_or_which_it_is(
+    columns: str, header: str, wrong: bool
+) -> None:
+    """A null leaves the field out; a column that is named, or has the field's own name, is it."""
+    Path("campaign.yaml").write_text(sample.HEAD + f"candidates: {{columns: {columns}}}\n")
+    table = f"first_name,last_name,email1,{header}\n{ADA[:-1]},Applied\n"
+    if wrong:
+        assert complaints(table) == [
+            'people.csv:2, stage_id: found "Applied", wanted a whole number'
+        ]
+    else:
+        reading = read(table)
+        assert reading.notes == (f"people.csv: columns not used, never sent: {header}",)
+
+
+def test_a_stage_of_words_beside_one_of_numbers_is_no_second_column() -> None:
+    """Only what can be a stage_id counts."""
+    (ada,) = people("first_name,last_name,email1,Stage,Stage ID\n" + ADA[:-1] + ",Applied,7\n")
+    assert ada.stage_id == 7
+
+
+def test_a_needed_field_without_a_column_is_a_mistake_and_says_why() -> None:
+    """A null cannot leave out what the service needs."""
+    text = sample.HEAD + "candidates: {columns: {first_name: null}}\n"
+    Path("campaign.yaml").write_text(text)
+    (said,) = complaints(HEADER + ADA)
+    assert said.startswith("people.csv:1: no column for first_name, as columns says; found")
+
+
 def test_people_of_another_campaign_are_refused() -> None:
     """A campaign column is believed: nobody is invited to what they did not apply for."""
     table = HEADER.replace("\n", ",campaign\n") + "A,B,a@example.com,a\nA,B,b@example.com,other\n"

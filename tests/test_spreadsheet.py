@@ -208,6 +208,20 @@ def test_a_definition_may_name_a_sheet_of_a_workbook() -> None:
     assert keys(read_campaigns(Path("people.xlsx"), definition)) == {"a": ["bob@example.com"]}
 
 
+def test_words_under_stage_are_shown_by_their_cell() -> None:
+    """They are no mistake; `null` in a campaign sheet leaves out any column."""
+    candidates = [HEADER, [*BOB[:3], " "], [*ADA[:3], "Take Home Test"]]
+    [note] = read_campaigns(book(campaign=CAMPAIGN, Candidates=candidates)).notes[1:]
+    assert note == (
+        "people.xlsx, Candidates: column Stage is not taken for stage_id: its cells are text, "
+        'e.g. D3 "Take Home Test"'
+    )
+    fields = [*CAMPAIGN, ["columns.stage_id", "null"], ["columns.source", None]]
+    candidates[1][3] = 3
+    reading = read_campaigns(book(campaign=fields, Candidates=candidates))
+    assert reading.notes == ("people.xlsx, Candidates: columns not used, never sent: Stage",)
+
+
 def test_blank_sheets_and_pivots_are_not_in_the_way() -> None:
     """The only sheet with email addresses is meant, and it is said that it was found so."""
     definition = Path("campaign.yaml")
