@@ -13,6 +13,7 @@ A person may be wrong: what a decision settled is not held against the record.
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, cast
 
 from sqlalchemy import bindparam, select
@@ -55,7 +56,7 @@ class BrokenPromise(AssertionError):
     """What the ledger says and what the service did do not go together."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Books:
     """All that the ledger says of one campaign."""
 
@@ -70,13 +71,21 @@ class Books:
 
     def decided(self, row: int) -> int:
         """How many decisions a person made about one candidate."""
-        theirs = {one.id for one in self.attempts if one.candidate_row == row}
-        theirs |= {one.add_attempt for one in self.people if one.id == row}
-        return sum(
-            1
+        return self._decided[row]
+
+    @cached_property
+    def _decided(self) -> Counter[int | None]:
+        """The same by candidate row, of those about the project itself under None."""
+        about: dict[int | None, set[int | None]] = {}
+        for one in self.attempts:
+            about.setdefault(one.id, set()).add(one.candidate_row)
+        for one in self.people:
+            about.setdefault(one.add_attempt, set()).add(one.id)
+        return Counter(
+            row
             for one in self.decisions
-            if (one.candidate_row == row or one.attempt_id in theirs)
-            and one.verdict not in BY_ITSELF
+            if one.verdict not in BY_ITSELF
+            for row in {one.candidate_row, *about.get(one.attempt_id, ())}
         )
 
     def added_again(self, row: int) -> int:

@@ -41,8 +41,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     the program, at each of which it may die or be stopped for a while.
     """
 
-    def __init__(self) -> None:
-        self._clock = _Clock()
+    def __init__(self, clock: Any = None) -> None:
+        self._clock = clock or _Clock()
         super().__init__(self._clock)
         self.set_task_factory(_owned)
         self.skew = timedelta()  # by how much somebody moved the clock on the wall

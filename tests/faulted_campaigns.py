@@ -1,0 +1,335 @@
+"""Campaigns against a service that answers with faults, over real sockets: `make faults`.
+
+    python -m tests.faulted_campaigns REQUESTS [FIRST]    until that many requests met a fault
+    python -m tests.faulted_campaigns 1 4711              the campaign of seed 4711 again
+
+Sockets, client, ledger and order of the steps are the real ones; time passes only while everybody
+waits. After some runs a person who looks at the service's record settles what is unsure, and in
+the end the service behaves: then everybody has exactly one invitation.
+"""
+
+import asyncio
+import gc
+import multiprocessing
+import os
+import selectors
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, TypeVar
+
+import pytest
+
+from config.definition import Candidate, Definition, Invites, ProblemById, Project, Trust
+from config.email_key import email_key
+from config.errors import CampaignError
+from config.places import Place
+from config.settings import LocalSettings
+from data.states import AttemptState, Step
+from flows.order import Desk, conduct
+from tasks.asked import Asked
+from tasks.service.auth import Tokens
+from tasks.service.client import Service
+from tasks.service.verdict import REPEATS
+from tests import truthful_person
+from tests.faulting_service import FaultingService
+from tests.promise import BrokenPromise, check_finished, check_promise, open_books
+from tests.virtual_time import HERE, Program, VirtualLoop
+from tests.wire_server import settings_for
+from tests.workshop import Workshop, workshop
+
+KEY = "faulted"
+REST = 0.002  # seconds without a byte on any socket after which nobody is at work
+PIECE = 20  # campaigns on one ledger file
+SOME = 10  # broken campaigns that are told in full
+T = TypeVar("T")
+
+
+class SocketClock(selectors.EpollSelector):
+    """Real sockets; where nothing comes of waiting, the time asked for is over."""
+
+    now = 0.0
+
+    def select(self, timeout: float | None = None) -> list[Any]:
+        ready = super().select(0)
+        if not ready and timeout != 0:
+            ready = super().select(REST)
+            if not ready:
+                self.now += timeout or 0.0
+        self.now += 1e-6
+        return ready
+
+
+class SocketLoop(VirtualLoop):
+    """Waits for sockets and for nothing else; what is handed to a thread is done at once."""
+
+    def __init__(self) -> None:
+        super().__init__(SocketClock())
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., T], *args: Any
+    ) -> asyncio.Future[T]:
+        done: asyncio.Future[T] = self.create_future()
+        try:
+            done.set_result(func(*args))
+        except Exception as error:  # noqa: BLE001 - it belongs to whoever waits
+            done.set_exception(error)
+        return done
+
+
+@dataclass
+class Tally:
+    """What became of some campaigns."""
+
+    campaigns: int = 0
+    runs: int = 0
+    requests: int = 0
+    faults: int = 0
+    unsure: int = 0
+    settled: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    endings: Counter[str] = field(default_factory=Counter)
+    broken: dict[int, str] = field(default_factory=dict)
+
+    def add(self, other: "Tally") -> None:
+        """Count these as well."""
+        for name in ("campaigns", "runs", "requests", "faults", "unsure", "settled"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.kinds += other.kinds
+        self.endings += other.endings
+        self.broken |= other.broken
+
+
+class Faulted:
+    """One campaign of one seed, and its service. What the patches of the workshop ask for, too."""
+
+    def __init__(self, place: Workshop, seed: int) -> None:
+        self.ledger, self.tally = place.ledger, Tally(campaigns=1)
+        self.dice = dice = Random(f"{seed}, the campaign")
+        self.people = dice.choice((2, 12, 120, 120, 120))
+        self.trust = dice.choice((Trust.STATUS, Trust.WIRE))
+        lies = dice.random() < (0.5 if self.trust is Trust.WIRE else 0.2)
+        self.fooled = lies and self.trust is Trust.STATUS
+        emails = [f"p{n}@example.com" for n in range(self.people)]
+        truthful = self.trust is Trust.STATUS and not lies
+        unwelcome = frozenset(each for each in emails if truthful and dice.random() < 0.02)
+        self.service = FaultingService(Random(f"{seed}, the service"), lies, unwelcome)
+        notes = "x" * dice.choice((0, 0, 0, 0, 0, 50_000 if self.people < 20 else 0))
+        at = Place("faulted.yaml")
+        self.definition = Definition(
+            campaign=KEY,
+            project=Project(None, "Backend", "", "open", None, None, None),
+            problem=ProblemById(42),
+            candidates=tuple(
+                Candidate(f"F{n}", f"L{n}", email, "", notes, 1, email_key(email), at)
+                for n, email in enumerate(emails)
+            ),
+            invites=Invites(True, trust=self.trust),
+            place=at,
+            add_again=dice.random() < 0.3,
+        )
+        self.local = LocalSettings.model_construct(
+            database_url=place.url,
+            output_dir=place.folder,
+            candidates_per_request=dice.choice((1, 3, 10, 100)),
+            invites_in_flight=dice.choice((1, 1, 2, 8)),
+            invites_per_second=dice.choice((None, None, None, 5)),
+            request_deadline=dice.choice((31.0, 45.0)),
+        )
+
+    # -- what the patches ask for -------------------------------------------------------------
+
+    def sources(self) -> "Faulted":
+        return self
+
+    digest = "the only version"
+
+    def reading(self, _: Any) -> "Faulted":
+        return self
+
+    @property
+    def definitions(self) -> tuple[Definition]:
+        return (self.definition,)
+
+    def client(self, *args: Any, **more: Any) -> Service:
+        return Service(*args, **more)
+
+    def start_of(self, pid: int) -> str:
+        return HERE.get().start if pid == HERE.get().pid else ""
+
+    def disk_failed(self, _: Program) -> None: ...
+
+    # -- what happens -------------------------------------------------------------------------
+
+    async def history(self) -> None:
+        """Run it in trouble a few times, then in calm until nothing is left to do."""
+        dice = self.dice
+        async with self.service.open():
+            for _ in range(dice.choice((1, 12, 25))):
+                self.service.trouble = dice.choice((0.1, 0.4, 0.4, 0.8))
+                if not await self.run() and not self.settle():
+                    break
+                if dice.random() < 0.8:
+                    self.settle()
+            self.service.trouble = 0.0
+            for _ in range(12):
+                if not await self.run() and not self.settle():
+                    break
+            else:
+                raise BrokenPromise("the same command never comes to an end")
+            self.everybody_once()
+
+    async def run(self) -> bool:
+        """The command line's run, and what must hold after it, when all that is late has come.
+
+        Answers whether it asked the service for anything.
+        """
+        self.tally.runs += 1
+        HERE.set(Program(self, "one", self.tally.runs, self.dice))
+        settings = settings_for(self.service.url, self.service.url)
+        faults, before = self.service.doubtful, self.doubts()
+        requests = len(self.service.record.requests)
+        try:
+            asked = Asked(Path("faulted.yaml"), KEY)
+            end = await conduct(asked, Desk(self.ledger, settings, self.local))
+            self.tally.endings[end.ending] += 1
+        except CampaignError as error:  # it stopped with words; what it did is judged all the same
+            self.tally.endings[type(error).__name__] += 1
+        await asyncio.sleep(2000)
+        self.check()
+        unsure, faults = self.doubts() - before, self.service.doubtful - faults
+        self.tally.unsure += unsure
+        if unsure > faults:
+            raise BrokenPromise(f"{unsure} in doubt after {faults} faults")
+        return len(self.service.record.requests) > requests
+
+    def settle(self) -> int:
+        """Let a person look at the service's record and settle what is unsure by it."""
+        if self.ledger.campaign(KEY) is None:
+            return 0
+        settled = truthful_person.settle(self.ledger, KEY, self.service.record)
+        self.tally.settled += settled
+        return settled
+
+    # -- what must hold -----------------------------------------------------------------------
+
+    def doubts(self) -> int:
+        books = open_books(self.ledger, KEY)
+        states = (AttemptState.UNSURE, AttemptState.OVERRULED)
+        return sum(each.state in states for each in books.attempts) if books else 0
+
+    def emails(self) -> Counter[str]:
+        return Counter(email_key(each.email) for each in self.service.record.invitations)
+
+    def check(self) -> None:
+        """Hold the ledger against the service's record.
+
+        Whom statuses that lie have fooled gets two more emails at most (docs/outcomes.md).
+        """
+        if (most := max(self.emails().values(), default=0)) > (1 + REPEATS if self.fooled else 1):
+            raise BrokenPromise(f"somebody got {most} emails")
+        if not self.fooled:
+            known = self.ledger.campaign(KEY)
+            keys = [person.key for person in self.definition.candidates] if known else []
+            check_promise(self.ledger, KEY, self.service.record, keys)
+
+    def everybody_once(self) -> None:
+        """In the end everybody was invited, or refused with its evidence."""
+        books = check_finished(self.ledger, KEY)
+        times = self.emails()
+        for person in books.people:
+            refused = Step.REFUSED in (person.add_state, person.invite_state) and person.why
+            if not times[person.email_key] and not refused:
+                raise BrokenPromise(f"{person.email_key} was forgotten: {person.invite_state}")
+
+
+@contextmanager
+def place() -> Iterator[Workshop]:
+    """A workshop in which tokens expire by the clock of the world."""
+    with workshop() as here, pytest.MonkeyPatch.context() as patch:
+        defaults = Tokens.__init__.__kwdefaults__
+        assert defaults
+        patch.setitem(defaults, "clock", lambda: asyncio.get_running_loop().time())
+        patch.setattr("os.fsync", lambda _: None)  # power cuts have tests of their own
+        gc.disable()  # a third of the time would go into looking for garbage
+        try:
+            yield here
+        finally:
+            gc.enable()
+
+
+def play(here: Workshop, seed: int) -> Tally:
+    """Let one campaign happen. Raises BrokenPromise, or whatever the product raised."""
+    here.empty()
+    loop = SocketLoop()
+    asyncio.set_event_loop(loop)
+    try:
+        campaign = Faulted(here, seed)
+        loop.run_until_complete(campaign.history())
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+    tally, service = campaign.tally, campaign.service
+    tally.requests, tally.faults = len(service.record.requests), service.faults
+    tally.kinds = service.kinds
+    return tally
+
+
+def several(seeds: Iterable[int]) -> Tally:
+    """Let these campaigns happen, one after the other."""
+    together = Tally()
+    with place() as here:
+        for number, seed in enumerate(seeds):
+            if number % 10 == 9:
+                gc.collect()
+            try:
+                together.add(play(here, seed))
+            except Exception as error:  # noqa: BLE001 - whatever it is, the seed is what counts
+                what = "".join(traceback.format_exception(error))
+                together.broken[seed] = f"{what}\n  again: make faults REQUESTS=1 FIRST={seed}"
+    return together
+
+
+def until(wanted: int, first: int) -> Tally:
+    """Go on, on all cores, until so many requests met a fault."""
+    together = Tally()
+    cores = os.cpu_count() or 1
+    fresh = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(cores, mp_context=fresh) as pool:
+        while together.faults < wanted and len(together.broken) < 10 * SOME:
+            starts = range(first, first + 4 * cores * PIECE, PIECE)
+            for tally in pool.map(several, [range(at, at + PIECE) for at in starts]):
+                for seed, what in list(tally.broken.items())[:SOME]:
+                    print(f"seed {seed}\n{what}", flush=True)
+                together.add(tally)
+            first = starts.stop
+    return together
+
+
+def main(wanted: int, first: int) -> int:
+    """Say what came of it, by kind of fault; exit code 1 where a promise broke."""
+    began = time.monotonic()
+    tally = several([first]) if wanted == 1 else until(wanted, first)
+    if wanted == 1:
+        print(*tally.broken.values())
+    for kind, number in sorted(tally.kinds.items(), key=lambda each: -each[1]):
+        print(f"{number:9,} {kind}")
+    print(
+        f"{tally.requests:,} requests, {tally.faults:,} of them with a fault, in"
+        f" {tally.campaigns:,} campaigns and {tally.runs:,} runs {dict(tally.endings)};"
+        f" {tally.unsure:,} requests in doubt, {tally.settled:,} settled;"
+        f" {len(tally.broken)} broken; {time.monotonic() - began:.0f} s"
+    )
+    return 1 if tally.broken else 0
+
+
+if __name__ == "__main__":
+    numbers = [int(each) for each in sys.argv[1:]] or [100_000]
+    sys.exit(main(numbers[0], numbers[1] if len(numbers) > 1 else 0))
