@@ -1,7 +1,4 @@
-"""Campaigns against a service that answers with faults, over real sockets: `make faults`.
-
-    python -m tests.faulted_campaigns REQUESTS [FIRST]    until that many requests met a fault
-    python -m tests.faulted_campaigns 1 4711              the campaign of seed 4711 again
+"""A campaign against a service that answers with faults, over real sockets, drawn from one seed.
 
 Sockets, client, ledger and order of the steps are the real ones; time passes only while everybody
 waits. After some runs a person who looks at the service's record settles what is unsure, and in
@@ -9,23 +6,10 @@ the end the service behaves: then everybody has exactly one invitation.
 """
 
 import asyncio
-import gc
-import multiprocessing
-import os
-import selectors
-import sys
-import time
-import traceback
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
-
-import pytest
+from typing import Any
 
 from config.definition import Candidate, Definition, Invites, ProblemById, Project, Trust
 from config.email_key import email_key
@@ -35,76 +19,18 @@ from config.settings import LocalSettings
 from data.states import AttemptState, Step
 from flows.order import Desk, conduct
 from tasks.asked import Asked
-from tasks.service.auth import Tokens
 from tasks.service.client import Service
 from tasks.service.verdict import REPEATS
 from tests import truthful_person
 from tests.faulting_service import FaultingService
 from tests.promise import BrokenPromise, check_finished, check_promise, open_books
-from tests.virtual_time import HERE, Program, VirtualLoop
+from tests.socket_time import in_socket_time
+from tests.tally import Tally
+from tests.virtual_time import HERE, Program
 from tests.wire_server import settings_for
-from tests.workshop import Workshop, workshop
+from tests.workshop import Workshop
 
 KEY = "faulted"
-REST = 0.002  # seconds without a byte on any socket after which nobody is at work
-PIECE = 20  # campaigns on one ledger file
-SOME = 10  # broken campaigns that are told in full
-T = TypeVar("T")
-
-
-class SocketClock(selectors.EpollSelector):
-    """Real sockets; where nothing comes of waiting, the time asked for is over."""
-
-    now = 0.0
-
-    def select(self, timeout: float | None = None) -> list[Any]:
-        ready = super().select(0)
-        if not ready and timeout != 0:
-            ready = super().select(REST)
-            if not ready:
-                self.now += timeout or 0.0
-        self.now += 1e-6
-        return ready
-
-
-class SocketLoop(VirtualLoop):
-    """Waits for sockets and for nothing else; what is handed to a thread is done at once."""
-
-    def __init__(self) -> None:
-        super().__init__(SocketClock())
-
-    def run_in_executor(  # type: ignore[override]
-        self, executor: Any, func: Callable[..., T], *args: Any
-    ) -> asyncio.Future[T]:
-        done: asyncio.Future[T] = self.create_future()
-        try:
-            done.set_result(func(*args))
-        except Exception as error:  # noqa: BLE001 - it belongs to whoever waits
-            done.set_exception(error)
-        return done
-
-
-@dataclass
-class Tally:
-    """What became of some campaigns."""
-
-    campaigns: int = 0
-    runs: int = 0
-    requests: int = 0
-    faults: int = 0
-    unsure: int = 0
-    settled: int = 0
-    kinds: Counter[str] = field(default_factory=Counter)
-    endings: Counter[str] = field(default_factory=Counter)
-    broken: dict[int, str] = field(default_factory=dict)
-
-    def add(self, other: "Tally") -> None:
-        """Count these as well."""
-        for name in ("campaigns", "runs", "requests", "faults", "unsure", "settled"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.kinds += other.kinds
-        self.endings += other.endings
-        self.broken |= other.broken
 
 
 class Faulted:
@@ -140,7 +66,7 @@ class Faulted:
             output_dir=place.folder,
             candidates_per_request=dice.choice((1, 3, 10, 100)),
             invites_in_flight=dice.choice((1, 1, 2, 8)),
-            invites_per_second=dice.choice((None, None, None, 5)),
+            invites_per_second=dice.choice((None, None, None, None, None, None, 5)),
             request_deadline=dice.choice((31.0, 45.0)),
         )
 
@@ -172,8 +98,8 @@ class Faulted:
         """Run it in trouble a few times, then in calm until nothing is left to do."""
         dice = self.dice
         async with self.service.open():
-            for _ in range(dice.choice((1, 12, 25))):
-                self.service.trouble = dice.choice((0.1, 0.4, 0.4, 0.8))
+            for _ in range(dice.choice((2, 25, 25))):
+                self.service.trouble = dice.choice((0.2, 0.7, 0.7, 0.95))
                 if not await self.run() and not self.settle():
                     break
                 if dice.random() < 0.8:
@@ -250,86 +176,10 @@ class Faulted:
                 raise BrokenPromise(f"{person.email_key} was forgotten: {person.invite_state}")
 
 
-@contextmanager
-def place() -> Iterator[Workshop]:
-    """A workshop in which tokens expire by the clock of the world."""
-    with workshop() as here, pytest.MonkeyPatch.context() as patch:
-        defaults = Tokens.__init__.__kwdefaults__
-        assert defaults
-        patch.setitem(defaults, "clock", lambda: asyncio.get_running_loop().time())
-        patch.setattr("os.fsync", lambda _: None)  # power cuts have tests of their own
-        gc.disable()  # a third of the time would go into looking for garbage
-        try:
-            yield here
-        finally:
-            gc.enable()
-
-
 def play(here: Workshop, seed: int) -> Tally:
     """Let one campaign happen. Raises BrokenPromise, or whatever the product raised."""
     here.empty()
-    loop = SocketLoop()
-    asyncio.set_event_loop(loop)
-    try:
-        campaign = Faulted(here, seed)
-        loop.run_until_complete(campaign.history())
-    finally:
-        asyncio.set_event_loop(None)
-        loop.close()
-    tally, service = campaign.tally, campaign.service
-    tally.requests, tally.faults = len(service.record.requests), service.faults
-    tally.kinds = service.kinds
-    return tally
-
-
-def several(seeds: Iterable[int]) -> Tally:
-    """Let these campaigns happen, one after the other."""
-    together = Tally()
-    with place() as here:
-        for number, seed in enumerate(seeds):
-            if number % 10 == 9:
-                gc.collect()
-            try:
-                together.add(play(here, seed))
-            except Exception as error:  # noqa: BLE001 - whatever it is, the seed is what counts
-                what = "".join(traceback.format_exception(error))
-                together.broken[seed] = f"{what}\n  again: make faults REQUESTS=1 FIRST={seed}"
-    return together
-
-
-def until(wanted: int, first: int) -> Tally:
-    """Go on, on all cores, until so many requests met a fault."""
-    together = Tally()
-    cores = os.cpu_count() or 1
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(cores, mp_context=fresh) as pool:
-        while together.faults < wanted and len(together.broken) < 10 * SOME:
-            starts = range(first, first + 4 * cores * PIECE, PIECE)
-            for tally in pool.map(several, [range(at, at + PIECE) for at in starts]):
-                for seed, what in list(tally.broken.items())[:SOME]:
-                    print(f"seed {seed}\n{what}", flush=True)
-                together.add(tally)
-            first = starts.stop
-    return together
-
-
-def main(wanted: int, first: int) -> int:
-    """Say what came of it, by kind of fault; exit code 1 where a promise broke."""
-    began = time.monotonic()
-    tally = several([first]) if wanted == 1 else until(wanted, first)
-    if wanted == 1:
-        print(*tally.broken.values())
-    for kind, number in sorted(tally.kinds.items(), key=lambda each: -each[1]):
-        print(f"{number:9,} {kind}")
-    print(
-        f"{tally.requests:,} requests, {tally.faults:,} of them with a fault, in"
-        f" {tally.campaigns:,} campaigns and {tally.runs:,} runs {dict(tally.endings)};"
-        f" {tally.unsure:,} requests in doubt, {tally.settled:,} settled;"
-        f" {len(tally.broken)} broken; {time.monotonic() - began:.0f} s"
-    )
-    return 1 if tally.broken else 0
-
-
-if __name__ == "__main__":
-    numbers = [int(each) for each in sys.argv[1:]] or [100_000]
-    sys.exit(main(numbers[0], numbers[1] if len(numbers) > 1 else 0))
+    campaign = Faulted(here, seed)
+    in_socket_time(campaign.history())
+    campaign.tally.hears(campaign.service)
+    return campaign.tally

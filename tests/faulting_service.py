@@ -91,7 +91,7 @@ class FaultingService:
             case "resets":
                 line.reset()
             case "half":
-                line.writer.write_eof()
+                _half_closed(line)
                 await line.reader.read()
         raise ConnectionResetError
 
@@ -181,7 +181,7 @@ class FaultingService:
                 line.reset()
                 raise ConnectionResetError
             case "half":
-                line.writer.write_eof()
+                _half_closed(line)
             case "silence":
                 await asyncio.sleep(1000)
 
@@ -192,6 +192,12 @@ def _parsed(body: bytes) -> Any:
     with suppress(ValueError):
         return json.loads(body)
     return NOT_JSON
+
+
+def _half_closed(line: Line) -> None:
+    """Say that nothing more comes, while the rest of the connection stays."""
+    with suppress(OSError):  # nobody is there any more
+        line.writer.write_eof()
 
 
 def _written(done: Answer) -> bytes:

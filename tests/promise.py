@@ -294,11 +294,14 @@ def added_twice_unlisted(books: Books, record: Record, items: Sequence[LeftOver]
     Who removed what a list named is a person's matter: what they decided is not held against it.
     """
     cleaned = {one.candidate_row for one in books.decisions if one.verdict == "cleaned"}
+    added: dict[str, set[int]] = {}
+    for each in record.candidates:
+        added.setdefault(email_key(each.email1), set()).add(each.candidate_id)
     for one in books.people:
         if one.add_state != Step.DONE or one.id in cleaned:
             continue
-        there = [each for each in record.candidates if email_key(each.email1) == one.email_key]
-        others = {each.candidate_id for each in there} - {one.candidate_id}
+        there = added.get(one.email_key, set())
+        others = there - {one.candidate_id}
         listed = [each for each in items if each.what is What.DOUBLE and each.mark[1] == one.id]
         if len(others) > len(listed):
             yield f"{one.email_key} is there {len(there)} times, clean-up lists {len(listed)} more"

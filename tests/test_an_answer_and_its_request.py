@@ -22,7 +22,7 @@ from tasks.service.client import Service
 from tasks.service.conversation import Conversation
 from tasks.service.exchange import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Exchange, Operation, Phase
 from tasks.service.patience import Patience
-from tasks.service.verdict import Proof, verdict
+from tasks.service.verdict import Proof, Then, verdict
 from tasks.service.wire import (
     CandidateBody,
     Request,
@@ -284,6 +284,48 @@ def test_two_answers_in_a_segment_are_no_answer(operation: Operation) -> None:
         assert f"status {first}" in judged.reason
 
 
+def cutting(piece: bytes, waits: bool = False) -> Act:
+    """Answer with these bytes, then hang up, or say nothing more."""
+
+    async def act(_: WireServer, line: Line) -> None:
+        await line.request()
+        await line.say(piece)
+        if waits:
+            await line.reader.read()
+
+    return act
+
+
+PAGE = b"\xef\xbb\xbf \r\n<!doctype html><title>Sign in</title>"
+LABELS = ({}, {"Content_Type": "application/json"}, {"Content_Type": "text/plain"})
+
+
+@pytest.mark.parametrize("waits", [False, True])
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("operation", list(Operation))
+def test_a_page_that_is_cut_off_is_still_a_page(
+    operation: Operation, label: dict[str, str], waits: bool
+) -> None:
+    """With a length that is too large, or lost on its way: what came of it begins with <."""
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\n" + PAGE
+    for piece in (raw(200, PAGE + b"x" * 100, **label)[:-100], chunked):
+        seen = asyncio.run(seen_of(cutting(piece, waits), request_of(operation, 1), 0.2))
+        assert (seen.status, seen.body) == (200, None)
+        judged = verdict(operation, seen)
+        assert (judged.proof, judged.then) == (Proof.UNSURE, Then.STOP)
+
+
+@pytest.mark.parametrize("operation", list(Operation))
+def test_a_page_whose_end_is_the_connections_may_be_lost_before_it_begins(
+    operation: Operation,
+) -> None:
+    """Announced as a page, without a length, and nothing came: that is no page of no bytes."""
+    piece = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    seen = asyncio.run(seen_of(cutting(piece), request_of(operation, 1)))
+    assert (seen.status, seen.body) == (200, None)
+    assert verdict(operation, seen).proof is Proof.UNSURE
+
+
 @pytest.mark.parametrize("rest", [b"\r\n", b"\n", b" "])
 def test_blanks_behind_an_answer_are_no_second_one(rest: bytes) -> None:
     """A line feed too many is a slip of the service, not an answer."""
@@ -465,6 +507,17 @@ def test_an_encoded_yes_is_a_doubt(operation: Operation, encoding: str) -> None:
     assert (yes.status, yes.body, yes.failure) == (200, None, ENCODED)
     assert verdict(operation, yes).proof is Proof.UNSURE
     assert verdict(operation, no).proof is Proof.REFUSED
+
+
+@pytest.mark.parametrize("sent", [0, 1, 20])
+@pytest.mark.parametrize("operation", list(Operation))
+def test_an_encoded_yes_that_is_cut_off_is_a_doubt(operation: Operation, sent: int) -> None:
+    """A proxy that unpacks or packs and leaves the old length: a page may lie behind it as well."""
+    whole = raw(200, gzip.compress(body_of(operation, 1)), Content_Encoding="gzip")
+    head = whole[: whole.index(b"\r\n\r\n") + 4]
+    seen = asyncio.run(seen_of(cutting(whole[: len(head) + sent]), request_of(operation, 1)))
+    assert (seen.status, seen.body, seen.failure) == (200, None, ENCODED)
+    assert verdict(operation, seen).proof is Proof.UNSURE
 
 
 @pytest.mark.parametrize("named", [{"Content_Encoding": "identity"}, {"Content_Encoding": ""}, {}])

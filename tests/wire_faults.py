@@ -236,7 +236,7 @@ def _before(dice: Random, reply: Reply) -> str:
 def _behind(dice: Random, reply: Reply) -> str:
     """Something more in the same breath: whichever of two answers is meant, nobody can tell."""
     reply.shows = reply.shows or "glued"
-    if reply.status is None and dice.random() < 0.5:
+    if reply.status is None and not reply.unread and dice.random() < 0.5:
         reply.status, reply.works = dice.choice((*YES, *NO)), dice.random() < 0.5
         reply.body = b"" if reply.status == 204 else b"{}"
     second = answer(dice.choice((*YES, *NO, *PERHAPS)), b"{}")

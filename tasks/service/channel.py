@@ -17,7 +17,7 @@ import h11
 import httpx
 
 from tasks.service.conversation import Asked, Conversation
-from tasks.service.exchange import Exchange, Last, Phase
+from tasks.service.exchange import ENCODED, Exchange, Last, Phase
 
 _CONNECT_SECONDS = 10.0
 _PLACE_KEPT_SECONDS = 5.0  # a host's address, instead of asking for it with every request
@@ -244,8 +244,9 @@ async def exchange(
         content_type=talk.content_type,
         body=talk.body,
         body_failed=talk.broke_off,
+        begun=talk.begun,
         retry_after=talk.retry_after,
-        failure=failure,
+        failure=ENCODED if talk.encoded else failure,
         token=token,
         seconds=seconds,
         date=talk.date,

@@ -15,6 +15,7 @@ from tasks.service.exchange import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Last, 
 
 LARGEST_BODY = 64 * 1024 * 1024  # bytes; a longer answer counts as lost
 _LARGEST_HEAD = 100 * 1024
+_BEGINNING = 1024  # bytes that are kept of a body that was lost: enough to know a page
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -77,6 +78,16 @@ class Conversation(asyncio.Protocol):
                 self.resume_writing()
         await self._over
 
+    @property
+    def encoded(self) -> bool:
+        """Whether an encoding that was not asked for hides the body, or what came of it."""
+        return self._encoded and self.body is None and self.failure != GLUED
+
+    @property
+    def begun(self) -> bytes:
+        """The beginning of a body that did not come whole."""
+        return b"" if self.body is not None else bytes(self._chunks[:_BEGINNING])
+
     def reach(self, phase: Phase) -> None:
         """Note that the request or its answer got this far."""
         self.reached = phase
@@ -109,8 +120,8 @@ class Conversation(asyncio.Protocol):
         self._read()
 
     def eof_received(self) -> None:
-        """End an answer that only this end delimits; any other is cut off."""
-        if self.reached > Phase.NOTHING:
+        """End an answer that only this end delimits; any other, and one of no bytes, is cut off."""
+        if self._size:
             self._http.receive_data(b"")
             self._read()
         self._end("RemoteProtocolError")
@@ -162,7 +173,7 @@ class Conversation(asyncio.Protocol):
     def _keep(self, data: bytes | bytearray) -> None:
         self._size += len(data)
         if self._size > LARGEST_BODY:
-            self._chunks.clear()
+            del self._chunks[_BEGINNING:]
             self._end(TOO_LONG)
         elif not self._encoded:
             self._chunks += data

@@ -57,7 +57,8 @@ class Phase(IntEnum):
 class Exchange:
     """One request and what came of it. Holds no exception text: that may name an address.
 
-    `body` is None when none came or it was lost, and b"" when a complete answer had none.
+    `body` is None when none came or it was lost, and b"" when a complete answer had none; `begun`
+    is the beginning of one that was lost.
     `body_failed` says that writing the request failed midway, whatever was answered after it.
     `failure` is the class name of the exception that ended the exchange, or a name above. `token`
     is the number of the token it carried (0: none), `seconds` how long it took. Printed, it shows
@@ -68,6 +69,7 @@ class Exchange:
     status: int | None = None
     content_type: str = ""
     body: bytes | None = field(default=None, repr=False)
+    begun: bytes = field(default=b"", repr=False)
     body_failed: bool = False
     retry_after: str | None = None
     failure: str | None = None

@@ -224,8 +224,8 @@ def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
 
 
 def _accepted(operation: Operation, seen: Exchange) -> Verdict:
-    if answer.is_page(seen.body):
-        # A login page or a fallback page answers 200 to everything, under any label.
+    if answer.is_page(seen.body or seen.begun):
+        # A login page or a fallback page answers 200 to everything, under any label, whole or not.
         return Verdict(
             Proof.UNSURE,
             Then.STOP,
