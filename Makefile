@@ -8,7 +8,7 @@ TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench fuzz mutants advisories
 
-.PHONY: demo test journeys crashes simulate bench fuzz mutants coverage check audit advisories setup setup-tests lock clean
+.PHONY: demo test journeys crashes simulate faults bench fuzz mutants coverage check audit advisories setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -24,6 +24,9 @@ crashes: setup-tests   ## kill a run at every boundary there is; prints how many
 
 simulate: setup-tests  ## SEEDS=100000 histories drawn from seeds, from FIRST=0 on; one is replayed
 	@$(BIN)/python -m tests.many_histories $(or $(SEEDS),10000) $(or $(FIRST),0)
+
+faults: setup-tests    ## REQUESTS=100000 with faults over real sockets, from seed FIRST=0 on; one is replayed
+	@$(BIN)/python -m tests.many_faults $(or $(REQUESTS),10000) $(or $(FIRST),0)
 
 bench: setup-tests .bench/.ready  ## speed and size beside rivals, 42 minutes; QUICK=1 tries the bench
 	@$(BIN)/python -m tests.bench $(if $(QUICK),--quick)

@@ -1,6 +1,6 @@
 """Faulted requests by the hundred thousand: `python -m tests.many_faults REQUESTS [FIRST]`.
 
-On all cores, until that many requests met a fault: one seed is a campaign and a hundred requests
+On all cores, until that many requests met a fault: one seed is a campaign and two hundred requests
 by themselves. Prints how many there were, by kind, and each seed that broke the promise, with the
 command that replays it.
 """
@@ -23,7 +23,7 @@ from tests import faulted_calls, faulted_campaigns
 from tests.tally import Tally
 from tests.workshop import Workshop, workshop
 
-PIECE = 20  # seeds on one ledger file
+PIECE = 10  # seeds on one ledger file
 SOME = 10  # broken seeds that are told in full
 
 
@@ -71,6 +71,7 @@ def until(wanted: int, first: int) -> Tally:
                     print(f"seed {seed}\n{what}", flush=True)
                 together.add(tally)
             first = starts.stop
+            print(f"{together.faults:,} faulted, {len(together.broken)} broken", flush=True)
     return together
 
 
@@ -83,8 +84,8 @@ def main(wanted: int, first: int) -> int:
     for kind, number in sorted(tally.kinds.items(), key=lambda each: -each[1]):
         print(f"{number:9,} {kind}")
     print(
-        f"{tally.requests:,} requests, {tally.faults:,} of them with a fault, in"
-        f" {tally.campaigns:,} campaigns and {tally.runs:,} runs {dict(tally.endings)};"
+        f"{tally.requests:,} requests, {tally.faults:,} of them with a fault: {tally.alone:,} by"
+        f" themselves, the others in {tally.campaigns:,} campaigns of {tally.runs:,} runs;"
         f" {tally.unsure:,} requests in doubt, {tally.settled:,} settled;"
         f" {len(tally.broken)} broken; {time.monotonic() - began:.0f} s"
     )

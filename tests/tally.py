@@ -11,7 +11,7 @@ class Tally:
     """What became of some campaigns, and of requests by themselves."""
 
     campaigns: int = 0
-    calls: int = 0  # requests by themselves, without a campaign
+    alone: int = 0  # faulted requests by themselves, without a campaign
     runs: int = 0
     requests: int = 0
     faults: int = 0
@@ -23,7 +23,7 @@ class Tally:
 
     def add(self, other: "Tally") -> None:
         """Count these as well."""
-        for name in ("campaigns", "calls", "runs", "requests", "faults", "unsure", "settled"):
+        for name in ("campaigns", "alone", "runs", "requests", "faults", "unsure", "settled"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.kinds += other.kinds
         self.endings += other.endings

@@ -1,10 +1,13 @@
 """Every row of the table of outcomes, for every call that changes something, over real sockets."""
 
 import asyncio
+import errno
 import json
+import os
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 import pytest
 
@@ -208,6 +211,55 @@ def test_a_proxy_that_opens_no_tunnel_sent_nothing(
     seen, received = asyncio.run(run())
     assert [one.method for one in received] == ["CONNECT"]
     assert_not_sent(operation, seen)
+
+
+def test_a_tunnel_that_leads_to_no_tls_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A portal that answers within the tunnel itself: not sent, and nothing is thrown about."""
+    thrown: list[dict[str, Any]] = []
+
+    async def portal(_: WireServer, line: Line) -> None:
+        await line.head()
+        await line.say(b"HTTP/1.1 200 OK\r\n\r\n")
+        await line.reader.read(1)
+        await line.answer(200, b"<html>", "text/html")
+
+    async def see(request: Request) -> Exchange:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: thrown.append(what))
+        async with listening(portal) as proxy:
+            monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+            monkeypatch.delenv("NO_PROXY", raising=False)
+            return await seen_at("https://service.invalid", request)
+
+    for operation, seen in asyncio.run(for_each_operation(see)).items():
+        assert_not_sent(operation, seen)
+    assert thrown == []
+
+
+@pytest.mark.parametrize("gone", [errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ECONNREFUSED])
+def test_an_address_that_cannot_be_reached_any_more_is_asked_for_anew(
+    gone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another network, in which the service's other address is the one: found at once."""
+    tried: list[str] = []
+    connect = asyncio.BaseEventLoop.create_connection
+
+    async def without_a_way(loop: Any, protocol: Any, host: str, *args: Any, **more: Any) -> Any:
+        tried.append(host)
+        if host == "127.0.0.1":  # found before, when there was a way
+            raise OSError(gone, os.strerror(gone))
+        return await connect(loop, protocol, host, *args, **more)
+
+    async def run() -> Exchange:
+        async with (
+            listening(always(give_token)) as api,
+            Service(settings_for(api.url, f"http://localhost:{api.port}")) as service,
+        ):
+            await service.call(REQUESTS[INVITE])
+            monkeypatch.setattr(asyncio.BaseEventLoop, "create_connection", without_a_way)
+            return await service.call(REQUESTS[INVITE])
+
+    assert asyncio.run(run()).status == 200
+    assert tried == ["127.0.0.1", "localhost"]
 
 
 def test_no_token_sent_nothing() -> None:

@@ -162,7 +162,8 @@ def _says(dice: Random, reply: Reply) -> str:
             reply.headers += _wait(dice) if dice.random() < 0.5 else []
             kind = f"no {reply.status}"
         case "perhaps":
-            reply.status, reply.body = dice.choice(PERHAPS), dice.choice((*WORDS, *PAGES))
+            reply.status = dice.choice((dice.choice(PERHAPS), 408, 409, 500, 502, 503, 504))
+            reply.body = dice.choice((*WORDS, *PAGES))
             kind = f"perhaps {reply.status}"
         case "yes":
             reply.status, reply.body = dice.choice(YES), dice.choice(WORDS)

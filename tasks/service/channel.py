@@ -104,7 +104,7 @@ class Way:
                 if self._place is not None and loop.time() < self._place[1]:
                     try:
                         return await self._direct(self._place[0])
-                    except ConnectionError:  # it moved, perhaps; nothing was sent
+                    except OSError:  # it moved, or we did; nothing was sent
                         self._place = None
                 return await self._direct(None)
         except TimeoutError:

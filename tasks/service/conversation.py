@@ -6,6 +6,7 @@ before that request, or is left after its answer, is nobody's answer.
 """
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -48,6 +49,7 @@ class Conversation(asyncio.Protocol):
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LARGEST_HEAD)
         self._over = asyncio.get_running_loop().create_future()
         self._transport: asyncio.Transport  # from connection_made on
+        self._abort: Callable[[], None] = lambda: None  # a handshake may fail before that
         self._chunks = bytearray()
         self._size = 0
         self._encoded = False
@@ -94,7 +96,7 @@ class Conversation(asyncio.Protocol):
 
     def close(self) -> None:
         """End the connection at once: nothing more of it is for anybody."""
-        self._transport.abort()
+        self._abort()
 
     # --- called by asyncio ------------------------------------------------------------------------
 
@@ -102,6 +104,7 @@ class Conversation(asyncio.Protocol):
         """Have a connection. One byte fills its buffer, so that we learn when the last has left."""
         self._transport = cast("asyncio.Transport", transport)
         self._transport.set_write_buffer_limits(high=1, low=0)
+        self._abort = self._transport.abort
 
     def resume_writing(self) -> None:
         """Note that the last byte of the request has left this program."""
