@@ -55,7 +55,8 @@ class Command:
 
 
 def documents() -> list[Path]:
-    return [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    beside = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+    return [*(ROOT / name for name in beside), *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def blocks(file: Path) -> list[Block]:

@@ -11,9 +11,11 @@ from sqlalchemy import NullPool, create_engine, inspect, text
 from config.errors import BadSettings
 from config.settings import load_local, load_service
 from data import ledger as ledger_module
+from data.disclosure import about
 from data.ledger import Ledger
 from data.own_files import CannotWrite
 from data.states import Ending
+from data.tables import Candidate, table_of
 from data.traces import naming
 from flows.order import Asked, Desk, conduct
 from flows.showing import summary
@@ -392,6 +394,21 @@ def test_whoever_is_still_named_somewhere_is_found(tmp_path: Path, kind: str) ->
     }
     file.write_bytes(contents[kind])
     assert naming([ADA], [tmp_path]) == ([] if kind == "cut off workbook" else [file])
+
+
+# Of no use to anybody who asks what is held about them: numbers that lead from row to row.
+INNER = {
+    *("id", "campaign_id", "email_key", "generation", "add_attempt", "invite_attempt"),
+    *("allowed_attempt", "allowed_entry", "corrected_to"),
+}
+
+
+def test_every_column_is_told_to_the_person(desk: DoubtfulCampaign) -> None:
+    """Whoever gives candidates another field tells it as well, or says here why not."""
+    desk.run()
+    with desk.ledger() as ledger, ledger._writing() as connection:
+        [told] = about(connection, ADA)["campaigns"]
+    assert set(table_of(Candidate).c.keys()) - told.keys() == INNER
 
 
 def test_what_is_being_sent_is_not_forgotten(desk: DoubtfulCampaign) -> None:
