@@ -23,6 +23,8 @@ NOES_WITHIN = (
     b'{"error": "no credits left"}',
     b'{"errors": [{"detail": "quota"}], "data": null}',
     b"false",
+    b'{"status": "error", "message": "quota"}',
+    b'{"statusCode": 503}',
 )
 WORDS = (
     b"",

@@ -73,6 +73,13 @@ BODIES: dict[str, tuple[bytes, Outcomes]] = {
     # A yes.
     "success": (b'{"success": true, "error": null, "errors": []}', YES_WITHOUT_IDS),
     "ok true": (b'{"ok": true, "error": "", "errors": {}}', YES_WITHOUT_IDS),
+    "success in words": (b'{"success": "true", "status": "success"}', YES_WITHOUT_IDS),
+    "success in figures": (b'{"success": 1, "status": 200, "statusCode": 202}', YES_WITHOUT_IDS),
+    "a status of nothing": (
+        b'{"status": null, "success": null, "errorMessage": ""}',
+        YES_WITHOUT_IDS,
+    ),
+    "a project and its status": (b'{"id": 101, "status": "open"}', (DONE, DONE, UNSURE, DONE)),
     "project and success": (b'{"id": 101, "success": true}', (DONE, DONE, UNSURE, DONE)),
     # A yes that says no.
     "no success": (b'{"success": false}', A_NO),
@@ -81,6 +88,13 @@ BODIES: dict[str, tuple[bytes, Outcomes]] = {
     "an error": (b'{"error": "no credits left"}', A_NO),
     "an error as object": (b'{"error": {"code": 7}}', A_NO),
     "errors": (b'{"errors": ["no credits left"]}', A_NO),
+    "no success in words": (b'{"success": "false", "message": "no credits left"}', A_NO),
+    "no success in figures": (b'{"success": 0}', A_NO),
+    "an error by its status": (b'{"status": "error", "message": "no credits left"}', A_NO),
+    "a failure by its status": (b'{"status": "Fail", "data": null}', A_NO),
+    "a status of its own": (b'{"type": "about:blank", "title": "Throttled", "status": 429}', A_NO),
+    "a code of its own": (b'{"statusCode": 401, "message": "Unauthorized"}', A_NO),
+    "a function that broke": (b'{"errorMessage": "timed out", "errorType": "Error"}', A_NO),
     "a project that is none": (b'{"id": 101, "success": false}', A_NO),
     "a project with errors": (b'{"id": 101, "errors": [{"code": 7}]}', A_NO),
     # A page, whoever says so.

@@ -9,6 +9,9 @@ import json
 from typing import Any
 
 _LARGEST_ID = 2**63 - 1  # what a database keeps; an id beyond it could not be referred to again
+_FALSE = frozenset({"false", "no", "0"})
+_FAILED = frozenset({"error", "fail", "failed", "failure", *map(str, range(400, 600))})
+_ERRORS = ("error", "errors", "errorMessage")
 _MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -41,16 +44,26 @@ def kind_of(body: bytes | None) -> str:
 
 
 def no_within(body: bytes | None) -> str | None:
-    """Name what says no in a body that came with a 2xx: `success: false`; None: nothing does."""
+    """Name what says no in a body that came with a 2xx: `success: false`; None: nothing does.
+
+    In the ways in which common frameworks say it; nothing of the body itself is in the name.
+    """
     answer = parsed(body)
     if answer is False:
         return "false"
     if not isinstance(answer, dict):
         return None
     for name in ("success", "ok"):
-        if answer.get(name) is False:
+        if _word(answer.get(name)) in _FALSE:
             return f"{name}: false"
-    return next((f"it has {name}" for name in ("error", "errors") if answer.get(name)), None)
+    for name in ("status", "statusCode"):
+        if (word := _word(answer.get(name))) in _FAILED:
+            return f"{name}: {word}"
+    return next((f"it has {name}" for name in _ERRORS if answer.get(name)), None)
+
+
+def _word(value: object) -> str:
+    return str(value).casefold() if isinstance(value, bool | int | str) else ""
 
 
 def read_id(value: object) -> int | None:
