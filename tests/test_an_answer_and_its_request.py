@@ -584,3 +584,21 @@ def test_an_answer_without_an_end_is_left_while_it_is_read(
     finally:
         tracemalloc.stop()
     assert written < 20_000_000  # what lay in the buffers of two sockets comes on top
+
+
+def test_an_answer_is_read_as_far_as_its_request_explains_it() -> None:
+    """Sixty megabytes of JSON take two gigabytes in memory: no call has that much to be told."""
+    long = b"[" + b"{}," * 1_000_000 + b"{}]"
+    notes = "x" * 1_000_000
+    echo = json.dumps([{**person(1), "notes": notes, "candidate_id": 5001}]).encode()
+
+    async def run(body: bytes, request: Request) -> Exchange:
+        return await seen_of(answering(raw(200, body)), request)
+
+    for operation in Operation:
+        seen = asyncio.run(run(long, request_of(operation, 1)))
+        assert (seen.status, seen.body, seen.failure) == (200, None, TOO_LONG)
+    seen = asyncio.run(run(echo, add_candidates(101, [{**person(1), "notes": notes}])))
+    assert verdict(ADD, seen).proof is Proof.DONE
+    page = asyncio.run(run(b"<html>" + long, request_of(Operation.INVITE, 1)))
+    assert (verdict(INVITE, page).proof, verdict(INVITE, page).then) == (Proof.UNSURE, Then.STOP)

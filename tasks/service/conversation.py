@@ -14,7 +14,11 @@ import h11
 
 from tasks.service.exchange import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Last, Phase
 
-LARGEST_BODY = 64 * 1024 * 1024  # bytes; a longer answer counts as lost
+# Bytes; a longer answer counts as lost. JSON takes up to thirty times as much in memory, so only a
+# list may be that long: other answers are a megabyte, and a few times what was sent.
+LARGEST_BODY = 64 * 1024 * 1024
+_LARGEST_WORD = 1024 * 1024
+_ECHOES = 8  # times, as with each letter escaped and other fields besides
 _LARGEST_HEAD = 100 * 1024
 _BEGINNING = 1024  # bytes that are kept of a body that was lost: enough to know a page
 
@@ -52,6 +56,7 @@ class Conversation(asyncio.Protocol):
         self._abort: Callable[[], None] = lambda: None  # a handshake may fail before that
         self._chunks = bytearray()
         self._size = 0
+        self._most = LARGEST_BODY
         self._encoded = False
         self._written = False
 
@@ -70,6 +75,8 @@ class Conversation(asyncio.Protocol):
         if asked.body:
             raw += self._http.send(h11.Data(data=asked.body)) or b""
         self._http.send(h11.EndOfMessage())
+        if asked.method != b"GET":
+            self._most = min(LARGEST_BODY, _LARGEST_WORD + _ECHOES * len(asked.body))
         await asyncio.sleep(0)  # so that what already lies in the socket is seen before we write
         if last is not None:
             await last()
@@ -175,7 +182,7 @@ class Conversation(asyncio.Protocol):
 
     def _keep(self, data: bytes | bytearray) -> None:
         self._size += len(data)
-        if self._size > LARGEST_BODY:
+        if self._size > self._most:
             del self._chunks[_BEGINNING:]
             self._end(TOO_LONG)
         elif not self._encoded:
