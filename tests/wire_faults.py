@@ -124,7 +124,7 @@ class Reply:
             case "within":
                 return bool(body) and self.framed is not wrongly and self.delivered in WHOLE
             case "encoded":
-                return self.framed is not wrongly and len(body) > 10
+                return self.yes and self.framed is not wrongly and len(body) > 10
             case "glued":
                 return self.framed is by_length and len(script) == 1 and len(seen) < 30_000
         return False
