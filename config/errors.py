@@ -9,11 +9,13 @@ class CampaignError(Exception):
     """Something stopped the work that a person can understand and mend.
 
     `then` is the line that says what to type, where the text does not; {typed} in it stands for
-    the name of the command that was typed.
+    the name of the command that was typed. `wrote` are the service's own words beside it, set only
+    where a person alone hears of it.
     """
 
     exit_code: int = 1
     then: str | None = None
+    wrote: str | None = None
 
 
 class BadInput(CampaignError):

@@ -67,9 +67,15 @@ def _in_campaign(connection: Connection, person: Row[Any]) -> Told:
         "service": of.service,
         "project_id": of.project_id,
         **_told(person, (*_PERSON, *_STEPS)),
-        "requests": [_told(one, _REQUEST) for one in requests if carries(one, person.id)],
+        "requests": [_request(one) for one in requests if carries(one, person.id)],
         "decisions": [_told(one, _DECISION) for one in decisions],
     }
+
+
+def _request(one: Row[Any]) -> Told:
+    """What the service wrote to a request about several people may name the others: left out."""
+    wrote = one.answer or None if one.rows == 1 else None
+    return {**_told(one, _REQUEST), "service_wrote": wrote}
 
 
 def _told(row: Row[Any], names: Sequence[str]) -> Told:

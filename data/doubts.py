@@ -59,8 +59,8 @@ class Doubt:
     """One unsure step: a call of the campaign itself, or one person's part in a call.
 
     `attempt` and `row` (of the candidate; None for project and problem) tell doubts apart.
-    `phase`, `status` and `evidence` are the journal's; `alive` says that the run that sent it
-    is still at work.
+    `phase`, `status` and `evidence` are the journal's, `answer` is what the service wrote, for
+    people alone; `alive` says that the run that sent it is still at work.
     """
 
     operation: Operation
@@ -70,6 +70,7 @@ class Doubt:
     phase: int | None = None
     status: int | None = None
     evidence: str | None = None
+    answer: str | None = field(default=None, repr=False)
     row: int | None = None
     email1: str = ""
     first_name: str = ""

@@ -53,7 +53,7 @@ class Request(Event):
 
     `people` are those it carried who are told about, `carried` is how many there were in all.
     `phase` is how far it got (tasks/service/exchange.py), `settled` says that it was unsure and a
-    person has decided since.
+    person has decided since. `service_wrote` are the service's own words, for people alone.
     """
 
     number: int
@@ -68,6 +68,7 @@ class Request(Event):
     phase: int | None
     status: int | None
     evidence: str | None
+    service_wrote: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ class Wave(Event):
 
     `number` is that of the definition's waves, 0 for its pilot; None where it asks for neither.
     `came_to` counts people by what their request came to; `reasons` counts requests by that and
-    their evidence, where there is any.
+    their evidence, `service_wrote` by the service's own words, where there are any.
     """
 
     until: datetime
@@ -87,6 +88,7 @@ class Wave(Event):
     people: int
     came_to: Mapping[AttemptState, int]
     reasons: Mapping[tuple[AttemptState, str], int]
+    service_wrote: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

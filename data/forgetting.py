@@ -17,7 +17,8 @@ from data.doubts import By, NotDecided, Word
 from data.idle_runs import SENT_NOTHING
 from data.intake import AT_ONCE
 from data.masking import replaced_in, words_of_names
-from data.states import Step
+from data.row_ranges import read as rows_in
+from data.states import Operation, Step
 from data.tables import (
     Approval,
     Attempt,
@@ -32,6 +33,7 @@ from data.tables import (
 )
 from data.withdrawing import UNDER_WAY, withdraw
 
+attempt = table_of(Attempt)
 candidate = table_of(Candidate)
 campaign = table_of(Campaign)
 decision = table_of(Decision)
@@ -43,7 +45,7 @@ _UNFINISHED = (Step.WAITING, Step.SENDING, Step.UNSURE)
 # Where people type, or a sentence may name somebody: a name in it goes as well.
 _WRITTEN: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (Approval, ("told", "why")),
-    (Attempt, ("evidence",)),
+    (Attempt, ("evidence", "answer")),
     (Candidate, ("why",)),
     (Decision, ("why",)),
     (DoNotContact, ("why", "lifted_why")),
@@ -186,6 +188,7 @@ def _erase(
                 for person in people
             ],
         )
+    _take_out_answers(connection, people)
     doubles = _doubles_of(connection, [person.id for person in people])
     return [
         AtTheService(
@@ -195,6 +198,25 @@ def _erase(
         for number in (person.candidate_id, *doubles.get(person.id, ()))
         if number is not None
     ]
+
+
+def _take_out_answers(connection: Connection, people: Sequence[Row[Any]]) -> None:
+    """Take out what the service wrote to every request about these people, and keep it out.
+
+    Of an add it may name any of those whom it carried: all of it goes.
+    """
+    rows = {person.id for person in people}
+    adds = connection.execute(
+        select(attempt.c.id, attempt.c.carried).where(
+            attempt.c.campaign_id.in_({person.campaign_id for person in people}),
+            attempt.c.operation == Operation.ADD,
+        )
+    )
+    carried = [n for n, spans in adds if any(not rows.isdisjoint(span) for span in rows_in(spans))]
+    for column, numbers in ((attempt.c.id, carried), (attempt.c.candidate_row, sorted(rows))):
+        for start in range(0, len(numbers), AT_ONCE):
+            these = column.in_(numbers[start : start + AT_ONCE])
+            connection.execute(update(attempt).where(these).values(answer=""))
 
 
 def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[int]]:

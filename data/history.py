@@ -100,6 +100,7 @@ def _request(one: Any, records: Records, settled: _Settled) -> Request:
         phase=one.phase,
         status=one.status,
         evidence=one.evidence,
+        service_wrote=one.answer or None,
     )
 
 

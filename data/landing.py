@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, exists, insert, select, update
+from sqlalchemy import Connection, Row, String, bindparam, case, exists, insert, select, update
 
 from data.doubts import Word
 from data.states import AttemptState, Operation, Step
@@ -76,6 +76,8 @@ _WRITE_EVIDENCE = (
         phase=bindparam("phase_reached"),
         status=bindparam("status_seen"),
         evidence=bindparam("seen"),
+        # Taken out with a person (data/forgetting.py): no late answer brings it back.
+        answer=case((attempt.c.answer == "", ""), else_=bindparam("wrote", type_=String)),
     )
 )
 _WRITE_OUTCOME = _WRITE_EVIDENCE.values(state=bindparam("new_state"))
@@ -116,7 +118,7 @@ class Outcome:
 
     `rows` are those of its claim. `ids` maps candidate rows to the service's candidate_id
     (add). Rows of an add that are not in `ids`, and every other step, go to `step`, with `why`;
-    where `whys` has a row, with that.
+    where `whys` has a row, with that. `answer` is what the service wrote, for people alone.
     """
 
     attempt: int
@@ -128,6 +130,7 @@ class Outcome:
     phase: int | None = None
     status: int | None = None
     evidence: str | None = None
+    answer: str | None = field(default=None, repr=False)
     why: str | None = None
     project_id: int | None = None
     ids: Mapping[int, int] = field(default_factory=dict)
@@ -216,6 +219,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
         "phase_reached": outcome.phase,
         "status_seen": outcome.status,
         "seen": outcome.evidence,
+        "wrote": outcome.answer,
     }
 
 

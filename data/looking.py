@@ -15,7 +15,7 @@ from sqlalchemy import (
     select,
 )
 
-from data import forgotten, holding, intake, noes, records, so_far
+from data import answers, forgotten, holding, intake, noes, records, so_far
 from data.forgotten import MARK
 from data.idle_runs import SENT_NOTHING
 from data.part import LedgerPart, reading
@@ -191,6 +191,11 @@ class Looking(LedgerPart):
             )
             .order_by(candidate.c.id)
         ).all()
+
+    @reading
+    def answers(self, connection: Connection, campaign_row: int) -> answers.Answers:
+        """What the service wrote where a step is not done (data/answers.py)."""
+        return answers.of(connection, campaign_row)
 
     @reading
     def counts(

@@ -41,6 +41,7 @@ SEEN: tuple[Any, ...] = (
     attempt.c.phase,
     attempt.c.status,
     attempt.c.evidence,
+    attempt.c.answer,
     attempt.c.run_id,
     select(_its.c.timezone)
     .where(_its.c.id == attempt.c.campaign_id)
@@ -150,6 +151,7 @@ def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt
         timezone=row.timezone,
         # Of one of many people in a request, their own line says more than the whole of it.
         evidence=seen.get("why") or row.evidence,
+        answer=row.answer or None,
         row=seen.get("row"),
         email1=seen.get("email1", ""),
         first_name=seen.get("first_name", ""),

@@ -93,6 +93,7 @@ def _wave(part: Sequence[Request], numbers: Mapping[int, int]) -> Wave:
         people=len(last),
         came_to=Counter[AttemptState](last.values()),
         reasons=Counter((one.came_to, one.evidence) for one in part if one.evidence),
+        service_wrote=Counter(one.service_wrote for one in part if one.service_wrote),
     )
 
 

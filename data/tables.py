@@ -376,7 +376,8 @@ class Attempt(SQLModel, table=True):
     phase: int | None = None
     status: int | None = None
     evidence: str | None = None
-    answer: str | None = None  # what the service said, where that was no plain yes
+    # What the service wrote where that was no plain yes; "": taken out with a person.
+    answer: str | None = None
 
 
 class Decision(SQLModel, table=True):

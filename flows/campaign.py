@@ -122,6 +122,7 @@ async def see_through(
                     warns=_warns(watching),
                     waits=watching.waits,
                     pauses=watching.pauses,
+                    wrote=watching.wrote,
                     stopped=pages.stopped,
                     accept_removed=_who() if accept_removed else None,
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),

@@ -4,7 +4,8 @@
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -95,9 +96,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         held = (Ending.STOPPED, paused_by(wanted.key, paused))
         return await _not_begun(wanted, asked, desk, held)
     await asyncio.to_thread(see_where_links_go, desk.local.output_dir, wanted.key)
-    async with Service(
-        desk.service, deadline=desk.local.request_deadline, ca_file=desk.local.ca_file
-    ) as service:
+    async with _service(desk) as service:
         look = await perform(
             "check the service and the problem", partial(preflight, service, wanted, left)
         )
@@ -118,6 +117,18 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
     invited = await asyncio.to_thread(ledger.invited_by, work.begun.run)
     return replace(end, receipt=receipts.trouble, invited=invited)
+
+
+@asynccontextmanager
+async def _service(desk: Desk) -> AsyncIterator[Service]:
+    async with Service(
+        desk.service, deadline=desk.local.request_deadline, ca_file=desk.local.ca_file
+    ) as service:
+        try:
+            yield service
+        finally:
+            if service.wrote:
+                desk.wrote(service.wrote)
 
 
 def _receipts(asked: Asked, wanted: Wanted, desk: Desk) -> Receipts:

@@ -29,7 +29,7 @@ from data.events import (
 from data.records import CORRECTED
 from data.states import AttemptState, Operation
 from flows.cli.doubts import HOW_FAR
-from flows.cli.speech import counted
+from flows.cli.speech import counted, most_quoted, quoted
 
 NAMED = 5  # of the people that one verdict is about
 
@@ -125,6 +125,8 @@ def _(event: Request, teller: Teller) -> Iterator[str]:
     yield f"{asked(event, teller)}: {COME_TO[event.came_to]}{settled} ({_how(event)})"
     if event.evidence:
         yield proved(event.evidence)
+    if event.service_wrote:
+        yield quoted(event.service_wrote)
 
 
 @words.register
@@ -138,6 +140,7 @@ def _(event: Wave, teller: Teller) -> Iterator[str]:
     yield f"{wave}{what} {people}, {until}: {came_to(event.came_to)}{tries}"
     for (state, evidence), number in event.reasons.items():
         yield f"{number:,} {COME_TO[state]}: {proved(evidence)}"
+    yield from most_quoted(event.service_wrote)
 
 
 @words.register

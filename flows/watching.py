@@ -37,6 +37,9 @@ class Watcher:
     def hears(self, sent: Sent) -> None:
         """One request was made, and this is what it proved."""
 
+    def wrote(self, words: str) -> None:
+        """The service gave no token or no list of problems, and wrote this instead."""
+
     def ended(self, end: Finish) -> None:
         """The run came to an end that the ledger knows."""
 

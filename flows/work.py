@@ -78,7 +78,8 @@ class Desk:
     people can be invited now, before the first of them is, and may have other runs share them. Once
     nobody is left to invite, a run stays for what others are sending, and for `patience` seconds
     where nothing comes of that; `waits` hears of it. `pauses` hears until when the service wants
-    nothing, by the campaign's clock.
+    nothing, by the campaign's clock, `wrote` what it wrote where it gave no token or no list of
+    problems: for people alone.
     """
 
     ledger: Ledger
@@ -92,6 +93,7 @@ class Desk:
     warns: Callable[[str], None] = lambda _: None
     waits: Callable[[], None] = lambda: None
     pauses: Callable[[datetime], None] = lambda _: None
+    wrote: Callable[[str], None] = lambda _: None
     stopped: Callable[[], Awaitable[str | None]] = nobody_stops
     receipts: Places | None = None
     clock: Callable[[], datetime] = now

@@ -1,6 +1,7 @@
 """Adding candidates in bulk (interface 4.5), and halving a batch that is refused as a whole."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from config.errors import CampaignError
@@ -71,21 +72,23 @@ class Refusals:
     """Single candidates that were refused alike, one after another, with nobody added in between.
 
     So many of them say that it is not about them: adding stops, and they wait like everybody else.
+    `reason` is ours, `wrote` what the service wrote beside it, without what differs by person.
     """
 
-    words: str = ""
+    reason: str = ""
+    wrote: str = ""
     rows: list[int] = field(default_factory=list)
 
-    def heard(self, sent: Sent, *, added: bool) -> None:
+    def heard(self, sent: Sent, *, added: bool, wrote: str = "") -> None:
         """Take one add into account, in the order in which they are made.
 
         `added`: somebody of its batch was, so that the bad rows of it are to blame themselves.
         """
         alone = sent.judged.then is Then.ROW
-        if added or (alone and sent.judged.reason != self.words):
+        if added or (alone and (sent.judged.reason, wrote) != (self.reason, self.wrote)):
             self.rows.clear()
         if alone and not added:
-            self.words = sent.judged.reason
+            self.reason, self.wrote = sent.judged.reason, wrote
             self.rows += sent.claimed.rows
 
     @property
@@ -98,8 +101,32 @@ class Refusals:
         return (
             f"{len(self.rows)} candidates were refused in the same words, each by itself, and "
             "nobody was added in between: it is hardly about them. So adding stopped, and "
-            f"everybody waits. {self.words}"
+            f"everybody waits. {self.reason}"
         )
+
+
+_COMPARED = 200  # characters: where an excerpt was cut depends on the names in it
+_VARIES = re.compile(r"\S*[@\d]\S*")  # an address, a number of a row or of a request, a time
+
+
+def alike(excerpt: str | None, own: Iterable[str]) -> str:
+    """Reduce the service's words to what it would write about others as well; `own` are the
+    person's fields.
+    """
+    words = excerpt or ""
+    for text in filter(None, own):
+        words = re.sub(rf"(?<!\w){re.escape(text)}(?!\w)", "…", words)
+    return _VARIES.sub("…", words)[:_COMPARED]
+
+
+def _wrote(ledger: Ledger, sent: Sent) -> str:
+    if sent.excerpt is None or sent.judged.then is not Then.ROW:
+        return ""
+    try:
+        people = ledger.people(sent.claimed.rows)
+    except CampaignError:  # the next claim says so
+        people = []
+    return alike(sent.excerpt, (str(text) for one in people for text in one.fields[:3]))
 
 
 async def add(
@@ -128,7 +155,7 @@ async def add(
                 continue
             each(sent)
             added = added or sent.judged.proof is Proof.DONE
-            refusals.heard(sent, added=added)
+            refusals.heard(sent, added=added, wrote=_wrote(ledger, sent))
             if sent.judged.then is Then.HALVE:
                 middle = len(sent.claimed.rows) // 2
                 waiting[:0] = [sent.claimed.rows[:middle], sent.claimed.rows[middle:]]

@@ -32,12 +32,16 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `mend` is what to do where it is not well."""
+    """One thing that was looked at; `mend` is what to do where it is not well.
+
+    `wrote` are the service's own words.
+    """
 
     what: str
     how: How
     said: str
     mend: str = ""
+    wrote: str | None = None
 
     def as_json(self) -> dict[str, str | None]:
         return {
@@ -45,6 +49,7 @@ class Finding:
             "how": self.how.name.lower(),
             "said": self.said,
             "mend": self.mend or None,
+            "service_wrote": self.wrote,
         }
 
 
@@ -83,11 +88,11 @@ async def ask(settings: ServiceSettings, local: LocalSettings, at: datetime) -> 
             except CredentialsRefused:
                 raise
             except CampaignError as error:
-                return [issued, Finding("service", How.MEND, str(error), _NETWORK)]
+                return [issued, Finding("service", How.MEND, str(error), _NETWORK, service.wrote)]
     except CredentialsRefused as error:
-        return [Finding("credentials", How.MEND, str(error), _OPERATOR)]
+        return [Finding("credentials", How.MEND, str(error), _OPERATOR, service.wrote)]
     except CampaignError as error:
-        return [Finding("credentials", How.MEND, str(error), _NETWORK)]
+        return [Finding("credentials", How.MEND, str(error), _NETWORK, service.wrote)]
     return [
         issued,
         well("service", f"it answers and lists {len(listed):,} problems"),

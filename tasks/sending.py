@@ -76,6 +76,7 @@ class Sent:
     """One attempt that ran its course: what it proved, and the number of the token it used.
 
     `brought` counts the people whom it brought a step further: of an add, those with an id.
+    `excerpt` is what the service wrote: it may name people.
     """
 
     operation: Operation
@@ -84,6 +85,7 @@ class Sent:
     token: int
     brought: int = 0
     status: int | None = None
+    excerpt: str | None = field(default=None, repr=False)
 
 
 def outcome_of(
@@ -113,6 +115,7 @@ def outcome_of(
         phase=int(seen.reached),
         status=seen.status,
         evidence=evidence,
+        answer=seen.excerpt if evidence else None,
         why=why,
         project_id=learned.project_id,
         ids=learned.ids,
@@ -272,7 +275,8 @@ class Sender:
         self._record(order, claimed, seen, judged, learned)
         self._gate.heard(order.operation, _as_heard(order.operation, claimed, judged, learned))
         brought = _brought(order.operation, claimed, judged, learned)
-        return Sent(order.operation, claimed, judged, seen.token, brought, seen.status)
+        sent = Sent(order.operation, claimed, judged, seen.token, brought, seen.status)
+        return replace(sent, excerpt=seen.excerpt)
 
     async def _judged(self, operation: Operation, claimed: Claimed, seen: Exchange) -> Verdict:
         """Only a no that would be believed asks the ledger how often there was one before.

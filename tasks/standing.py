@@ -68,6 +68,7 @@ def _standing(
 ) -> dict[str, Any]:
     counts = counts_of(ledger, campaign)
     since = counts.pop("withdrawn_since")
+    answers = ledger.answers(campaign.id)
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -81,7 +82,10 @@ def _standing(
         **holds(held, ledger.candidates(campaign.id) if held else ()),
         **asked_of_a_person(ledger, campaign),
         "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],
-        "candidates": list(people(campaign, rows, held)),
+        "service_wrote": [
+            {"words": words, "requests": number} for words, number in answers.requests.items()
+        ],
+        "candidates": list(people(campaign, rows, held, answers.by_row)),
     }
 
 
@@ -102,11 +106,11 @@ def holds(held: Mapping[int, Held], rows: Iterable[Any]) -> dict[str, Any]:
 
 
 def people(
-    campaign: Campaign, rows: Iterable[Any], held: Mapping[int, Held]
+    campaign: Campaign, rows: Iterable[Any], held: Mapping[int, Held], wrote: Mapping[int, str]
 ) -> Iterable[dict[str, Any]]:
     """One object per candidate: who, which ids, how far, the embed URL, and why it stands still.
 
-    Whoever was forgotten is only counted.
+    `wrote` are the service's own words, by candidate row. Whoever was forgotten is only counted.
     """
     for row in rows:
         if is_forgotten(row.email_key):
@@ -118,6 +122,7 @@ def people(
             "invite": row.invite_state,
             "embed_url": link(campaign, row.candidate_id),
             "why": why_still(row, held.get(row.id)),
+            "service_wrote": wrote.get(row.id),
         }
 
 

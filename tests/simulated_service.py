@@ -23,6 +23,7 @@ from sandbox.record import Request as Entry
 from sandbox.tokens import Credentials, Tokens
 from sandbox.wrong_answers import altered
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
+from tasks.service.excerpt import excerpt
 from tasks.service.exchange import Exchange, HeldBack, Last, Phase
 from tasks.service.problem import Problem, read_problems
 from tasks.service.wire import Request
@@ -136,12 +137,15 @@ class Assessment:
                 said.body if trip.whole else None,
                 retry_after=headers.get("retry-after"),
                 failure=None if trip.whole else "ReadError",
+                excerpt=excerpt(said.body) if trip.whole else None,
             )
         asyncio.get_running_loop().call_later(trip.back, answer, seen, context=Context())
 
 
 class Client:
     """What a run has of the service; every wait of it is a point at which its program may die."""
+
+    wrote = None
 
     def __init__(
         self,

@@ -542,6 +542,7 @@ def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) 
         "to_confirm": False,
         "problem_doubt": None,
         "clean_up": [],
+        "service_wrote": [],
     }
     assert candidates[0] == {
         "email1": "ada@example.com",
@@ -550,6 +551,7 @@ def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) 
         "invite": "done",
         "embed_url": "https://app.example.com/embedded/welcome?projectId=101&candidateId=5001",
         "why": None,
+        "service_wrote": None,
     }
 
 

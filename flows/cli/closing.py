@@ -6,7 +6,7 @@ from typing import Any
 
 from config.moments import in_zone
 from data.held import Cause
-from flows.cli.speech import command, counted
+from flows.cli.speech import command, counted, most_quoted
 
 # What a person must look at comes last, where it is read.
 TOLD = ("invited", "added", "waiting", "sending", "withdrawn", "held", "refused", "unsure")
@@ -43,6 +43,11 @@ def counted_out(status: Mapping[str, Any]) -> dict[str, int]:
         "waiting": counts["waiting"] - held,
         "withdrawn": counts["withdrawn"] - status.get("withdrawn_since", 0),
     }
+
+
+def wrote(status: Mapping[str, Any]) -> list[str]:
+    """Quote what the service wrote where something is not done."""
+    return most_quoted({one["words"]: one["requests"] for one in status["service_wrote"]})
 
 
 def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:

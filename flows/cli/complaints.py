@@ -7,7 +7,7 @@ from string import ascii_uppercase
 
 from config.errors import BadInput, BadSettings, CampaignError
 from config.places import Place, Problem
-from flows.cli.speech import command, complain, counted
+from flows.cli.speech import command, complain, counted, quoted
 
 # One wrong column repeats its complaint on every row. Up to the first number each is written out;
 # beyond it so many as the second, and where all of them are.
@@ -53,7 +53,7 @@ def explain(error: CampaignError) -> None:
     then = [error.then.replace("{typed}", " ".join(sys.argv[1:2]))] if error.then else []
     if not then and isinstance(error, BadInput | BadSettings):
         then = [f"Then type again: {command(*sys.argv[1:])}"]
-    complain(*said, *then)
+    complain(*said, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
 
 
 def told_of(error: BadInput) -> list[str]:

@@ -8,7 +8,7 @@ import typer
 
 from config.errors import BadSettings, CampaignError
 from flows.cli.arguments import AsJson
-from flows.cli.speech import command, counted, print_json, say
+from flows.cli.speech import command, counted, print_json, quoted, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,8 @@ def doctor(as_json: AsJson = False) -> None:
 
 
 def _lines(found: "Finding") -> list[str]:
-    return [*found.said.splitlines(), *found.mend.splitlines()]
+    wrote = [quoted(found.wrote)] if found.wrote else []
+    return [*found.said.splitlines(), *wrote, *found.mend.splitlines()]
 
 
 def _sum(wrong: int, doubtful: "list[Finding]") -> str:

@@ -1,6 +1,7 @@
 """What is unsure, in words: what was asked, how far it got, where to look, what to type."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from config.email_key import email_key
 from config.moments import in_zone
 from data.doubts import WORDS, Doubt, Doubts, Word
 from data.states import Operation
-from flows.cli.speech import command, counted, say, say_table
+from flows.cli.speech import command, counted, most_quoted, say, say_table
 
 if TYPE_CHECKING:
     from data.ledger import Ledger
@@ -122,6 +123,7 @@ def as_json(doubt: Doubt) -> dict[str, Any]:
         "reached": REACHED.get(doubt.phase, "not known"),
         "status": doubt.status,
         "meaning": meaning(doubt),
+        "service_wrote": doubt.answer,
         "verdicts": [str(word) for word in WORDS[doubt.operation]],
         "again_from": doubt.again_from.isoformat(),
         "run_at_work": doubt.alive,
@@ -149,6 +151,7 @@ def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
         if some:
             say("", *_heading(some))
             _show_people(some)
+            say(*(f"  {line}" for line in wrote(some)))
             say(f"  {look(operation, campaign)}")
             say(*(f"    {line}" for line in to_type(operation, campaign.key)))
     say("", f"Or one by one in a file: {command('settle', campaign.key, '--export')} -o FILE")
@@ -157,6 +160,12 @@ def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
 def in_calls(doubts: Sequence[Doubt]) -> str:
     """Count the requests behind some doubts: a bulk add is one."""
     return counted(len({doubt.attempt for doubt in doubts}), "call")
+
+
+def wrote(some: Sequence[Doubt]) -> list[str]:
+    """Quote what the service wrote to the requests behind some doubts."""
+    answers = {doubt.attempt: doubt.answer for doubt in some if doubt.answer}
+    return most_quoted(Counter(answers.values()))
 
 
 def _heading(some: Sequence[Doubt]) -> list[str]:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from data.doubts import WORDS, Decided, Doubt, Word, objections
-from flows.cli.doubts import MEANS, look, meaning, reached, sent_at, what
+from flows.cli.doubts import MEANS, look, meaning, reached, sent_at, what, wrote
 from flows.cli.speech import answer_to, say
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, so
     settled = 0
     for number, doubt in enumerate(doubts, start=1):
         say("", f"{number} of {len(doubts)}: {what(doubt)}, sent {sent_at(doubt)}")
-        say(f"  {reached(doubt)}: {meaning(doubt)}", f"  {look(doubt.operation, campaign)}")
+        say(f"  {reached(doubt)}: {meaning(doubt)}", *(f"  {line}" for line in wrote([doubt])))
+        say(f"  {look(doubt.operation, campaign)}")
         for word in WORDS[doubt.operation]:
             shown = "ID" if word is Word.ID else word
             say(f"    {shown:<9} {MEANS[doubt.operation, word].partition(';')[0]}")

@@ -32,7 +32,8 @@ class OneRun:
     """What is run, as it was typed, and how it came out: an end, an error, or neither yet.
 
     `definition`, `digest` and `doubtful` (the places of addresses to look at) are of one reading.
-    `agreed` is None where nobody was asked.
+    `agreed` is None where nobody was asked. `wrote` is what the service wrote where it gave no
+    token or no list of problems.
     """
 
     file: Path
@@ -47,6 +48,7 @@ class OneRun:
     goes_on: bool = True  # whoever typed it is told what to type next
     end: "Finish | None" = None
     error: Exception | None = None
+    wrote: str | None = None
 
     @property
     def key(self) -> str:

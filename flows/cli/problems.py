@@ -110,6 +110,7 @@ def _worded(value: Any) -> str:
 
 async def list_problems() -> "Problems":
     """Ask the service. Raises BadSettings, and CampaignError where it does not answer."""
+    from config.errors import CampaignError
     from config.settings import load_local, load_service
     from tasks.service.client import Service
 
@@ -117,4 +118,8 @@ async def list_problems() -> "Problems":
     async with Service(
         load_service(), deadline=local.request_deadline, ca_file=local.ca_file
     ) as service:
-        return await service.problems()
+        try:
+            return await service.problems()
+        except CampaignError as error:
+            error.wrote = service.wrote
+            raise

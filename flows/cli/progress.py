@@ -78,6 +78,9 @@ class _Keeping(Watcher):
         total = self._left.add if sent.operation is Operation.ADD else self._left.invite
         return before, now, total
 
+    def wrote(self, words: str) -> None:
+        self._run.wrote = words
+
     def ended(self, end: Finish) -> None:
         self._run.end = end
 

@@ -9,10 +9,10 @@ import typer
 
 from flows.cli import garbage
 from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, as_typed
-from flows.cli.closing import beside_a_run, next_steps, summary
+from flows.cli.closing import beside_a_run, next_steps, summary, wrote
 from flows.cli.complaints import doubtful, explain
 from flows.cli.one_run import OneRun
-from flows.cli.speech import answering, command, complain, counted, print_json, say
+from flows.cli.speech import answering, command, complain, counted, print_json, quoted, say
 
 if TYPE_CHECKING:
     from config.definition import Definition
@@ -238,6 +238,7 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     say(f"{one.key}: {summary(status, now)}", as_json=as_json)
     if isinstance(one.error, CampaignError):
         explain(one.error)
+        _quote(one, status)
         return one.error.exit_code
     if one.end is None:
         complain(_unforeseen(one.error))
@@ -254,6 +255,7 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         complain(f"  {word}: {one.end.reason}")
     if one.end.receipt:
         complain(f"  receipt: {one.end.receipt}")
+    _quote(one, status)
     for line in _left_alone(one.end):
         say(f"  {line}; see: {command('plan', *one.typed)}", as_json=as_json)
     steps = next_steps(status, *one.typed) if one.goes_on else []
@@ -262,6 +264,11 @@ def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     for line in steps:
         say(f"  {line}", as_json=as_json)
     return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(one.end.ending, 1)
+
+
+def _quote(one: OneRun, status: dict[str, Any]) -> None:
+    instead = [quoted(one.wrote)] if one.wrote else []
+    complain(*(f"  {line}" for line in dict.fromkeys([*instead, *wrote(status)])))
 
 
 def _left_alone(end: "Finish") -> Iterator[str]:
@@ -310,6 +317,7 @@ def _untouched(one: OneRun) -> dict[str, Any]:
         "to_confirm": False,
         "problem_doubt": None,
         "clean_up": [],
+        "service_wrote": [],
         "candidates": [
             {
                 "email1": person.email1,
@@ -318,6 +326,7 @@ def _untouched(one: OneRun) -> dict[str, Any]:
                 "invite": Step.WAITING,
                 "embed_url": None,
                 "why": None,
+                "service_wrote": None,
             }
             for person in ([] if ran else one.definition.candidates)
         ],

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 # Where no terminal says how wide it is: a row of a table stays one line in a file or a pipe.
 UNSEEN_WIDTH = 240
+QUOTED = 5  # different answers of the service that are shown in one place
 
 
 def tolerate_every_encoding() -> None:
@@ -117,7 +118,7 @@ def answering(as_json: bool) -> Iterator[None]:
         raise
     except CampaignError as error:
         if as_json:
-            print_json({"ok": False, "error": str(error)})
+            print_json({"ok": False, "error": str(error), "service_wrote": error.wrote})
         raise
 
 
@@ -129,6 +130,20 @@ def command(*words: object) -> str:
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Write `1 candidate`, `2 candidates`, `1,000 candidates`."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def quoted(words: str, requests: int = 1) -> str:
+    """Quote what the service wrote, so that it cannot pass for words of ours."""
+    to = "" if requests == 1 else f" to {requests:,} requests"
+    return f'the service wrote{to}: "{words}"'
+
+
+def most_quoted(counts: Mapping[str, int]) -> list[str]:
+    """Quote what the service wrote, by the requests that it wrote it to: what came most, first."""
+    most = sorted(counts.items(), key=lambda item: -item[1])
+    others = len(most) - QUOTED
+    more = [f"and {counted(others, 'other answer')}"] if others > 0 else []
+    return [*(quoted(words, number) for words, number in most[:QUOTED]), *more]
 
 
 def printable(text: str) -> str:

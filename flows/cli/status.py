@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flows.cli.arguments import AsJson, run_again
-from flows.cli.closing import beside_a_run, next_steps, summary
+from flows.cli.closing import beside_a_run, next_steps, summary, wrote
 from flows.cli.complaints import UnknownCampaign
 from flows.cli.speech import answering, command, counted, print_json, say, say_table
 
@@ -134,6 +134,8 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     if len(waiting_for_a_person) > LISTED:
         more = counted(len(waiting_for_a_person) - LISTED, "more candidate")
         say(f"and {more}, listed by: {command('status', campaign.key, '--json')}")
+    if quotations := wrote(stand):
+        say("", *quotations)
     _show_clean_up(stand)
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
     steps = next_steps(stand, *run_again(campaign))

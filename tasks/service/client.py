@@ -1,6 +1,7 @@
 """The assessment service as the rest of the program sees it: ready, problems, call, renew."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -9,11 +10,12 @@ import httpx
 
 from config.errors import CampaignError
 from config.settings import ServiceSettings
-from tasks.service.answer import kind_of
+from tasks.service.answer import kind_of, no_within
 from tasks.service.auth import Token, Tokens
 from tasks.service.channel import Way, exchange
 from tasks.service.conversation import Asked, Headers
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
+from tasks.service.excerpt import excerpt
 from tasks.service.exchange import Exchange, Last, Phase
 from tasks.service.patience import Patience, TryAgain
 from tasks.service.problem import Problems, next_page, read_problems
@@ -68,6 +70,8 @@ class Service:
         self._patience = patience or Patience()
         self._tokens = Tokens(settings, self._post_for_token, patience=self._patience)
         self.date: str | None = None  # the service's own, of its last list of problems
+        # What it wrote instead of a token or a list, where its last answer was neither.
+        self.wrote: str | None = None
 
     async def __aenter__(self) -> Self:
         """Read both addresses. Raises Unreachable for one, or for a proxy, that cannot be used."""
@@ -120,8 +124,7 @@ class Service:
         if seen.status == 401:
             raise CredentialsRefused("the service does not accept the token: status 401")
         self.date = seen.date
-        said_yes = seen.status is not None and 200 <= seen.status < 300
-        problems = read_problems(seen.body) if said_yes else None
+        problems = read_problems(seen.body) if _is_yes(seen) else None
         if problems is None:
             raise NotTheService(f"status {seen.status}, {kind_of(seen.body)}")
         return problems, seen.link
@@ -143,17 +146,29 @@ class Service:
                 Phase.NOTHING, failure=type(error).__name__, seconds=loop.time() - began
             )
         asked = post(self._api, request.path, request.body, token)
-        return await exchange(self._api, asked, ends=ends, token=token.number, last=last)
+        seen = await exchange(self._api, asked, ends=ends, token=token.number, last=last)
+        return replace(seen, excerpt=self._excerpt(seen, token))
 
     async def _ask_for(self, page: str, token: Token) -> Exchange:
         headers = [*headers_of(self._api, token), _JSON]
         asked = Asked(b"GET", httpx.URL(page).raw_path, headers)
         ends = asyncio.get_running_loop().time() + self._deadline
-        return await exchange(self._api, asked, ends=ends, token=token.number)
+        seen = await exchange(self._api, asked, ends=ends, token=token.number)
+        is_list = _is_yes(seen) and read_problems(seen.body) is not None
+        self.wrote = None if is_list else self._excerpt(seen, token)
+        return seen
 
     async def _post_for_token(self, body: bytes) -> Exchange:
         ends = asyncio.get_running_loop().time() + min(_TOKEN_SECONDS, self._deadline)
-        return await exchange(self._auth, post(self._auth, "/oauth/token", body), ends=ends)
+        seen = await exchange(self._auth, post(self._auth, "/oauth/token", body), ends=ends)
+        # Behind a plain yes there is a token, in whatever shape.
+        is_token = _is_yes(seen) and not no_within(seen.body)
+        self.wrote = None if is_token else self._excerpt(seen)
+        return seen
+
+    def _excerpt(self, seen: Exchange, token: Token | None = None) -> str | None:
+        secrets = [self._settings.client_secret.get_secret_value(), token.value if token else ""]
+        return excerpt(seen.body, secrets)
 
     def _way(self, variable: str, url: str) -> Way:
         try:
@@ -163,3 +178,7 @@ class Service:
         except ValueError:
             # Its text would show the proxy's address, password included.
             raise Unreachable("HTTPS_PROXY or HTTP_PROXY", "unusable proxy") from None
+
+
+def _is_yes(seen: Exchange) -> bool:
+    return seen.status is not None and 200 <= seen.status < 300

@@ -61,8 +61,9 @@ class Exchange:
     is the beginning of one that was lost.
     `body_failed` says that writing the request failed midway, whatever was answered after it.
     `failure` is the class name of the exception that ended the exchange, or a name above. `token`
-    is the number of the token it carried (0: none), `seconds` how long it took. Printed, it shows
-    no body: an answer may repeat names and addresses of candidates.
+    is the number of the token it carried (0: none), `seconds` how long it took. `excerpt` is what
+    the service wrote, for a person (tasks/service/excerpt.py). Printed, it shows neither this nor
+    a body: an answer may repeat names and addresses of candidates.
     """
 
     reached: Phase
@@ -77,3 +78,4 @@ class Exchange:
     seconds: float = 0.0
     date: str | None = None
     link: str = field(default="", repr=False)
+    excerpt: str | None = field(default=None, repr=False)

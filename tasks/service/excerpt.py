@@ -1,0 +1,126 @@
+"""What the service itself wrote in an answer: one line for a person, without our secrets. Pure.
+
+Error shapes are not documented (interface 7), so these words are often the only hint at what to
+mend. They are somebody else's: shown as a quotation, to people alone, never to Prefect or a log.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any
+from urllib.parse import quote
+
+from tasks.service.answer import is_page, parsed
+
+LONGEST = 500  # characters of an excerpt
+LARGEST = 256 * 1024  # bytes of a body that are looked at
+REMOVED = "[removed]"
+_DEEP = 5
+_PARTS = 20  # sentences of one answer
+
+# Where services put their words, in the order in which they are read; see `_plain`.
+_WORDS = (
+    *("title", "error", "code", "errordescription", "errormessage", "message", "msg", "detail"),
+    *("details", "description", "reason", "fault", "errors", "errormessages", "messages"),
+)
+_WHERE = ("loc", "field", "param", "property")
+_CREDENTIALS = "token|secret|passwor[dt]|passwd|api_?key|authorization|cookie"
+_OWN_QUOTES = str.maketrans(dict.fromkeys('"“”„‟«»', "'"))
+_SECRETS = re.compile(
+    r"(?P<name>\b(?:bearer|basic)\s+)[\w.~+/=-]{16,}"
+    rf"|(?P<field>(?:{_CREDENTIALS})['\"]?\s*[:=]\s*)"
+    r"(?=\S*\d|\S{16,})\S+"
+    r"|\beyJ[\w-]+\.[\w.-]+"
+    r"|(?P<long>[\w+-]{32,})",
+    re.IGNORECASE,
+)
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE)  # of a request
+
+
+def excerpt(body: bytes | None, secrets: Iterable[str] = ()) -> str | None:
+    """Reduce an answer to its words, at most LONGEST characters; None: there are none.
+
+    JSON is reduced to the sentences of its error, a web page to its title. `secrets` are taken
+    out, and whatever looks like a credential.
+    """
+    if not body or b"\0" in body[:LARGEST]:
+        return None
+    looked_at = body[:LARGEST]
+    if is_page(looked_at):
+        found = _title(looked_at.decode(errors="replace"))
+    elif (answer := parsed(body if len(body) <= LARGEST else None)) is not None:
+        found = "; ".join(dict.fromkeys(islice(_sentences(answer), _PARTS)))
+    else:
+        found = looked_at.decode(errors="replace")
+    line = _without(_one_line(found), secrets)
+    return (line if len(line) <= LONGEST else line[: LONGEST - 1] + "…") or None
+
+
+def _title(page: str) -> str:
+    at = page.lower().find("<title")
+    title, end, _ = page[at:].partition(">")[2].partition("</") if at >= 0 else ("", "", "")
+    return html.unescape(title) if end else ""
+
+
+def _sentences(answer: Any) -> Iterator[str]:
+    if isinstance(answer, str):
+        yield answer
+        return
+    words = [text for text in map(_one_line, _words(answer, 0, named=False)) if text]
+    if words or not isinstance(answer, dict):
+        yield from words
+        return
+    for name, value in answer.items():  # of a shape nobody has heard of, what stands at the top
+        if isinstance(value, str | int | float) and not re.search(
+            _CREDENTIALS, name, re.IGNORECASE
+        ):
+            yield f"{name}: {value if isinstance(value, str) else json.dumps(value)}"
+
+
+def _words(value: Any, depth: int, *, named: bool) -> Iterator[str]:
+    """The texts under names that stand for words; of people who are repeated in an answer, none."""
+    if isinstance(value, str) and named:
+        yield value
+    elif isinstance(value, list) and depth < _DEEP:
+        for each in value:
+            yield from _words(each, depth + 1, named=named or isinstance(each, str))
+    elif isinstance(value, dict) and depth < _DEEP:
+        plain = {_plain(name): each for name, each in value.items()}
+        if not any(name in plain for name in _WORDS):
+            for name, each in value.items():
+                yield from (f"{name}: {text}" for text in _words(each, depth + 1, named=named))
+            return
+        where = next((_place(plain[name]) for name in _WHERE if name in plain), "")
+        for name in _WORDS:
+            for text in _words(plain.get(name), depth + 1, named=True):
+                yield f"{where}: {text}" if where else text
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _place(value: Any) -> str:
+    return ".".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _one_line(text: str) -> str:
+    """Keep what can be printed, with every blank a blank, and no quotation mark of ours in it."""
+    kept = "".join(c if c.isprintable() else " " if c.isspace() else "" for c in text)
+    return " ".join(kept.split()).translate(_OWN_QUOTES)
+
+
+def _without(text: str, secrets: Iterable[str]) -> str:
+    for secret in filter(None, secrets):
+        for written in (secret, quote(secret, safe="")):
+            text = text.replace(written, REMOVED)
+    return _SECRETS.sub(_removed, text)
+
+
+def _removed(match: re.Match[str]) -> str:
+    if (long := match["long"]) is not None:
+        is_word = not (re.search(r"\d", long) and re.search(r"[^\W\d_]", long))
+        return long if is_word or _UUID.fullmatch(long) else REMOVED
+    return f"{match['name'] or match['field'] or ''}{REMOVED}"
