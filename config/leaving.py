@@ -1,9 +1,11 @@
 """What leaves for the service, as a person sees it: which column is sent as which field."""
 
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 
 from config.definition import Definition
 from config.email_doubts import is_sample
+from config.places import shown
 
 FIELDS = ("first_name", "last_name", "email1", "source", "notes", "stage_id")  # interface 4.5
 NAMED = 3
@@ -46,13 +48,46 @@ def as_json(definition: Definition) -> list[dict[str, str | int | None]]:
     return [asdict(one) for one in sent(definition)]
 
 
-def sample_note(definition: Definition) -> str | None:
+def notes(definition: Definition) -> Iterator[str]:
+    """Say what a person should know of a definition before it is sent: each kind once."""
+    yield from _samples(definition)
+    yield from _capitals(definition)
+    yield from _times_left_out(definition)
+
+
+def _capitals(definition: Definition) -> Iterator[str]:
+    """The login must equal the address (interface 4.7); whether capitals count is not shown."""
+    them = [one for one in definition.candidates if one.email1 != one.email1.lower()]
+    if them:
+        more = len(them) - 1
+        have = f"and {more:,} more have capitals and are" if more else "has capitals and is"
+        yield (
+            f"{them[0].place}, email1: {shown(them[0].email1)} {have} sent like that; the login "
+            "must equal the address, and capitals may count"
+        )
+
+
+def _times_left_out(definition: Definition) -> Iterator[str]:
+    """Which fields of a project are required is not shown (interface 2)."""
+    project = definition.project
+    times = {"starttime": project.starttime, "endtime": project.endtime}
+    left_out = [name for name, time in times.items() if time is None]
+    if project.id is None and left_out:
+        sent = "both are" if len(left_out) == 2 else "it is"
+        yield (
+            f"{definition.place.file}: the project of {definition.campaign} has no "
+            f"{' and no '.join(left_out)}; {sent} sent as empty text, and the service decides what "
+            "that means"
+        )
+
+
+def _samples(definition: Definition) -> Iterator[str]:
     """Point at people whose addresses are made up for examples, such as those of a starter."""
     addresses = [person.email1 for person in definition.candidates if is_sample(person.key)]
     if not addresses:
-        return None
+        return
     more = f" and {len(addresses) - NAMED:,} more" if len(addresses) > NAMED else ""
     what = "a sample address" if len(addresses) == 1 else f"{len(addresses):,} sample addresses"
     named = ", ".join(addresses[:NAMED])
     where = definition.place.file
-    return f"{where}: {what}, which nobody reads: {named}{more}; put your own people there"
+    yield f"{where}: {what}, which nobody reads: {named}{more}; put your own people there"

@@ -11,7 +11,8 @@ from tests.test_cli import Typed, clean_environment, typed
 
 __all__ = ["clean_environment", "typed"]
 
-HEAD = "campaign: autumn\nproject: {name: Autumn}\nproblem: 42\n"
+TIMES = "starttime: 2026-12-01 09:00, endtime: 2026-12-14 18:00"
+HEAD = f"campaign: autumn\nproject: {{name: Autumn, {TIMES}}}\nproblem: 42\n"
 ROWS = (
     ("Nachname", "Vorname", "E-Mail", "Bemerkungen", "Quelle", "Gehalt"),
     ("Lovelace", "Ada", "ada@mail.com", "weak on algorithms, asks 120k", "", "120k"),
@@ -167,3 +168,63 @@ def test_two_files_of_a_folder_with_one_key_are_refused(typed: Typed, tmp_path: 
     assert answer.out.splitlines()[-1] == "OK. Next: campaign run hires"
     assert json.loads(typed("check", "hires", "--json").out)["ok"] is True
     assert "as well" not in typed("check", "hires/first.yaml").out
+
+
+def noted(typed: Typed, head: str, *addresses: str) -> list[str]:
+    """The notes of check, the same for people and programs, and before a run as well."""
+    rows = [f"A{n},B,{address}" for n, address in enumerate(addresses)]
+    Path("people.csv").write_text("\n".join(["first_name,last_name,email1", *rows]), "utf-8")
+    Path("a.yaml").write_text(f"{head}candidates: {{file: people.csv}}\n", "utf-8")
+    answer = typed("check", "a.yaml")
+    assert answer.code == 0
+    told = [line for line in answer.out.splitlines() if line.startswith("Note: ")]
+    notes = list(typed("check", "a.yaml", "--json").object["notes"])
+    assert told == [f"Note: {note}" for note in notes]
+    assert typed("plan", "a.yaml", "--json").object["notes"] == notes
+    assert set(told) <= set(typed("plan", "a.yaml").err.splitlines())
+    return notes
+
+
+@pytest.mark.parametrize(
+    ("addresses", "note"),
+    [
+        (("ada@mail.com", "bo@mail.com"), None),
+        (
+            ("ada@mail.com", "Bo@Mail.com"),
+            'people.csv:3, email1: "Bo@Mail.com" has capitals and is',
+        ),
+        (
+            ("Ada@mail.com", "bo@mail.com", "CY@mail.com", "dI@mail.com"),
+            'people.csv:2, email1: "Ada@mail.com" and 2 more have capitals and are',
+        ),
+        (("müller@mail.com", "straße@mail.com"), None),
+    ],
+)
+def test_capitals_in_addresses_are_pointed_at_once(
+    typed: Typed, addresses: tuple[str, ...], note: str | None
+) -> None:
+    """The login must equal the address (interface 4.7): sent as typed, and a person may look."""
+    end = " sent like that; the login must equal the address, and capitals may count"
+    assert noted(typed, HEAD, *addresses) == ([f"{note}{end}"] if note else [])
+
+
+@pytest.mark.parametrize(
+    ("project", "left_out"),
+    [
+        (f"{{name: A, {TIMES}}}", None),
+        ("{name: A}", "no starttime and no endtime; both are"),
+        ("{name: A, starttime: 2026-12-01 09:00}", "no endtime; it is"),
+        ("{name: A, endtime: 2026-12-14 18:00}", "no starttime; it is"),
+        ("{id: 7}", None),  # made in the web application, with times or without
+    ],
+)
+def test_times_left_out_of_a_project_are_pointed_at(
+    typed: Typed, project: str, left_out: str | None
+) -> None:
+    """They are sent as empty text (interface 4.3), and no document says what that means."""
+    note = (
+        f"a.yaml: the project of autumn has {left_out} sent as empty text, and the service decides "
+        "what that means"
+    )
+    head = f"campaign: autumn\nproject: {project}\nproblem: 42\n"
+    assert noted(typed, head, "ada@mail.com") == ([note] if left_out else [])

@@ -104,10 +104,10 @@ def _lines(definition: "Definition") -> list[str]:
 
 def notes_of(reading: "Reading", definitions: "Iterable[Definition]") -> tuple[str, ...]:
     """Say what a person should know of a file before these campaigns of it are sent."""
-    from config.leaving import sample_note
+    from config.leaving import notes
 
-    samples = (sample_note(definition) for definition in definitions)
-    return (*reading.notes, *dict.fromkeys(note for note in samples if note))
+    about = (note for definition in definitions for note in notes(definition))
+    return (*reading.notes, *dict.fromkeys(about))
 
 
 def sent_in_words(definition: "Definition") -> str:
