@@ -64,6 +64,9 @@ class _Hearing(Watcher):
     def hears(self, sent: Sent) -> None:
         self._other.hears(sent)
 
+    def wrote(self, words: str) -> None:
+        self._other.wrote(words)
+
     def ended(self, end: Finish) -> None:
         self.end = end
         self._other.ended(end)
