@@ -1,6 +1,6 @@
 """From what is written to a definition: every problem at once, each at its place."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,9 +36,9 @@ from config.fields import (
 )
 from config.invite_fields import ApprovalFields, GuardFields, HoldOnFields, InvitesFields
 from config.people import judge_people
-from config.places import Place, Problem
+from config.places import Place, Problem, shown
 from config.wording import complaint, unknown_field
-from config.written import Location, Written
+from config.written import Location, People, Written
 
 MODELS: dict[Location, type[BaseModel]] = {
     (): DefinitionFields,
@@ -77,15 +77,38 @@ def build(written: Written) -> Built:
     candidates: tuple[Candidate, ...] = ()
     if written.people is not None:
         before = len(problems)
+        problems.extend(_about_where(written, written.people))
         candidates = judge_people(written.people, stage_id, problems, warnings)
         if not candidates and len(problems) == before:
             place = written.people.whole or written.places.value(("candidates",))
             problems.append(Problem(place, "candidates", "no candidates", "at least one"))
     if head is None or problems:
         return Built(None, problems, warnings)
+    if (email1 := head.invites.pilot) and written.people:
+        problems.extend(_pilot_outside(email1, candidates, written, written.people))
+        if problems:
+            return Built(None, problems, warnings)
     candidates = _with_pilot(head, candidates, written)
     warnings.extend(outside_the_project(head, written.places))
     return Built(_definition(head, candidates, written), [], warnings)
+
+
+def _about_where(written: Written, people: People) -> Iterator[Problem]:
+    """Complain of columns and values that `where` names and the table does not have."""
+    for mistake in people.selection.mistakes if people.selection else ():
+        place = written.places.value(("candidates", "where", mistake.name))
+        yield Problem(place, f"candidates.where.{mistake.name}", message=mistake.message)
+
+
+def _pilot_outside(
+    email1: str, candidates: tuple[Candidate, ...], written: Written, people: People
+) -> Iterator[Problem]:
+    """Nobody whom `where` leaves out is invited, also not first."""
+    key = email_key(email1)
+    if key in people.left_out and key not in {person.key for person in candidates}:
+        message = f"{shown(email1)} stands in a row that candidates.where leaves out"
+        place = written.places.value(("invites", "pilot"))
+        yield Problem(place, "invites.pilot", shown(email1), message=message)
 
 
 def _without_problem(written: Written) -> list[Problem]:
@@ -176,6 +199,7 @@ def _definition(
         schedule=_schedule(head.schedule, project.timezone),
         guard=Guard(head.guard.removed if head.guard else None),
         columns=written.people.columns if written.people else {},
+        selection=written.people.selection if written.people else None,
         add_again=head.candidates is not None and head.candidates.when_unsure == ADD_AGAIN,
     )
 

@@ -1,5 +1,6 @@
 """Campaigns written in a workbook: a sheet `campaign` or `campaigns`, and a sheet `candidates`."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from config.fields import ColumnsFields
 from config.headers import spelling, wishes_of
 from config.places import Place, Problem, shown
 from config.table import PeopleTable, TableRow, people_table
+from config.where import Where, where_of
 from config.wording import unknown_field
 from config.workbook import Book, Sheet
 from config.written import Location, People, Written
@@ -22,6 +24,11 @@ SHEETS = ("campaign", "campaigns", "candidates")
 def _as_header(cell: Any) -> Any:
     """Take the word null for no column at all: an empty cell says nothing."""
     return None if str(cell).strip().casefold() == "null" else as_text(cell)
+
+
+def _as_values(cell: Any) -> list[str]:
+    """Take what `where` wants of a column: several values have a semicolon or a line between."""
+    return [value.strip() for value in re.split(r"[;\n]", str(as_text(cell))) if value.strip()]
 
 
 # Where each field goes, how its cell is read, and the names it may carry in a sheet.
@@ -71,6 +78,8 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     ),
 )
 KNOWN = {spelling(name): (location, read) for location, read, names in FIELDS for name in names}
+# A column of the people's table that has no name of ours, as in candidates.where.Job.
+WHERE = re.compile(r"(?:candidates\s*\.\s*)?where\s*\.\s*(.+)", re.IGNORECASE | re.DOTALL)
 # Headers above the two columns, which are no fields.
 TITLES = {"field", "fields"}
 PREFERRED = [names[0] for _, _, names in FIELDS]
@@ -106,11 +115,14 @@ class CampaignFields:
 
     def add(self, name: str, named_at: Place, cell: Any, place: Place) -> None:
         """Take one field; an empty cell leaves it out."""
-        if spelling(name) not in KNOWN:
+        asked = WHERE.fullmatch(name)
+        location, read = KNOWN.get(spelling(name), ((), as_text))
+        if asked:
+            location, read = ("candidates", "where", asked[1]), _as_values
+        if not location:
             if not is_blank(cell):
                 self.problems.append(unknown_field(named_at, name, name, PREFERRED))
             return
-        location, read = KNOWN[spelling(name)]
         if location in self.cells and not is_blank(cell):
             message = f"{name} is written twice, first at {self.cells[location]}"
             self.problems.append(Problem(place, name, shown(cell), message=message))
@@ -126,6 +138,11 @@ class CampaignFields:
         )
 
     @property
+    def where(self) -> Where:
+        """Whom the campaign keeps of its table."""
+        return where_of(self.fields.get("candidates", {}))
+
+    @property
     def key(self) -> str:
         """The campaign's key as written, trimmed: cells hide trailing spaces."""
         return str(self.fields.get("campaign", "")).strip()
@@ -136,6 +153,11 @@ class CampaignFields:
             self.fields["campaign"] = self.key
         places = SheetPlaces(self._whole, self.cells)
         return Written(self.fields, places, people, (*self.problems, *problems))
+
+
+def says_how_to_read(options: Mapping[str, Any]) -> bool:
+    """Whether a campaign's `candidates` say how the columns of the people are read."""
+    return bool(options.keys() - {"when_unsure", "where"})
 
 
 def campaigns_in(book: Book, file: str) -> list[Written]:
@@ -164,12 +186,14 @@ def _one(sheet: Sheet, people: Sheet) -> Written:
         value = _at(cells, names + 1)
         named_at, place = sheet.cell(number, names), sheet.cell(number, names + 1)
         gathered.add(str(name).strip(), named_at, value, place)
+        if is_blank(value) and WHERE.fullmatch(str(name).strip()):
+            gathered.problems.append(Problem(place, str(name).strip(), "nothing", "a value"))
     wishes = wishes_of(gathered.fields.get("candidates", {}))
     try:
         table = people_table(people.rows, people, wishes, wishes.needed)
     except BadInput as error:
         return gathered.written(None, error.problems)
-    return gathered.written(table.people(gathered.key))
+    return gathered.written(table.people(gathered.key, gathered.where))
 
 
 def _rows(sheet: Sheet) -> list[TableRow]:
@@ -201,8 +225,7 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
     first, *others = gathered
     # The people stand in one sheet, so that one campaign says for all how its columns are read.
     said = (campaign.fields.get("candidates", {}) for campaign in gathered)
-    options: Mapping[str, Any] = next((one for one in said if one.keys() - {"when_unsure"}), {})
-    wishes = wishes_of(options)
+    wishes = wishes_of(next(filter(says_how_to_read, said), {}))
     try:
         table = people_table(people.rows, people, wishes, ("campaign", *wishes.needed))
     except BadInput as error:
@@ -229,7 +252,7 @@ def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
 
 def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Written]:
     """Give each campaign its people; a person of no campaign here is a problem, never dropped."""
-    people, problems = table.people_by_campaign()
+    people, problems = table.people_by_campaign({each.key: each.where for each in campaigns})
     nobody = table.nobody()
     written = []
     seen: dict[str, Place] = {}

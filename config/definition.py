@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from config.places import Place
 from config.timetable import Timetable
+from config.where import Selection
 from config.window import Window
 
 
@@ -125,7 +126,8 @@ class Definition:
 
     `problem` is None only for a project that exists and already has its problem. `columns` are
     the headers of a table by the fields that are sent from them. `add_again`: whoever may or may
-    not have been added is added once more, without asking a person.
+    not have been added is added once more, without asking a person. `selection` is what
+    `where` made of the table, None without one.
     """
 
     campaign: str
@@ -138,6 +140,7 @@ class Definition:
     guard: Guard = field(default_factory=Guard)
     columns: Mapping[str, str] = field(default_factory=dict)
     add_again: bool = False
+    selection: Selection | None = field(default=None, compare=False)
 
     @property
     def timezone(self) -> str | None:

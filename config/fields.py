@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, ValidationInfo
 from pydantic import field_validator as validates
 
-from config import cron, email_address, moments, spans
+from config import cron, email_address, moments, spans, where
 from config.invite_fields import GuardFields, InvitesFields
 from config.kinds import (
     ID_WANTED,
@@ -166,9 +166,18 @@ class PeopleFileFields(Fields):
     split_name: bool = Field(
         False, description="true, to split a full name into first and last name, or false"
     )
+    where: dict[str, tuple[str, ...]] | None = Field(None, description=where.WANTED)
     # Taken out before, where it is a list: each person in it is judged by itself.
     people: None = Field(None, description="a list of people")
     when_unsure: str = Field("ask", pattern=rf"^(ask|{ADD_AGAIN})\z", description=UNSURE_WANTED)
+
+    @validates("where", mode="before")
+    @classmethod
+    def _columns_and_values(cls, written: Any) -> dict[str, tuple[str, ...]]:
+        try:
+            return where.read_where(written)
+        except ValueError as error:
+            raise wanted(str(error)) from None
 
 
 class DefinitionFields(Fields):

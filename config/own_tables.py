@@ -20,6 +20,7 @@ from config.headers import Wishes, find_columns, wishes_of
 from config.places import Place, Problem, shown
 from config.sources import TEXT_TABLES, WORKBOOKS, sources_of, suffix_of
 from config.table import ABOVE_AT_MOST, TableRow, header_among, words_in_numbers
+from config.where import Where, conditions, select, where_of
 from config.yaml_file import read_yaml
 
 ONE_TABLE = "candidates"
@@ -42,7 +43,8 @@ class OwnTable:
 class PeopleAt:
     """Where people are: the number of the header's row, and the column (from 0) of each field.
 
-    `doubts` say what keeps people from being told apart, such as two columns of email addresses.
+    `doubts` say what keeps people from being told apart, such as two columns of email addresses, or
+    from being chosen as `where` says. `left_out` are the rows that it leaves out.
     """
 
     file: str
@@ -50,11 +52,12 @@ class PeopleAt:
     header: int
     columns: Mapping[str, int]
     doubts: tuple[str, ...] = ()
+    left_out: frozenset[int] = frozenset()
 
     def people(self) -> Iterator[tuple[int, Mapping[str, str]]]:
-        """Each row below the header with something in a known column, as texts."""
+        """Each row below the header with something in a known column that is kept, as texts."""
         for number, cells in self.table.rows:
-            if number <= self.header:
+            if number <= self.header or number in self.left_out:
                 continue
             fields = {
                 name: str(as_text(cells[column])).strip()
@@ -77,15 +80,18 @@ class Named:
     path: Path
     sheet: str | None = None
     wishes: Wishes = field(default_factory=lambda: Wishes({}))
+    where: Where = field(default_factory=dict)
 
 
-def named_table(file: Path, campaign: Path | None) -> Named | None:
+def named_table(file: Path, campaign: Path | None, key: str | None = None) -> Named | None:
     """Find the table that a file and its definition mean; None where people stand in YAML.
+
+    `key` says which campaign of a workbook is meant, where it has several.
 
     Raises BadInput where a definition cannot be read.
     """
     if campaign is None and suffix_of(file) in WORKBOOKS:
-        return Named(file, wishes=_own_wishes(file))
+        return _own_table(file, key)
     sources = sources_of(file, campaign)
     if sources.error is not None:
         raise sources.error
@@ -95,22 +101,30 @@ def named_table(file: Path, campaign: Path | None) -> Named | None:
     options = document.fields.get("candidates")
     options = options if isinstance(options, Mapping) else {}
     sheet = options.get("sheet")
-    return Named(sources.people.path, sheet if isinstance(sheet, str) else None, wishes_of(options))
+    sheet = sheet if isinstance(sheet, str) else None
+    return Named(sources.people.path, sheet, wishes_of(options), where_of(options))
 
 
-def _own_wishes(file: Path) -> Wishes:
-    """What a workbook's own sheet of campaigns says about the columns of its people."""
+def _own_table(file: Path, key: str | None) -> Named:
+    """What a workbook's own sheet of campaigns says about its people."""
     # Imported here: a definition in YAML needs nothing of workbooks.
-    from config.campaign_sheets import SHEETS, campaigns_in  # noqa: PLC0415
+    from config.campaign_sheets import (  # noqa: PLC0415
+        SHEETS,
+        campaigns_in,
+        says_how_to_read,
+    )
     from config.workbook import read_book  # noqa: PLC0415
 
     try:
         campaigns = campaigns_in(read_book(file_bytes(file), str(file), SHEETS), str(file))
     except BadInput:
-        return Wishes({})  # a table of people only
-    options = (written.fields.get("candidates") for written in campaigns)
-    said = (one for one in options if isinstance(one, Mapping))
-    return wishes_of(next((one for one in said if one.keys() - {"when_unsure"}), {}))
+        return Named(file)  # a table of people only
+    options = {
+        str(written.fields.get("campaign")): written.fields.get("candidates", {})
+        for written in campaigns
+    }
+    wishes = wishes_of(next(filter(says_how_to_read, options.values()), {}))
+    return Named(file, wishes=wishes, where=where_of(options.get(str(key), {})))
 
 
 def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
@@ -168,13 +182,19 @@ def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
         return None
     number, cells = top[at]
     header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
-    below = (row for row in table.rows if row[0] > number)
-    unfit = words_in_numbers(header, named.wishes, lambda: below)
+
+    def below() -> Iterator[TableRow]:
+        return (row for row in table.rows if row[0] > number)
+
+    unfit = words_in_numbers(header, named.wishes, below)
     found = find_columns(header, named.wishes.named, ("email1",), unfit)
     if "email1" not in found.by_field:
         return None
-    doubts = tuple(complaint for complaint in found.complaints if "columns for email1" in complaint)
-    return PeopleAt(str(named.path), table, number, found.by_field, doubts)
+    doubts = [complaint for complaint in found.complaints if "columns for email1" in complaint]
+    meant, mistakes = conditions(named.where, header)
+    doubts += [f"candidates.where.{each.name}: {each.message}" for each in mistakes]
+    left_out = select(meant, below()).left_out if named.where else frozenset()
+    return PeopleAt(str(named.path), table, number, found.by_field, tuple(doubts), left_out)
 
 
 def _rows(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow]:

@@ -9,6 +9,7 @@ from config.errors import BadInput
 from config.headers import wishes_of
 from config.sources import TEXT_TABLES, PeopleFile, suffix_of
 from config.table import people_table
+from config.where import where_of
 from config.written import People
 
 
@@ -21,14 +22,15 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any]) -> People:
     wishes = wishes_of(options)
     key = str(fields.get("campaign", ""))
     if suffix_of(file.path) in TEXT_TABLES:
-        return read_csv(file.data, str(file.path), wishes).people(key)
+        return read_csv(file.data, str(file.path), wishes).people(key, where_of(options))
     # Imported here: a text needs nothing of workbooks.
     from config.people_sheet import people_sheet  # noqa: PLC0415
 
     named = options.get("sheet")
     named = named if isinstance(named, str) and named.strip() else None
     sheet, by_content = people_sheet(file.data, str(file.path), named, wishes)
-    people = people_table(sheet.rows, sheet, wishes, wishes.needed).people(key)
+    table = people_table(sheet.rows, sheet, wishes, wishes.needed)
+    people = table.people(key, where_of(options))
     if by_content:
         found = f"{people.whole}: this sheet is read; no other one has email addresses"
         people = replace(people, notes=(found, *people.notes))

@@ -118,6 +118,10 @@ def _from_yaml(sources: Sources) -> Written:
             problems.extend(error.problems)
     elif people is None:
         problems.extend(_nobody_named(document))
+    elif "where" in (fields.get("candidates") or {}):
+        message = "where chooses among the rows of a file; leave it out beside a list of people"
+        place = document.name(("candidates", "where"))
+        problems.append(Problem(place, "candidates.where", message=message))
     return Written(fields, document, people, tuple(problems))
 
 

@@ -1,11 +1,12 @@
 """People in rows and columns, whatever file the table came from."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Protocol
 
 from config.cells import as_text, as_whole_number, is_blank, is_words
+from config.email_key import email_key
 from config.errors import BadInput
 from config.full_name import split_name
 from config.headers import (
@@ -20,6 +21,7 @@ from config.headers import (
 )
 from config.pace import tell
 from config.places import Place, Problem, Unusable, shown
+from config.where import Selection, Where, conditions, select
 from config.written import People, Row
 
 # A table row: its number in the file (from 1) and its cells.
@@ -84,7 +86,7 @@ class PeopleTable:
     rows: Rows
     grid: Grid
     header: int
-    width: int
+    titles: Sequence[str]
     not_taken: tuple[str, ...] = ()
 
     @property
@@ -92,38 +94,98 @@ class PeopleTable:
         first = self.grid.row(1)
         return Place(first.file, sheet=first.sheet)
 
-    def people(self, campaign: str) -> People:
-        """Answer everybody in the table; a person of another campaign in it is a problem."""
-        places = TablePlaces(self.grid, self.columns.by_field)
-        rows = self._people_of(campaign, places)
-        return People(rows, places, self._whole, self._notes(), self._sent_from())
+    def people(self, campaign: str, where: Where) -> People:
+        """Answer everybody whom `where` keeps; a person of another campaign is a problem."""
+        selection = self._selection(where, self._filled())
+        rows = self._people_of(campaign, self._places, selection)
+        return self._with_rows(rows, selection)
 
-    def people_by_campaign(self) -> tuple[dict[str, People], list[Problem]]:
-        """Answer the people by what their `campaign` column says, and the rows that say nothing."""
+    def people_by_campaign(
+        self, wheres: Mapping[str, Where]
+    ) -> tuple[dict[str, People], list[Problem]]:
+        """Answer the people by what their `campaign` column says, and the rows that say nothing.
+
+        `wheres` say by campaign whom it keeps.
+        """
         rows: dict[str, list[Row | Problem]] = {}
         problems = []
-        places = TablePlaces(self.grid, self.columns.by_field)
-        for row in self._people():
+        selections = self._selections(wheres)
+        every = (each.left_out for each in selections.values() if each)
+        for row in self._people(frozenset().union(*every)):
             if isinstance(row, Problem):
                 problems.append(row)
             elif "campaign" not in row.fields:
-                place = places.value(row.number, "campaign")
+                place = self._places.value(row.number, "campaign")
                 problems.append(Problem(place, "campaign", "nothing", "the key of a campaign"))
             else:
                 fields = dict(row.fields)
                 key = str(fields.pop("campaign")).strip()
                 rows.setdefault(key, []).append(replace(row, fields=fields))
-        notes, columns = self._notes(), self._sent_from()
+        keys = rows.keys() | selections.keys()
         return {
-            key: People(some, places, self._whole, notes, columns) for key, some in rows.items()
+            key: self._with_rows(rows.get(key, ()), selections.get(key)) for key in keys
         }, problems
 
     def nobody(self) -> People:
         """Answer what a campaign without people in the table has."""
-        return People((), TablePlaces(self.grid, self.columns.by_field))
+        return People((), self._places)
 
-    def _people_of(self, campaign: str, places: TablePlaces) -> Iterator[Row | Problem]:
-        for row in self._people():
+    @property
+    def _places(self) -> TablePlaces:
+        return TablePlaces(self.grid, self.columns.by_field)
+
+    def _with_rows(self, rows: Iterable[Row | Problem], selection: Selection | None) -> People:
+        people = People(rows, self._places, self._whole, self._notes(), self._sent_from())
+        if selection is None:
+            return people
+        if selection.mistakes:
+            rows = ()
+        elif selection.unclear:
+            rows = chain(self._unclear(selection), rows)
+        outside = frozenset(self._keys(selection.left_out))
+        return replace(people, rows=rows, selection=selection, left_out=outside)
+
+    def _selection(self, where: Where, rows: Iterable[TableRow]) -> Selection | None:
+        if not where:
+            return None
+        meant, mistakes = conditions(where, self.titles)
+        return Selection(0, frozenset(), (), mistakes) if mistakes else select(meant, rows)
+
+    def _selections(self, wheres: Mapping[str, Where]) -> dict[str, Selection | None]:
+        """Sift the rows of each campaign that has a `where`."""
+        column = self.columns.by_field["campaign"]
+        rows: dict[str, list[TableRow]] = {key: [] for key, where in wheres.items() if where}
+        for number, cells in self._filled() if rows else ():
+            key = str(as_text(cells[column])).strip() if column < len(cells) else ""
+            if key in rows:
+                rows[key].append((number, cells))
+        return {key: self._selection(wheres[key], each) for key, each in rows.items()}
+
+    def _filled(self) -> Iterator[TableRow]:
+        """Go through the rows with something in a known column."""
+        columns = self.columns.by_field.values()
+        for row in self.rows():
+            if not isinstance(row, Problem):
+                width = len(row[1])
+                if any(column < width and not is_blank(row[1][column]) for column in columns):
+                    yield row
+
+    def _keys(self, numbers: frozenset[int]) -> Iterator[str]:
+        column = self.columns.by_field["email1"]
+        for number, cells in self._filled() if numbers else ():
+            if number in numbers and column < len(cells):
+                yield email_key(str(cells[column]))
+
+    def _unclear(self, selection: Selection) -> Iterator[Problem]:
+        for number, column, text in selection.unclear:
+            name = self.titles[column].strip()
+            wanted = f"a value, for where compares {name}"
+            yield Problem(self.grid.cell(number, column), "candidates.where", text, wanted)
+
+    def _people_of(
+        self, campaign: str, places: TablePlaces, selection: Selection | None
+    ) -> Iterator[Row | Problem]:
+        for row in self._people(selection.left_out if selection else frozenset()):
             if isinstance(row, Problem) or "campaign" not in row.fields:
                 yield row
                 continue
@@ -162,7 +224,7 @@ class PeopleTable:
             if (name := names.get(field) or (names.get(FULL_NAME) if "_name" in field else None))
         }
 
-    def _people(self) -> Iterator[Row | Problem]:
+    def _people(self, left_out: frozenset[int]) -> Iterator[Row | Problem]:
         by_field = [
             (field, column, as_whole_number if field == "stage_id" else as_text)
             for field, column in self.columns.by_field.items()
@@ -173,9 +235,11 @@ class PeopleTable:
                 yield row
                 continue
             number, cells = row
-            width = len(cells)
-            if width > self.width and (problem := self.grid.misfit(number, cells, self.width)):
+            width, titles = len(cells), len(self.titles)
+            if width > titles and (problem := self.grid.misfit(number, cells, titles)):
                 yield problem
+                continue
+            if number in left_out:
                 continue
             fields = {
                 field: read(cells[column])
@@ -238,7 +302,7 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
         f"e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
         for column, (row, cell) in unfit.items()
     )
-    return PeopleTable(columns, below, grid, number, len(header), not_taken)
+    return PeopleTable(columns, below, grid, number, header, not_taken)
 
 
 def words_in_numbers(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from config.places import Place, Problem
+from config.where import Selection
 
 # The way to a piece of a definition, as in ("project", "starttime").
 Location = tuple[str | int, ...]
@@ -52,7 +53,8 @@ class People:
     """The people of one campaign, row by row; a row that cannot be read is a Problem instead.
 
     `whole` is the table they stand in, None for people written in the definition itself; `columns`
-    are its headers, by the fields that are sent from them.
+    are its headers, by the fields that are sent from them. `selection` is what `where` made of the
+    table, and `left_out` are the email keys of those whom it left out.
     """
 
     rows: Iterable[Row | Problem]
@@ -60,6 +62,8 @@ class People:
     whole: Place | None = None
     notes: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
+    selection: Selection | None = None
+    left_out: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ TAG = "tag:yaml.org,2002:"
 TEXT_TAGS = {TAG + "str", TAG + "timestamp", TAG + "merge", TAG + "value"}
 # `Null` with a capital may be somebody's name.
 NOTHING = {"", "~", "null"}
-MAY_BE_NULL = {("candidates", "columns")}
 
 
 def read_yaml(data: bytes, file: str) -> "YamlDocument":
@@ -63,10 +62,7 @@ class YamlDocument:
         return self._scalar(node, location)
 
     def _mapping(self, node: MappingNode, location: Location) -> dict[str, Any]:
-        """Answer a mapping without its empty fields, which count as left out.
-
-        A null that is written says something where a column can be.
-        """
+        """Answer a mapping without its empty fields, which count as left out."""
         plain: dict[str, Any] = {}
         first: dict[str, Node] = {}
         for name, value in node.value:
@@ -81,7 +77,7 @@ class YamlDocument:
                 continue
             first[key] = name
             content = self._plain(value, here)
-            if content is not None or (location in MAY_BE_NULL and not _unwritten(value)):
+            if content is not None or _says_something(here, value):
                 plain[key] = content
         return plain
 
@@ -102,6 +98,13 @@ class YamlDocument:
         field = ".".join(str(step) for step in location if isinstance(step, str))
         field = field.removeprefix("candidates.").removeprefix("people.")
         self.problems.append(Problem(place_of(self._file, node), field or None, message=message))
+
+
+def _says_something(location: Location, nothing: Node) -> bool:
+    """A null that is written says that a field has no column; an empty `where` is a mistake."""
+    if location[:-1] == ("candidates", "columns"):
+        return not _unwritten(nothing)
+    return location[:2] == ("candidates", "where")
 
 
 def _unwritten(node: Node) -> bool:

@@ -1,6 +1,6 @@
 """`campaign check`: is what was written usable?"""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -69,12 +69,13 @@ def check(
 
 
 def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
-    from config import leaving
+    from config import leaving, where
 
     campaigns = [
         {
             "campaign": definition.campaign,
             "candidates": len(definition.candidates),
+            "where": where.as_json(definition.selection),
             "sent": leaving.as_json(definition),
         }
         for definition in reading.definitions
@@ -97,6 +98,7 @@ def _lines(definition: "Definition") -> list[str]:
         f"  project     {project_in_words(definition)}",
         f"  problem     {problem_in_words(definition)}",
         f"  candidates  {people} {invites}",
+        *(f"  {word:<11} {line}" for word, line in kept_in_words(definition)),
         f"  sent        {sent_in_words(definition)}",
         *(f"  {word:<11} {said}" for word, said in rules),
     ]
@@ -108,6 +110,15 @@ def notes_of(reading: "Reading", definitions: "Iterable[Definition]") -> tuple[s
 
     about = (note for definition in definitions for note in notes(definition))
     return (*reading.notes, *dict.fromkeys(about))
+
+
+def kept_in_words(definition: "Definition") -> Iterator[tuple[str, str]]:
+    """Say how many rows of the table `where` kept and left out."""
+    from config import where
+
+    if definition.selection is not None:
+        for number, line in enumerate(where.in_words(definition.selection)):
+            yield "where" if number == 0 else "", line
 
 
 def sent_in_words(definition: "Definition") -> str:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, as_typed
-from flows.cli.check import notes_of, problem_in_words, project_in_words, sent_in_words
+from flows.cli.check import (
+    kept_in_words,
+    notes_of,
+    problem_in_words,
+    project_in_words,
+    sent_in_words,
+)
 from flows.cli.complaints import doubtful
 from flows.cli.speech import answering, command, complain, counted, print_json, say
 
@@ -65,11 +71,15 @@ def plan(
 def _answer(
     reading: "Reading", definitions: "list[Definition]", forecasts: "list[Forecast]"
 ) -> dict[str, Any]:
-    from config import leaving
+    from config import leaving, where
 
     return {
         "campaigns": [
-            seen.as_json() | {"sent": leaving.as_json(definition)}
+            seen.as_json()
+            | {
+                "sent": leaving.as_json(definition),
+                "where": where.as_json(definition.selection),
+            }
             for definition, seen in zip(definitions, forecasts, strict=True)
         ],
         "warnings": [warning.as_json() for warning in reading.warnings],
@@ -158,6 +168,7 @@ def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str
         yield (
             ("look at", seen.problem_doubt) if seen.problem_doubt else ("looked", str(seen.looked))
         )
+    yield from kept_in_words(definition)
     if seen.add:
         people, requests = counted(seen.add, "candidate"), counted(seen.requests, "request")
         yield "add", f"{people} in {requests}"

@@ -86,7 +86,8 @@ def write_back(
         more = _write_anew(into, output, [told if t is people.table else t for t in tables])
     lines = [_counted(results.values(), campaign, output), *more]
     if missing := len(absent(people, campaign.key, known.results)):
-        lines.append(f"{counted(missing, 'candidate')} of {campaign.key} in no row of {into}")
+        kept = " that where keeps" if named.where else ""
+        lines.append(f"{counted(missing, 'candidate')} of {campaign.key} in no row of {into}{kept}")
     return lines
 
 
@@ -126,7 +127,7 @@ def _named(into: Path, definition: Path | None, campaign: "Campaign") -> "Named"
     definition = definition or _last_definition(campaign)
     if definition is None and into.suffix.lower() in TEXTS:
         return Named(into)
-    return named_table(into, definition) or Named(into)
+    return named_table(into, definition, campaign.key) or Named(into)
 
 
 def _last_definition(campaign: "Campaign") -> Path | None:
