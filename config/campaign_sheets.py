@@ -71,6 +71,7 @@ FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
     (("schedule", "every"), as_text, ("schedule.every", "every")),
     (("schedule", "timezone"), as_text, ("schedule.timezone",)),
     (("candidates", "split_name"), as_yes_or_no, ("candidates.split_name", "split_name")),
+    (("candidates", "several"), as_text, ("candidates.several", "several")),
     (("candidates", "when_unsure"), as_text, ("candidates.when_unsure", "when_unsure")),
     *(
         (("candidates", "columns", field), _as_header, (f"columns.{field}",))

@@ -6,15 +6,19 @@ from functools import lru_cache
 
 from email_validator import EmailNotValidError, validate_email
 
+from config.address_cells import addresses_in
+
 WANTED = "an email address"
 LONGEST = 254
 LONGEST_LOCAL = 64
+LONGEST_LIST = 1_000
 
 # Letters and marks that show nothing (Unicode's Default_Ignorable_Code_Point) and that the library
 # lets pass; spaces without width and direction marks it refuses by name itself.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
+_LISTED = re.compile(r"@.*[\s,;|<].*@", re.DOTALL)
 _BRACKETS = re.compile(r"<([^<>]*)>?\s*$")
 # Nearly every address: nothing can be wrong with it but its domain, which many people share.
 _PLAIN = re.compile(r"[A-Z0-9_+-]+(?:\.[A-Z0-9_+-]+)*@(?!.*xn--)([A-Z0-9.-]+)", re.ASCII | re.I)
@@ -34,6 +38,12 @@ def email_address(typed: str) -> str:
     if unseen := _UNSEEN.search(address):
         name = unicodedata.name(unseen[0], f"U+{ord(unseen[0]):04X}")
         raise NotAnEmail(f"{WANTED} without the invisible {name} in it")
+    listed = _LISTED.search(address) and len(address) <= LONGEST_LIST
+    if listed and len(several := addresses_in(address)) > 1:
+        raise NotAnEmail(
+            f"{WANTED}, not {len(several)}: keep the one that the person logs in with; with  "
+            "several: first  under candidates, the first of each cell counts"
+        )
     if "<" in address:
         inside = _BRACKETS.search(address)
         hint = f", only what stands between < and >: {inside[1].strip()}" if inside else ""

@@ -166,6 +166,9 @@ class PeopleFileFields(Fields):
     split_name: bool = Field(
         False, description="true, to split a full name into first and last name, or false"
     )
+    several: str | None = Field(
+        None, pattern=r"^first\z", description="first, or nothing: several addresses are a mistake"
+    )
     where: dict[str, tuple[str, ...]] | None = Field(None, description=where.WANTED)
     # Taken out before, where it is a list: each person in it is judged by itself.
     people: None = Field(None, description="a list of people")

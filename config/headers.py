@@ -93,6 +93,7 @@ class Wishes:
 
     named: Mapping[str, str | None]
     split_name: bool = False
+    first_address: bool = False
 
     @property
     def needed(self) -> tuple[str, ...]:
@@ -106,7 +107,8 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
     columns = columns if isinstance(columns, Mapping) else {}
     named = {field: header for field, header in columns.items() if isinstance(header, str | None)}
     # Whoever says which column holds full names wants them split.
-    return Wishes(named, options.get("split_name") is True or bool(named.get(FULL_NAME)))
+    split_name = options.get("split_name") is True or bool(named.get(FULL_NAME))
+    return Wishes(named, split_name, options.get("several") == "first")
 
 
 @dataclass(frozen=True, slots=True)

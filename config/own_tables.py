@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from config.address_cells import plain_address
 from config.cells import as_text, is_blank
 from config.csv_file import ENCODINGS, delimiter_of
 from config.errors import BadInput
@@ -53,6 +54,7 @@ class PeopleAt:
     columns: Mapping[str, int]
     doubts: tuple[str, ...] = ()
     left_out: frozenset[int] = frozenset()
+    first_address: bool = False
 
     def people(self) -> Iterator[tuple[int, Mapping[str, str]]]:
         """Each row below the header with something in a known column that is kept, as texts."""
@@ -64,6 +66,8 @@ class PeopleAt:
                 for name, column in self.columns.items()
                 if column < len(cells) and not is_blank(cells[column])
             }
+            if "email1" in fields:
+                fields["email1"] = plain_address(fields["email1"], first=self.first_address)
             if fields:
                 yield number, fields
 
@@ -194,7 +198,15 @@ def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
     meant, mistakes = conditions(named.where, header)
     doubts += [f"candidates.where.{each.name}: {each.message}" for each in mistakes]
     left_out = select(meant, below()).left_out if named.where else frozenset()
-    return PeopleAt(str(named.path), table, number, found.by_field, tuple(doubts), left_out)
+    return PeopleAt(
+        str(named.path),
+        table,
+        number,
+        found.by_field,
+        tuple(doubts),
+        left_out,
+        named.wishes.first_address,
+    )
 
 
 def _rows(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Protocol
 
+from config.address_cells import plain_address
 from config.cells import as_text, as_whole_number, is_blank, is_words
 from config.email_key import email_key
 from config.errors import BadInput
@@ -87,6 +88,7 @@ class PeopleTable:
     grid: Grid
     header: int
     titles: Sequence[str]
+    wishes: Wishes
     not_taken: tuple[str, ...] = ()
 
     @property
@@ -174,7 +176,13 @@ class PeopleTable:
         column = self.columns.by_field["email1"]
         for number, cells in self._filled() if numbers else ():
             if number in numbers and column < len(cells):
-                yield email_key(str(cells[column]))
+                yield email_key(str(self._address(cells[column])))
+
+    def _address(self, cell: Any) -> Any:
+        text = as_text(cell)
+        if not isinstance(text, str):
+            return text
+        return plain_address(text, first=self.wishes.first_address)
 
     def _unclear(self, selection: Selection) -> Iterator[Problem]:
         for number, column, text in selection.unclear:
@@ -225,8 +233,9 @@ class PeopleTable:
         }
 
     def _people(self, left_out: frozenset[int]) -> Iterator[Row | Problem]:
+        readers = {"stage_id": as_whole_number, "email1": self._address}
         by_field = [
-            (field, column, as_whole_number if field == "stage_id" else as_text)
+            (field, column, readers.get(field, as_text))
             for field, column in self.columns.by_field.items()
         ]
         people, hidden = 0, self.grid.hidden
@@ -302,7 +311,7 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
         f"e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
         for column, (row, cell) in unfit.items()
     )
-    return PeopleTable(columns, below, grid, number, header, not_taken)
+    return PeopleTable(columns, below, grid, number, header, wishes, not_taken)
 
 
 def words_in_numbers(

@@ -7,6 +7,7 @@ import yaml_definition as sample
 from hypothesis import given
 from hypothesis import strategies as st
 
+from config.address_cells import plain_address
 from config.cells import as_text, as_whole_number, as_yes_or_no
 from config.definition import Candidate
 from config.errors import BadInput
@@ -220,6 +221,60 @@ def test_a_needed_field_without_a_column_is_a_mistake_and_says_why() -> None:
     Path("campaign.yaml").write_text(text)
     (said,) = complaints(HEADER + ADA)
     assert said.startswith("people.csv:1: no column for first_name, as columns says; found")
+
+
+@pytest.mark.parametrize(
+    ("cell", "address"),
+    [
+        ("Ada Lovelace <ada@x.org>", "ada@x.org"),
+        ('"Lovelace, Ada" < Ada@x.org >', "Ada@x.org"),
+        ("mailto:ada@x.org", "ada@x.org"),
+        ("MailTo:ada%2Btest@x.org?subject=Hi", "ada+test@x.org"),
+        ("<mailto:ada@x.org>", "ada@x.org"),
+        ("ada@x.org <ada@x.org>", "ada@x.org"),
+        ("ada@x.org; ada@x.org", "ada@x.org"),
+        ("ada@x.org; ADA@x.org", None),
+    ],
+)
+def test_an_address_is_found_in_what_is_written_around_it(cell: str, address: str | None) -> None:
+    """As mail programs write it; what was typed twice in different letters is no other address."""
+    quoted = '"' + cell.replace('"', '""') + '"'
+    table = f"{HEADER}Ada,Lovelace,{quoted}\n"
+    if address is None:
+        assert "found" in complaints(table)[0]
+    else:
+        assert [person.email1 for person in people(table)] == [address]
+
+
+LISTS = ["a@x.org, b@y.org", "a@x.org;b@y.org", "A <a@x.org>, B <b@y.org>", "a@x.org\nb@y.org"]
+
+
+@pytest.mark.parametrize("cell", [*LISTS, "a@x.org (work) | b@y.org (home)", "b@y.org <a@x.org>"])
+def test_several_addresses_in_a_cell_are_a_mistake_or_the_first_counts(cell: str) -> None:
+    """As the definition says: nobody guesses which one a candidate logs in with."""
+    table = f'{HEADER}Ada,Lovelace,"{cell}"\n'
+    [said] = complaints(table)
+    assert said.startswith("people.csv:2, email1: found ")
+    assert "wanted an email address, not 2: keep the one that the person logs in with" in said
+    Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: first}\n")
+    [ada] = people(table)
+    assert ada.email1 == ("b@y.org" if cell.startswith("b") else "a@x.org")
+    Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: last}\n")
+    with pytest.raises(BadInput, match="problem") as raised:
+        read(table)
+    assert 'candidates.several: found "last", wanted first' in str(raised.value.problems[0])
+
+
+ADDRESS = st.from_regex(r"[a-z]{1,4}@[a-z]{1,3}\.(org|com)", fullmatch=True)
+
+
+@given(st.lists(ADDRESS, min_size=1, max_size=4), st.sampled_from([", ", ";", "\n", " | ", " "]))
+def test_the_first_of_several_is_one_of_them(addresses: list[str], between: str) -> None:
+    """One address typed again and again is one; of different ones the first, or none at all."""
+    cell = between.join(addresses)
+    assert plain_address(cell, first=True) == addresses[0]
+    plain = plain_address(cell, first=False)
+    assert plain == (cell if len(set(addresses)) > 1 else addresses[0])
 
 
 def test_people_of_another_campaign_are_refused() -> None:

@@ -222,6 +222,15 @@ def test_words_under_stage_are_shown_by_their_cell() -> None:
     assert reading.notes == ("people.xlsx, Candidates: columns not used, never sent: Stage",)
 
 
+def test_a_campaign_sheet_says_that_the_first_of_several_addresses_counts() -> None:
+    """A row of its own, as in a definition."""
+    several = [*ADA[:2], "ada@x.org; lovelace@x.org", 3]
+    fields = [*CAMPAIGN, ["candidates.several", "first"]]
+    assert keys(read_campaigns(book(campaign=fields, candidates=[HEADER, several]))) == {
+        "a": ["ada@x.org"]
+    }
+
+
 def test_blank_sheets_and_pivots_are_not_in_the_way() -> None:
     """The only sheet with email addresses is meant, and it is said that it was found so."""
     definition = Path("campaign.yaml")

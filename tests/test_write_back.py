@@ -13,7 +13,7 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.headers import Wishes
+from config.headers import Wishes, wishes_of
 from config.own_tables import Named, OwnTable, PeopleAt, named_table, own_tables, people_at
 from data.exports import RESULT_COLUMNS, Result
 from data.writing_back import (
@@ -159,6 +159,19 @@ def test_a_column_of_ones_own_is_never_written_over(tmp_path: Path) -> None:
     sheet = into(write_book(tmp_path / "people.xlsx", {"people": rows}))["people"]
     ours = [5001, f"{URL}5001", "invited", None]
     assert [cell.value for cell in sheet[2]] == ["hired", "new", "ada@example.com", *ours]
+
+
+def test_an_address_is_found_as_the_reader_finds_it(tmp_path: Path) -> None:
+    """In what a mail program writes around it; the first of several only where that is said."""
+    rows = [("email",), ("Ada <ada@example.com>",), ("bob@example.com, cy@example.com",)]
+    path = write_book(tmp_path / "people.xlsx", {"people": rows})
+    _, _, people = read(path)
+    status = [result.status for result in results_by_row(people, "backend", KNOWN).values()]
+    assert status == ["invited", "not in the campaign"]
+    wishes = wishes_of({"several": "first"})
+    _, _, people = read(path, Named(path, wishes=wishes))
+    status = [result.status for result in results_by_row(people, "backend", KNOWN).values()]
+    assert status == ["invited", "refused"]
 
 
 def test_people_of_another_campaign_are_left_alone(tmp_path: Path) -> None:
