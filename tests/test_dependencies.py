@@ -28,10 +28,10 @@ NOT_IMPORTED = {
     "openpyxl": "with it pandas reads workbooks; nothing does yet",
     "django-static-ace-builds": "files, which sandbox/editor.py serves",
 }
-# Nothing promises that the next version of these does as we rely on.
+# Nothing promises that the next version of these does as we rely on: tests/test_relied_on.py
 RELIED_ON = {
     *("prefect", "fastapi", "uvicorn", "ruamel-yaml", "h11", "httpx", "sqlalchemy", "sqlmodel"),
-    *("python-calamine", "python-dotenv", "click"),
+    *("python-calamine", "python-dotenv", "click", "stamina", "alembic"),
 }
 
 

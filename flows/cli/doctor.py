@@ -221,7 +221,6 @@ def _written_by_another() -> "Path | None":
     from contextlib import closing
     from pathlib import Path
 
-    from prefect.server.database import _migrations
     from prefect.settings import get_current_settings
     from sqlalchemy.engine import make_url
 
@@ -235,8 +234,20 @@ def _written_by_another() -> "Path | None":
             [(revision,)] = database.execute("SELECT version_num FROM alembic_version")
     except (sqlite3.Error, ValueError):
         return None  # a server that begins there makes its tables
+    return None if installed(revision) else file
+
+
+def installed(revision: str) -> bool:
+    """Say whether the Prefect that is installed knows this version of its tables."""
+    import re
+    from pathlib import Path
+
+    from prefect.server.database import _migrations
+
+    # In the file itself: not every file's name has it.
+    bears = re.compile(rf"^revision\b.*[\"']{re.escape(revision)}[\"']", re.MULTILINE)
     versions = Path(next(iter(_migrations.__path__))) / "versions" / "sqlite"
-    return None if any(versions.glob(f"*_{revision}_*.py")) else file
+    return any(bears.search(file.read_text("utf-8")) for file in versions.glob("*.py"))
 
 
 def _secrets() -> "Iterator[Finding]":
