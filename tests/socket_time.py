@@ -48,11 +48,14 @@ class SocketLoop(VirtualLoop):
 
 
 def in_socket_time(history: Coroutine[Any, Any, T]) -> T:
-    """Let something happen in such a loop, to its end."""
-    loop = SocketLoop()
+    """Let something happen in such a loop, to its end; nothing may be thrown about in it."""
+    loop, thrown = SocketLoop(), list[dict[str, Any]]()
+    loop.set_exception_handler(lambda _, what: thrown.append(what))
     asyncio.set_event_loop(loop)
     try:
-        return loop.run_until_complete(history)
+        result = loop.run_until_complete(history)
     finally:
         asyncio.set_event_loop(None)
         loop.close()
+    assert not thrown, thrown
+    return result

@@ -18,7 +18,6 @@ class Tally:
     unsure: int = 0
     settled: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
-    endings: Counter[str] = field(default_factory=Counter)
     broken: dict[int, str] = field(default_factory=dict)
 
     def add(self, other: "Tally") -> None:
@@ -26,7 +25,6 @@ class Tally:
         for name in ("campaigns", "alone", "runs", "requests", "faults", "unsure", "settled"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.kinds += other.kinds
-        self.endings += other.endings
         self.broken |= other.broken
 
     def hears(self, service: FaultingService) -> None:
