@@ -75,10 +75,11 @@ def build(written: Written) -> Built:
         problems.extend(without_an_end(head, written.places))
     stage_id = head.stage_id if head else 1
     candidates: tuple[Candidate, ...] = ()
+    repeated = 0
     if written.people is not None:
         before = len(problems)
         problems.extend(_about_where(written, written.people))
-        candidates = judge_people(written.people, stage_id, problems, warnings)
+        candidates, repeated = judge_people(written.people, stage_id, problems, warnings)
         if not candidates and len(problems) == before:
             place = written.people.whole or written.places.value(("candidates",))
             problems.append(Problem(place, "candidates", "no candidates", "at least one"))
@@ -88,9 +89,10 @@ def build(written: Written) -> Built:
         problems.extend(_pilot_outside(email1, candidates, written, written.people))
         if problems:
             return Built(None, problems, warnings)
+    counted = len(candidates) + repeated, len(candidates)
     candidates = _with_pilot(head, candidates, written)
     warnings.extend(outside_the_project(head, written.places))
-    return Built(_definition(head, candidates, written), [], warnings)
+    return Built(_definition(head, candidates, counted, written), [], warnings)
 
 
 def _about_where(written: Written, people: People) -> Iterator[Problem]:
@@ -171,7 +173,10 @@ def _with_pilot(
 
 
 def _definition(
-    head: DefinitionFields, candidates: tuple[Candidate, ...], written: Written
+    head: DefinitionFields,
+    candidates: tuple[Candidate, ...],
+    counted: tuple[int, int],
+    written: Written,
 ) -> Definition:
     project, problem, invites = head.project, head.problem, head.invites
     where = written.places.value
@@ -199,6 +204,8 @@ def _definition(
         schedule=_schedule(head.schedule, project.timezone),
         guard=Guard(head.guard.removed if head.guard else None),
         columns=written.people.columns if written.people else {},
+        rows=counted[0],
+        people=counted[1],
         selection=written.people.selection if written.people else None,
         add_again=head.candidates is not None and head.candidates.when_unsure == ADD_AGAIN,
     )

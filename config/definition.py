@@ -127,7 +127,8 @@ class Definition:
     `problem` is None only for a project that exists and already has its problem. `columns` are
     the headers of a table by the fields that are sent from them. `add_again`: whoever may or may
     not have been added is added once more, without asking a person. `selection` is what
-    `where` made of the table, None without one.
+    `where` made of the table, None without one. `rows` is how many rows were read, and `people`
+    how many people they are.
     """
 
     campaign: str
@@ -140,6 +141,8 @@ class Definition:
     guard: Guard = field(default_factory=Guard)
     columns: Mapping[str, str] = field(default_factory=dict)
     add_again: bool = False
+    rows: int = field(default=0, compare=False)
+    people: int = field(default=0, compare=False)
     selection: Selection | None = field(default=None, compare=False)
 
     @property

@@ -1,6 +1,7 @@
 """The people of a campaign, judged one by one and beside each other."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from sys import intern
 from unicodedata import normalize
 
@@ -10,18 +11,26 @@ from config.definition import Candidate
 from config.email_doubts import doubts, mailbox
 from config.email_key import email_key
 from config.fields import CandidateFields
+from config.leaving import FIELDS
 from config.name_doubts import may_be_spoilt, name_doubts
 from config.places import Place, Problem, shown
 from config.wording import complaint, unknown_field
 from config.written import People, Row
 
+# What is sent of a person (interface 4.5), and the zone that says when.
+MEANT = (*FIELDS, "timezone")
+
 
 def judge_people(
     people: People, stage_id: int, problems: list[Problem], warnings: list[Problem]
-) -> tuple[Candidate, ...]:
-    """Judge the people; `stage_id` is what a person without one gets."""
+) -> tuple[tuple[Candidate, ...], int]:
+    """Judge the people; `stage_id` is what a person without one gets.
+
+    Answers them, and how many rows of a table say the same of somebody as an earlier row.
+    """
     candidates: list[Candidate] = []
-    seen: dict[str, Place] = {}
+    repeated = 0
+    seen: dict[str, int] = {}
     folded: dict[str, str] = {}
     labelled: list[str] = []
     for row in people.rows:
@@ -35,14 +44,22 @@ def judge_people(
             continue
         key = email_key(fields.email1)
         place = people.places.row(row.number)
-        if (first := seen.setdefault(key, place)) is not place:
-            there = people.places.value(row.number, "email1")
+        candidate = _candidate(fields, key, place, stage_id, row.hidden)
+        if (at := seen.setdefault(key, len(candidates))) < len(candidates):
+            first = candidates[at]
+            # Exports have a row for each application; a list in a definition has none twice.
+            differing = _differing(first, candidate) if people.whole else None
+            if differing == []:
+                repeated += 1
+                candidates[at] = replace(first, hidden=first.hidden and row.hidden)
+                continue
             alike = _alike(fields.email1, folded.get(key, key))
-            problems.append(_again(fields.email1, there, first, alike))
+            there = people.places.value(row.number, "email1")
+            problems.append(_again(fields.email1, there, first.place, differing or [], alike))
             continue
         if not fields.email1.isascii():
             folded[key] = fields.email1
-        candidates.append(_candidate(fields, key, place, stage_id, row.hidden))
+        candidates.append(candidate)
         if row.remark:
             named = people.places.value(row.number, "first_name")
             cause = "a full name of several words"
@@ -54,13 +71,22 @@ def judge_people(
             warnings.extend(_about_names(fields, row, people))
         if mailbox(key) != key:
             labelled.append(key)
-    warnings.extend(_one_mailbox(labelled, seen))
-    return tuple(candidates)
+    if labelled:
+        places = {candidate.key: candidate.place for candidate in candidates}
+        warnings.extend(_one_mailbox(labelled, places))
+    return tuple(candidates), repeated
 
 
-def _again(typed: str, place: Place, first: Place, alike: bool) -> Problem:
+def _differing(first: Candidate, again: Candidate) -> list[str]:
+    """Name the fields in which two rows of one person differ, those that change what is sent."""
+    return [name for name in MEANT if getattr(first, name) != getattr(again, name)]
+
+
+def _again(typed: str, place: Place, first: Place, differing: list[str], alike: bool) -> Problem:
     """Complain about a second row for one person; `alike` says that only folding made it so."""
     said = f"found {shown(typed)}, the same person as {first}"
+    if others := ", ".join(name for name in differing if name != "email1"):
+        said += f", with another {others}"
     if alike:
         said += (
             " but for letters that count as one, such as ß and ss; if they are two people, "

@@ -96,7 +96,7 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
         (ADA, ":1: no column for first_name"),
         (HEADER, ", candidates: found no candidates, wanted at least one"),
         (HEADER + "A,,a@example.com\n", ":2, last_name: found nothing, wanted a last name"),
-        (HEADER + ADA + ADA, ":3, email1: found"),
+        (HEADER + ADA + ADA.replace("Ada", "Eda"), ":3, email1: found"),
         (
             HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
             ':3, email1: found "STRASSE@example.com", the same person as people.csv:2 but for '
@@ -126,7 +126,7 @@ def test_a_duplicate_names_both_lines() -> None:
     """One address, one invitation."""
     (said,) = complaints(HEADER + ADA + ADA.upper())
     assert said.startswith("people.csv:3, email1:")
-    assert said.endswith("the same person as people.csv:2")
+    assert said.endswith("the same person as people.csv:2, with another first_name, last_name")
 
 
 def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
@@ -275,6 +275,33 @@ def test_the_first_of_several_is_one_of_them(addresses: list[str], between: str)
     assert plain_address(cell, first=True) == addresses[0]
     plain = plain_address(cell, first=False)
     assert plain == (cell if len(set(addresses)) > 1 else addresses[0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["", "x", "y"])), min_size=1))
+def test_rows_that_say_the_same_are_one_person(rows: list[tuple[int, str]]) -> None:
+    """One row for each application; what is not sent may differ, what is sent may not."""
+    lines = [f"P,Q,p{who}@x.org,{source},{at}" for at, (who, source) in enumerate(rows)]
+    table = "first_name,last_name,email1,source,Applied\n" + "\n".join(lines) + "\n"
+    first: dict[int, int] = {}
+    for at, (who, _) in enumerate(rows):
+        first.setdefault(who, at)
+    wrong = [at for at, (who, source) in enumerate(rows) if rows[first[who]][1] != source]
+    if wrong:
+        assert complaints(table) == [
+            f'people.csv:{at + 2}, email1: found "p{rows[at][0]}@x.org", the same person as '
+            f"people.csv:{first[rows[at][0]] + 2}, with another source"
+            for at in wrong
+        ]
+        return
+    [definition] = read(table).definitions
+    assert [person.email1 for person in definition.candidates] == [f"p{n}@x.org" for n in first]
+    assert (definition.rows, definition.people) == (len(rows), len(first))
+
+
+def test_capitals_make_another_address_to_log_in_with() -> None:
+    """One person at two spellings: nobody guesses which one is sent (interface 4.7)."""
+    [said] = complaints(HEADER + ADA + ADA.replace("ada@", "Ada@"))
+    assert said.startswith('people.csv:3, email1: found "Ada@example.com", the same person')
 
 
 def test_people_of_another_campaign_are_refused() -> None:

@@ -103,7 +103,7 @@ def test_mistakes_are_told_at_their_cells() -> None:
         [None, "#N/A", "B", "c@example.com"],
         [None, "A", "=1+1", "d@example.com"],
         [None, *ADA],
-        [None, *ADA],
+        [None, *ADA[:3], 4],
     ]
     assert complaints(book(campaign=CAMPAIGN, Candidates=people)) == [
         'people.xlsx, Candidates!D3, email1: found "ana@", wanted an email address '
@@ -113,7 +113,7 @@ def test_mistakes_are_told_at_their_cells() -> None:
         "people.xlsx, Candidates!C6, last_name: found a formula without its result "
         "(a spreadsheet program stores it on saving), wanted a last name",
         'people.xlsx, Candidates!D8, email1: found "ada@example.com", '
-        "the same person as people.xlsx, Candidates!D7",
+        "the same person as people.xlsx, Candidates!D7, with another stage_id",
     ]
 
 

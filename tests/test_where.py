@@ -173,6 +173,22 @@ def test_what_was_kept_is_said_by_value(typed: Typed) -> None:
     assert campaign["where"] is None
 
 
+def test_one_person_in_several_rows_is_counted_once(typed: Typed) -> None:
+    """It is said, and every row of the person gets the result that is written back."""
+    rows = [PEOPLE[0], [*PEOPLE[0][:3], "Frontend Engineer", "Applied"], PEOPLE[1]]
+    table([HEADER, *rows])
+    path = definition("{Stage: [Take Home Test, Take-home, Applied]}")
+    for command in ("check", "plan"):
+        assert "  rows        3 rows, 2 people" in typed(command, path).out.splitlines()
+        [campaign] = typed(command, path, "--json").object["campaigns"]
+        assert (campaign["rows"], campaign["people"]) == (3, 2)
+    named = named_table(path, None)
+    assert named is not None
+    ada = Result(7, "https://x.org", "invited", None, True)
+    written = results_by_row(people_at(named, own_tables(named)[1]), "a", {"ada@mail.com": ada})
+    assert [number for number, result in written.items() if result is ada] == [2, 3]
+
+
 @pytest.mark.parametrize(
     ("where", "said"),
     [

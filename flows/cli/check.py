@@ -75,6 +75,8 @@ def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
         {
             "campaign": definition.campaign,
             "candidates": len(definition.candidates),
+            "rows": definition.rows,
+            "people": definition.people,
             "where": where.as_json(definition.selection),
             "sent": leaving.as_json(definition),
         }
@@ -113,9 +115,12 @@ def notes_of(reading: "Reading", definitions: "Iterable[Definition]") -> tuple[s
 
 
 def kept_in_words(definition: "Definition") -> Iterator[tuple[str, str]]:
-    """Say how many rows of the table `where` kept and left out."""
+    """Say how many rows of the table `where` kept and left out, and how many people they are."""
     from config import where
 
+    if definition.rows > definition.people:
+        rows, people = counted(definition.rows, "row"), f"{definition.people:,}"
+        yield "rows", f"{rows}, {people} {'person' if definition.people == 1 else 'people'}"
     if definition.selection is not None:
         for number, line in enumerate(where.in_words(definition.selection)):
             yield "where" if number == 0 else "", line

@@ -78,6 +78,8 @@ def _answer(
             seen.as_json()
             | {
                 "sent": leaving.as_json(definition),
+                "rows": definition.rows,
+                "people": definition.people,
                 "where": where.as_json(definition.selection),
             }
             for definition, seen in zip(definitions, forecasts, strict=True)

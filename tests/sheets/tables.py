@@ -89,13 +89,20 @@ TABLES = [
     ),
     Table(
         "bad-people",
-        [HEADER, ["A", "B", "a@", "", "", "x"], ["", "D", "d@x.org", "", "", ""], ADA, ADA],
+        [
+            HEADER,
+            ["A", "B", "a@", "", "", "x"],
+            ["", "D", "d@x.org", "", "", ""],
+            ADA,
+            [*ADA[:5], "4"],
+        ],
         wrong(
             '2, email1: found "a@", wanted an email address '
             "(there must be something after the @-sign)",
             '2, stage_id: found "x", wanted a whole number',
             "3, first_name: found nothing, wanted a first name",
-            '5, email1: found "ada@example.com", the same person as {file}:4',
+            '5, email1: found "ada@example.com", the same person as {file}:4, '
+            "with another stage_id",
         ),
     ),
     Table(
