@@ -25,8 +25,11 @@ from sandbox.server import Sandbox
 from tests.small_ledger import Small
 
 MANY = Scenario("many", people=12, per_request=3, in_flight=4)
+# Of several in flight one may be in the middle of a commit when its run is stopped, and would keep
+# the others out: whoever stands still here sends one after another.
+STANDS = Scenario("stands still", people=12, per_request=3, in_flight=1)
 # A run waits this long for another one that creates the project: not long, where that one stands.
-IMPATIENT = Scenario("impatient", people=4, deadline=2.0)
+IMPATIENT = Scenario("impatient", people=4, deadline=2.0, in_flight=1)
 OPERATIONS = ("create_project", "attach_problem", "add_candidates", "invite")
 
 
@@ -83,8 +86,8 @@ def test_processes_that_start_together_send_each_thing_once(tried: Crashes, proc
 
 def test_a_run_beside_another_one_says_so(tried: Crashes) -> None:
     """A run that leaves the rest to another one does not call the campaign complete."""
-    place = tried.place(MANY)
-    with MANY.sandbox() as service:
+    place = tried.place(STANDS)
+    with STANDS.sandbox() as service:
         first = stop_at(tried, place, service, "invite called")
         end = tried.runs.run(child_run(place, service))
         assert end.finish["ending"] == Ending.STOPPED
@@ -95,8 +98,8 @@ def test_a_run_beside_another_one_says_so(tried: Crashes) -> None:
 
 def test_what_a_run_that_dies_beside_leaves_is_told_as_doubt(tried: Crashes) -> None:
     """Killed while another one is at work: that one sends the rest, and says what is unsure."""
-    place = tried.place(MANY)
-    with MANY.sandbox() as service, Ledger.open(place.url) as ledger:
+    place = tried.place(STANDS)
+    with STANDS.sandbox() as service, Ledger.open(place.url) as ledger:
         first = stop_at(tried, place, service, "invite called")
 
         async def begins(key: str, number: int) -> None:
@@ -105,8 +108,8 @@ def test_what_a_run_that_dies_beside_leaves_is_told_as_doubt(tried: Crashes) -> 
 
         end = place.conduct(service, ledger, shares=begins)
         assert end.ending is Ending.NEEDS_ATTENTION, end.reason
-        assert end.counts["invited"] + end.counts["unsure"] == MANY.people
-        assert 1 <= end.counts["unsure"] <= MANY.in_flight
+        assert end.counts["invited"] + end.counts["unsure"] == STANDS.people
+        assert 1 <= end.counts["unsure"] <= STANDS.in_flight
     place.check_in_the_end(service)
 
 
@@ -131,13 +134,13 @@ def test_a_stopped_run_that_wakes_up_sends_nothing_twice(
 
 def test_a_stopped_run_finds_its_invitation_recorded_late(tried: Crashes) -> None:
     """Woken after all others are invited, it sends what it had claimed, and nobody is in doubt."""
-    place = tried.place(MANY)
-    with MANY.sandbox() as service:
+    place = tried.place(STANDS)
+    with STANDS.sandbox() as service:
         first = stop_at(tried, place, service, "invite called")
         assert tried.runs.run(child_run(place, service)).as_asked
-        held_back = MANY.people - len(service.record.invitations)
-        assert 1 <= held_back <= MANY.in_flight
-        assert steps(place) == {Step.DONE: MANY.people - held_back, Step.SENDING: held_back}
+        held_back = STANDS.people - len(service.record.invitations)
+        assert 1 <= held_back <= STANDS.in_flight
+        assert steps(place) == {Step.DONE: STANDS.people - held_back, Step.SENDING: held_back}
         os.kill(first, signal.SIGCONT)
         assert tried.runs.wait(first).as_asked
     assert place.check_in_the_end(service) == 0
@@ -149,7 +152,7 @@ def test_a_late_answer_clears_the_doubt_of_a_run_taken_for_dead(tried: Crashes) 
 
     What it had not sent is left to the next run.
     """
-    one_by_one = Scenario("one by one", in_flight=1)  # nothing is being committed meanwhile
+    one_by_one = Scenario("one by one", in_flight=1)
     place = tried.place(one_by_one)
     with one_by_one.sandbox() as service:
         first = stop_at(tried, place, service, "invite sent")
