@@ -4,10 +4,12 @@ The rows stay, without a name: the journal hangs on them, and a campaign's numbe
 good. The functions work inside a transaction that their caller commits.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from urllib.parse import unquote_plus
 
 from sqlalchemy import Connection, Row, bindparam, delete, exists, select, update
 
@@ -41,11 +43,12 @@ entry = table_of(DoNotContact)
 runs = table_of(Run)
 
 GONE = "[forgotten]"
+_NUMBERS = re.compile(r"[0-9]+")
 _UNFINISHED = (Step.WAITING, Step.SENDING, Step.UNSURE)
 # Where people type, or a sentence may name somebody: a name in it goes as well.
 _WRITTEN: tuple[tuple[Any, tuple[str, ...]], ...] = (
     (Approval, ("told", "why")),
-    (Attempt, ("evidence", "answer")),
+    (Attempt, ("evidence",)),
     (Candidate, ("why",)),
     (Decision, ("why",)),
     (DoNotContact, ("why", "lifted_why")),
@@ -85,6 +88,7 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
     left += _erase(connection, people, numbers, replace(by, why=scrubbed(by.why)))
     _take_off_the_list(connection, every)
     _scrub(connection, scrubbed)
+    _take_out_what_names(connection, people, scrubbed)
     forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
     return left
 
@@ -104,7 +108,9 @@ def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
     numbers = forgotten.hashes(connection, [person.email_key for person in people])
     _erase(connection, people, numbers, by)
     if people:
-        _scrub(connection, _scrubber(people, numbers))
+        scrubbed = _scrubber(people, numbers)
+        _scrub(connection, scrubbed)
+        _take_out_what_names(connection, people, scrubbed)
     return len(people)
 
 
@@ -217,6 +223,25 @@ def _take_out_answers(connection: Connection, people: Sequence[Row[Any]]) -> Non
         for start in range(0, len(numbers), AT_ONCE):
             these = column.in_(numbers[start : start + AT_ONCE])
             connection.execute(update(attempt).where(these).values(answer=""))
+
+
+def _take_out_what_names(
+    connection: Connection, people: Sequence[Row[Any]], scrubbed: Callable[[str], str]
+) -> None:
+    """Take out what the service wrote about others where it names these people, or their ids.
+
+    It may spell them in ways of its own, as in an address: then all of it goes.
+    """
+    ids = {str(person.candidate_id) for person in people if person.candidate_id is not None}
+    wrote = select(attempt.c.id, attempt.c.answer).where(attempt.c.answer != "")
+    naming = []
+    for number, answer in connection.execute(wrote):
+        plain = unquote_plus(answer)
+        if scrubbed(plain) != plain or not ids.isdisjoint(_NUMBERS.findall(plain)):
+            naming.append(number)
+    for start in range(0, len(naming), AT_ONCE):
+        these = attempt.c.id.in_(naming[start : start + AT_ONCE])
+        connection.execute(update(attempt).where(these).values(answer=""))
 
 
 def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[int]]:

@@ -29,6 +29,12 @@ def in_words(error: Exception) -> str:
     """Say what went wrong without any text that might name a person or a secret."""
     if isinstance(error, CampaignError):
         return str(error)
+    if type(error).__module__.startswith("prefect"):
+        return (
+            f"Prefect failed ({type(error).__name__}), and the run ended: its server may be busy "
+            "with other runs. The ledger is as it was recorded; the same command goes on from "
+            "there."
+        )
     frames = traceback.extract_tb(error.__traceback__)
     where = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     return (

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from prefect.exceptions import FlowRunWaitTimeout, ObjectNotFound, PrefectException
 
 from flows.login import guarded, made
 from sandbox.server import Sandbox
+from tasks.shell import in_words
 from tests.bench.recorded import lost
 from tests.prefect_home import Desk, PrefectServer, kept
 from tests.prefect_tables import furnish
@@ -74,6 +76,14 @@ def test_a_server_that_cannot_start_is_told_in_words(tmp_path: Path) -> None:
         assert "prefect server start" in ran.err
         assert "Traceback" not in ran.err + ran.out
         assert service.api_requests() == 0
+
+
+@pytest.mark.parametrize("kind", [PrefectException, ObjectNotFound, FlowRunWaitTimeout])
+def test_what_prefect_could_not_do_is_no_mistake_of_ours(kind: type[Exception]) -> None:
+    """A server that is busy with other runs ends one, and is told as that; nothing is quoted."""
+    words = in_words(kind(Exception("ada@example.com")))
+    assert words.startswith(f"Prefect failed ({kind.__name__})")
+    assert "ada@example.com" not in words
 
 
 def test_nobody_but_its_own_run_reaches_it(tmp_path: Path) -> None:

@@ -139,14 +139,14 @@ def _login(port: int) -> Iterator[str]:
 def _server(port: int, log: Path, login: str) -> Iterator["subprocess.Popen[bytes]"]:
     """Prefect's server as a process of its own, ended after everything that speaks to it."""
     from config.settings import load_local
-    from data.own_files import make_folder
+    from data.own_files import OWN, make_folder
     from flows.leash import leashed
     from flows.login import guarded
     from flows.prefect_settings import kept_for
 
     make_folder(log.parent)
     command = [sys.executable, "-m", "flows.prefect_server", str(port)]
-    with log.open("wb") as words:
+    with open(log, "wb", opener=lambda path, flags: os.open(path, flags, OWN)) as words:
         server = leashed(
             command,
             stdout=words,
