@@ -12,6 +12,7 @@ from sqlalchemy import (
     exists,
     func,
     literal_column,
+    or_,
     select,
 )
 
@@ -181,13 +182,20 @@ class Looking(LedgerPart):
 
     @reading
     def in_need(self, connection: Connection, campaign_row: int) -> Sequence[Row[Any]]:
-        """The whole row of whoever was refused or is unsure, in the order they came in."""
+        """The whole row of whoever was refused or is unsure, or waits and is no longer listed.
+
+        In the order they came in.
+        """
         need = (Step.REFUSED, Step.UNSURE)
         return connection.execute(
             select(candidate)
             .where(
                 candidate.c.campaign_id == campaign_row,
-                candidate.c.add_state.in_(need) | candidate.c.invite_state.in_(need),
+                or_(
+                    candidate.c.add_state.in_(need),
+                    candidate.c.invite_state.in_(need),
+                    ~candidate.c.listed & (candidate.c.invite_state == Step.WAITING),
+                ),
             )
             .order_by(candidate.c.id)
         ).all()

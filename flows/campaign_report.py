@@ -18,7 +18,7 @@ from flows.discretion import discreet, discretion
 from flows.story import Teller, zone_of
 
 COUNTED = (
-    *("candidates", "added", "invited", "waiting", "held", "sending"),
+    *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
     *("unsure", "refused", "withdrawn"),
 )
 

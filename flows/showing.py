@@ -21,6 +21,7 @@ from data.held import Holds
 from data.masking import masked_email, masked_name
 from data.states import Operation, Step
 from data.tables import Campaign
+from flows.cli import closing
 from flows.cli.doubts import STEPS, look, meaning, reached
 from flows.ending import NOBODY
 from tasks.held import in_words
@@ -28,7 +29,7 @@ from tasks.standing import furthest
 
 SHOWN = 50  # people, and doubts, in one table
 TOLD = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn")
-SINCE = "withdrawn_since"
+SINCE, REMOVED = "withdrawn_since", "removed"
 NEEDS_A_PERSON = (Step.UNSURE, Step.REFUSED)
 
 
@@ -45,9 +46,10 @@ def artifact_key(prefix: str, campaign: str) -> str:
 
 
 def percent(counts: Mapping[str, int], *, send: bool) -> float:
-    """How much of a campaign is done, in percent; who was withdrawn is nothing left to do."""
+    """How much of a campaign is done, in percent; who is gone is nothing left to do."""
     steps = 2 if send else 1
-    whole = (counts["candidates"] - counts["withdrawn"] + counts[SINCE]) * steps
+    gone = counts["withdrawn"] - counts[SINCE] + counts[REMOVED]
+    whole = (counts["candidates"] - gone) * steps
     done = counts["added"] + (counts["invited"] if send else 0)
     return min(100.0, round(100 * done / whole, 1)) if whole > 0 else 100.0
 
@@ -152,7 +154,10 @@ def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
     ]
     if campaign.problem_doubt:
         rows.append(("look at", campaign.problem_doubt))
-    rows += [(name, f"{counts[name]:,}") for name in TOLD if counts[name] or name == "invited"]
+    now = {**counts, "waiting": counts["waiting"] - counts[REMOVED]}
+    rows += [(name, f"{now[name]:,}") for name in TOLD if now[name] or name == "invited"]
+    if counts[REMOVED]:
+        rows.append((closing.REMOVED, f"{counts[REMOVED]:,}"))
     if counts[SINCE]:
         rows.append(("invited, withdrawn since", f"{counts[SINCE]:,}"))
     return _table(("", "now"), rows)

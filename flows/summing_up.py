@@ -68,7 +68,7 @@ def page(title: str, outcomes: Sequence[Outcome]) -> str:
     lines += [_row(header), _row(["---"] * 2 + ["---:"] * len(COUNTED))]
     ordered = sorted(outcomes, key=lambda outcome: -_order(outcome.state))
     for outcome in ordered[:SHOWN]:
-        counts = [f"{outcome.counts[name]:,}" if outcome.counts else "" for name in COUNTED]
+        counts = [f"{_number(outcome, name):,}" if outcome.counts else "" for name in COUNTED]
         lines.append(_row([_cell(outcome.entry.name), word(outcome.state), *counts]))
     if len(ordered) > SHOWN:
         lines += ["", f"{len(ordered) - SHOWN:,} more are not shown here."]
@@ -76,6 +76,11 @@ def page(title: str, outcomes: Sequence[Outcome]) -> str:
         if outcome.state not in FINE:
             lines += ["", f"**{_cell(outcome.entry.name)}**: {_cell(outcome.why)}"]
     return "\n".join(lines) + "\n"
+
+
+def _number(outcome: Outcome, name: str) -> int:
+    """How many people of a campaign are there; whoever was removed from it waits for no run."""
+    return outcome.counts[name] - (outcome.counts["removed"] if name == "waiting" else 0)
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -42,10 +42,20 @@ def tally(
 
 
 def counts_of(ledger: Ledger, campaign: Campaign) -> dict[str, int]:
-    """The counts of a campaign as the ledger has it now, with `withdrawn_since`."""
+    """The counts of a campaign as the ledger has it now, with `withdrawn_since` and `removed`."""
     people, since = ledger.counts(campaign.id), ledger.withdrawn_since(campaign.id)
     told = tally(people, send=campaign.send_invites, since=since)
-    return {**told, "withdrawn_since": since}
+    return {
+        **told,
+        "withdrawn_since": since,
+        "removed": removed(people, send=campaign.send_invites),
+    }
+
+
+def removed(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> int:
+    """Count who still waits, but for no run: the definition no longer lists them."""
+    unlisted = {kind: number for kind, number in people.items() if not kind[0]}
+    return tally(unlisted, send=send)["waiting"]
 
 
 def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
@@ -67,7 +77,7 @@ def _standing(
     ledger: Ledger, campaign: Campaign, held: Mapping[int, Held], rows: Iterable[Any]
 ) -> dict[str, Any]:
     counts = counts_of(ledger, campaign)
-    since = counts.pop("withdrawn_since")
+    apart = {name: counts.pop(name) for name in ("withdrawn_since", "removed")}
     answers = ledger.answers(campaign.id)
     return {
         "campaign": campaign.key,
@@ -78,7 +88,7 @@ def _standing(
         "project": campaign.project_state,
         "problem": campaign.problem_state,
         "counts": counts,
-        "withdrawn_since": since,
+        **apart,
         **holds(held, ledger.candidates(campaign.id) if held else ()),
         **asked_of_a_person(ledger, campaign),
         "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],
@@ -120,6 +130,7 @@ def people(
             "candidate_id": row.candidate_id,
             "add": row.add_state,
             "invite": row.invite_state,
+            "listed": row.listed,
             "embed_url": link(campaign, row.candidate_id),
             "why": why_still(row, held.get(row.id)),
             "service_wrote": wrote.get(row.id),

@@ -118,7 +118,9 @@ def test_a_workbook_of_campaigns_is_a_batch_too(tmp_path: Path) -> None:
 
 
 def outcome(name: str, state: str, why: str = "", **counts: int) -> Outcome:
-    return Outcome(Entry(Path(f"{name}.yaml"), name), state, why, counts)
+    return Outcome(
+        Entry(Path(f"{name}.yaml"), name), state, why, counts and {"removed": 0} | counts
+    )
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
 def counts(**more: int) -> dict[str, int]:
     names = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused")
-    return dict.fromkeys((*names, "withdrawn", "withdrawn_since"), 0) | more
+    return dict.fromkeys((*names, "withdrawn", "withdrawn_since", "removed"), 0) | more
 
 
 def campaign(**more: Any) -> Campaign:

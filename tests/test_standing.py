@@ -6,10 +6,10 @@ import pytest
 
 from data.states import Operation, Step
 from flows.cli.closing import next_steps, summary
-from flows.cli.status import left_out, needing_a_person
+from flows.cli.status import left_out, needing_a_person, removed
 from flows.showing import percent
 from tasks.standing import counts_of, in_short, standing
-from tests.small_ledger import Small
+from tests.small_ledger import FIRST_ID, Small, definition, intent
 
 
 def refused_to_add(small: Small, name: str) -> None:
@@ -38,6 +38,41 @@ def test_an_email_that_went_out_stays_counted(tmp_path: Path) -> None:
         small.begun.campaign, rows["bo"], ("eve@example.com",) * 2, "rita", "a typo"
     )
     assert standing(small.ledger, small.campaign())["counts"]["invited"] == 2
+    small.ledger.close()
+
+
+@pytest.mark.parametrize("added", [True, False])
+def test_who_left_the_sheet_before_being_invited_waits_for_no_run(
+    tmp_path: Path, added: bool
+) -> None:
+    """They are told as removed, by name, and no run is offered that would do nothing."""
+    small = Small.at(tmp_path, "ada", "bo")
+    if added:
+        small.add_everybody()
+    small.begun = small.ledger.begin("a", definition("ada"), intent("two"))
+    if not added:
+        claimed = small.claim(Operation.ADD, small.rows()["ada"])
+        assert claimed is not None
+        small.land(Operation.ADD, claimed, Step.DONE, ids={small.rows()["ada"]: FIRST_ID})
+    claimed = small.claim(Operation.INVITE, small.rows()["ada"])
+    assert claimed is not None
+    small.land(Operation.INVITE, claimed, Step.DONE)
+    stand = in_short(small.ledger, small.campaign())
+    assert (stand["counts"]["waiting"], stand["removed"]) == (1, 1)
+    also = ", 2 added" if added else ""
+    assert summary(stand) == f"1 invited{also}, 1 removed from the file before being invited"
+    assert next_steps({**stand, "project": "done", "problem": "done"}, "a.yaml") == [
+        "links: campaign links a",
+        "removed: left alone; to decide that for good: campaign withdraw a EMAIL --why TEXT",
+    ]
+    step = "invite" if added else "add"
+    why = "no longer in the definition; left alone"
+    assert list(removed(stand["candidates"], send=True)) == [
+        ("bo@example.com", step, "removed", why)
+    ]
+    assert percent(counts_of(small.ledger, small.campaign()), send=True) == 100
+    small.ledger.withdraw(small.begun.campaign, [small.rows()["bo"]], "rita", "gone")
+    assert standing(small.ledger, small.campaign())["removed"] == 0
     small.ledger.close()
 
 

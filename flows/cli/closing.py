@@ -9,7 +9,18 @@ from data.held import Cause
 from flows.cli.speech import command, counted, most_quoted
 
 # What a person must look at comes last, where it is read.
-TOLD = ("invited", "added", "waiting", "sending", "withdrawn", "held", "refused", "unsure")
+TOLD = (
+    "invited",
+    "added",
+    "waiting",
+    "sending",
+    "withdrawn",
+    "removed",
+    "held",
+    "refused",
+    "unsure",
+)
+REMOVED = "removed from the file before being invited"
 
 
 def summary(status: Mapping[str, Any], now: int | None = None) -> str:
@@ -24,6 +35,8 @@ def summary(status: Mapping[str, Any], now: int | None = None) -> str:
     words = {name: f"{counts[name]:,} {name}" for name in told}
     if counts["invited"]:
         words["invited"] = _invited(counts["invited"], status.get("withdrawn_since", 0), now)
+    if counts["removed"]:
+        words["removed"] = f"{counts['removed']:,} {REMOVED}"
     return ", ".join(words.values()) or "nobody added yet"
 
 
@@ -35,12 +48,13 @@ def _invited(number: int, since: int, now: int | None) -> str:
 
 
 def counted_out(status: Mapping[str, Any]) -> dict[str, int]:
-    """Count apart who is held, and waits for no run, and who was withdrawn after an email."""
-    counts, held = status["counts"], status.get("held", 0)
+    """Count apart who waits for no run, held or removed, and who was withdrawn after an email."""
+    counts, held, removed = status["counts"], status.get("held", 0), status.get("removed", 0)
     return {
         **counts,
         "held": held,
-        "waiting": counts["waiting"] - held,
+        "removed": removed,
+        "waiting": counts["waiting"] - held - removed,
         "withdrawn": counts["withdrawn"] - status.get("withdrawn_since", 0),
     }
 
@@ -70,6 +84,9 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
         who = counted(listed, "person is", "people are")
         allow = command("allow", key, "EMAIL", "--why", "TEXT")
         steps.append(f"do not contact: {who} left out, as decided; by name only: {allow}")
+    if counts["removed"]:
+        withdraw = command("withdraw", key, "EMAIL", "--why", "TEXT")
+        steps.append(f"removed: left alone; to decide that for good: {withdraw}")
     if status.get("clean_up"):
         steps.append(f"remove by hand: {command('clean-up', key)}")
     return steps

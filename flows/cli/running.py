@@ -300,7 +300,7 @@ def _untouched(one: OneRun) -> dict[str, Any]:
 
     people = {(True, Step.WAITING, Step.WAITING): len(one.definition.candidates)}
     ran = dict(one.end.counts) if one.end else {}
-    since = ran.pop("withdrawn_since", 0)
+    apart = {name: ran.pop(name, 0) for name in ("withdrawn_since", "removed")}
     return {
         "campaign": one.key,
         "service": load_address(),
@@ -310,7 +310,7 @@ def _untouched(one: OneRun) -> dict[str, Any]:
         "project": Step.WAITING if one.definition.project.id is None else Step.DONE,
         "problem": Step.WAITING if one.definition.problem else Step.DONE,
         "counts": ran or tally(people, send=one.definition.invites.send),
-        "withdrawn_since": since,
+        **apart,
         "held": 0,
         "holds": [],
         "paused": None,
@@ -324,6 +324,7 @@ def _untouched(one: OneRun) -> dict[str, Any]:
                 "candidate_id": None,
                 "add": Step.WAITING,
                 "invite": Step.WAITING,
+                "listed": True,
                 "embed_url": None,
                 "why": None,
                 "service_wrote": None,

@@ -1,13 +1,13 @@
 """`campaign status`: where each campaign stands, and who needs a person."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flows.cli.arguments import AsJson, run_again
-from flows.cli.closing import beside_a_run, next_steps, summary, wrote
+from flows.cli.closing import beside_a_run, counted_out, next_steps, summary, wrote
 from flows.cli.complaints import UnknownCampaign
 from flows.cli.speech import answering, command, counted, print_json, say, say_table
 
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 # Of those who need a person, this many are listed; `--json` lists everyone.
 LISTED = 50
 CLEANED_SHOWN = 5
-NUMBERS = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn")
+NUMBERS = (
+    *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
+    *("unsure", "refused", "withdrawn"),
+)
 
 
 def status(
@@ -84,13 +87,14 @@ def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
     if as_json:
         print_json({"campaigns": stand})
         return
-    shown = [name for name in NUMBERS if any(one["counts"][name] for one in stand)]
+    counts = [counted_out(one) for one in stand]
+    shown = [name for name in NUMBERS if any(numbers[name] for numbers in counts)]
     say_table(
         ["campaign", "service", "project", *shown],
         [
             [one["campaign"], one["service"], _call(one, "project")]
-            + [one["counts"][name] for name in shown]
-            for one in stand
+            + [numbers[name] for name in shown]
+            for one, numbers in zip(stand, counts, strict=True)
         ],
     )
     say(f"Next: {command('status', 'KEY')}")
@@ -127,7 +131,11 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     say(f"  last run  {_last_run(ledger, campaign)}")
     say(*(f"  clocks    {line}" for line in _apart(ahead, campaign.key)))
     say(*_held(ledger, campaign.key))
-    waiting_for_a_person = [*needing_a_person(stand["candidates"]), *left_out(stand)]
+    waiting_for_a_person = [
+        *needing_a_person(stand["candidates"]),
+        *left_out(stand),
+        *removed(stand["candidates"], send=bool(campaign.send_invites)),
+    ]
     if waiting_for_a_person:
         say("")
         say_table(["email1", "step", "state", "why"], waiting_for_a_person[:LISTED])
@@ -204,6 +212,16 @@ def left_out(stand: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str | No
         if person["email1"] in held:
             step = "invite" if person["add"] == "done" else "add"
             yield person["email1"], step, "held", person["why"].removeprefix("held: ")
+
+
+def removed(
+    candidates: Iterable[Mapping[str, Any]], *, send: bool
+) -> Iterator[tuple[str, str, str, str | None]]:
+    """Pick who waits and is no longer in the definition, in the columns of `needing_a_person`."""
+    for person in candidates:
+        step = "invite" if send and person["add"] == "done" else "add"
+        if not person["listed"] and person[step] == "waiting":
+            yield person["email1"], step, "removed", person["why"]
 
 
 def _call(stand: Mapping[str, Any], name: str) -> str:
