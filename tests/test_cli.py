@@ -977,8 +977,14 @@ def test_only_the_rows_to_mend_come_back(typed: Typed, tmp_path: Path, half_done
     ]
     zoe = cells_of(tmp_path / "failed.xlsx")[2]
     assert zoe[-2:] == ("unsure", "no answer came. To settle it: campaign settle backend-2026")
+    assert answer.err.endswith(
+        "A refused invitation is sent again with: campaign resend backend-2026 EMAIL --why TEXT\n"
+        "Unsure: campaign settle backend-2026\n"
+    )
+    new = write_book(tmp_path / "new.xlsx", *PEOPLE, ("Bo", "Bit", "bo@example.com"))
+    answer = typed(*words[:3], new, *words[4:-1], "others.xlsx")
     # The last run of this campaign was of a definition in YAML.
-    again = f"campaign run failed.xlsx --campaign {tmp_path}/hiring.yaml"
+    again = f"campaign run others.xlsx --campaign {tmp_path}/hiring.yaml"
     assert answer.err.endswith(f"Mend it, then: {again}\n")
     [definition] = read_campaigns(tmp_path / "failed.xlsx").definitions
     assert len(definition.candidates) == 2

@@ -1,7 +1,7 @@
 """`campaign links --into`: the results written into a copy of a person's own table."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,8 +116,20 @@ def write_unfinished(
     return [
         _counted(unfinished.values(), campaign, output),
         *_write_anew(into, output, kept),
-        f"Mend it, then: {_again(output, definition, campaign)}",
+        *_next(unfinished.values(), campaign, _again(output, definition, campaign)),
     ]
+
+
+def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> Iterator[str]:
+    """Say what brings these people on: a run invites nobody whose invitation was refused."""
+    kinds = {(one.status, one.candidate_id is not None) for one in unfinished}
+    if ("refused", True) in kinds:
+        resend = command("resend", campaign.key, "EMAIL", "--why", "TEXT")
+        yield f"A refused invitation is sent again with: {resend}"
+    if any(status == "unsure" for status, _ in kinds):
+        yield f"Unsure: {command('settle', campaign.key)}"
+    if any(kind != ("refused", True) and kind[0] != "unsure" for kind in kinds):
+        yield f"Mend it, then: {again}"
 
 
 def _named(into: Path, definition: Path | None, campaign: "Campaign") -> "Named":
