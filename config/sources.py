@@ -63,7 +63,9 @@ def sources_of(path: Path, campaign: Path | None) -> Sources:
     data = b""
     try:
         if path.is_dir():
-            raise _another(path, "FILE", message="this is a folder, wanted a file")
+            message = "this is a folder, wanted a file"
+            then = f"Then type: campaign check {quote(str(path))}, or campaign {{typed}} FILE"
+            raise BadInput([Problem(Place(str(path)), message=message)], then=then)
         data = file_bytes(path)
         _check_kinds(path, campaign)
         if campaign is not None:

@@ -80,7 +80,9 @@ def test_what_is_asked(typed: Type, at_terminal: StringIO, files: list[str], que
     answer = typed("run", *files)
     assert (answer.code, answer.out) == (1, "")
     assert question in answer.err
-    assert answer.err.splitlines()[-1].endswith("Nothing was sent.")
+    *_, said, then = answer.err.splitlines()
+    assert said.endswith("Nothing was sent.")
+    assert then == f"When it is right, type again: campaign run {' '.join(files)}"
     if "filtered.xlsx" in files:
         assert "a hidden row is read like any other: 3" in answer.err
         assert "3 emails, 1 of them to people in hidden rows" in answer.err

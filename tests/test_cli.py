@@ -881,6 +881,21 @@ def cells_of(path: Path, sheet: str = "Candidates") -> list[tuple[Any, ...]]:
     return list(openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True))
 
 
+def test_a_workbook_of_people_alone_is_checked_with_its_definition(
+    typed: Typed, file: Path, tmp_path: Path
+) -> None:
+    """The same command could never succeed; the one that is named does."""
+    write_book(tmp_path / "ats.xlsx", *PEOPLE)
+    exported = openpyxl.load_workbook(tmp_path / "ats.xlsx")
+    for sheet in set(exported.sheetnames) - {"Candidates"}:
+        del exported[sheet]
+    exported["Candidates"].title = "Export"
+    exported.save(tmp_path / "ats.xlsx")
+    then = typed("check", "ats.xlsx").err.splitlines()[-1]
+    assert then == "Then type: campaign check ats.xlsx --campaign DEFINITION"
+    assert typed("check", "ats.xlsx", "--campaign", file).code == 0
+
+
 def test_check_hands_back_a_marked_copy(typed: Typed, tmp_path: Path) -> None:
     """The copy shows what is wrong where it is; the answer is still 2, and says what to type."""
     write_book(tmp_path / "people.xlsx", *PEOPLE, ("Bob", "Byte", "bob@"))

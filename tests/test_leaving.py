@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
+from config.folder import campaigns_at
 from config.reading import read_campaigns
+from flows.cli.run_folder import shown_by
 from tests.test_cli import Typed, clean_environment, typed
 
 __all__ = ["clean_environment", "typed"]
@@ -158,6 +160,13 @@ def test_two_files_of_a_folder_with_one_key_are_refused(typed: Typed, tmp_path: 
     answer = typed("check", "hires")
     assert answer.code == 2
     assert "the campaign autumn is in second.yaml as well; keep one of them" in answer.err
+    # Each of them by itself is usable, so what a run names is the folder.
+    (folder / "bad.yaml").write_text("campaign: bad\n", "utf-8")
+    named = [shown_by(entry, folder).name for entry in campaigns_at(folder)]
+    assert named == ["bad.yaml", "hires", "hires"]
+    (folder / "bad.yaml").unlink()
+    then = "Then type: campaign check hires, or campaign plan FILE"
+    assert typed("plan", "hires").err.splitlines()[-1] == then
     note = "first.yaml: second.yaml has the key autumn as well"
     assert note in typed("check", "hires/first.yaml").out
     assert note in typed("check", "hires/first.csv", "--campaign", "hires/first.yaml").out

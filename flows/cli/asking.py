@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from config.errors import CampaignError
 from flows.cli.one_run import Agreed, OneRun
-from flows.cli.speech import answer_to, complain, counted
+from flows.cli.speech import answer_to, command, complain, counted
 
 if TYPE_CHECKING:
     from config.reading import Reading
@@ -19,6 +19,10 @@ Asked = Sequence[tuple[OneRun, "Forecast"]]
 
 class NotSent(CampaignError):
     """A person answered the question with no, or not at all."""
+
+    def __init__(self) -> None:
+        self.then = f"When it is right, type again: {command(*sys.argv[1:])}"
+        super().__init__("Nothing was sent.")
 
 
 def can_ask() -> bool:
@@ -57,7 +61,7 @@ def ask(runs: Sequence[OneRun]) -> None:
         else:
             complain(f"{run.key}: {seen.add:,} to add, {_emails(run, seen):,} to invite")
     if (answer_to(question(asked), as_json=True) or "").casefold() not in ("y", "yes"):
-        raise NotSent("Nothing was sent.")
+        raise NotSent
 
 
 def question(asked: Asked) -> str:

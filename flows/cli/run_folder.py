@@ -68,13 +68,20 @@ def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> in
             _through_prefect(folder, runs, _Folder(runs, shown, asks=asks), prefect)
         objects, codes = told(list(runs.values()), database, as_json=as_json)
     for entry in bad:
-        complain(*lines_of(entry.problems), f"  bad input: {command('check', entry.file)}")
+        complain(
+            *lines_of(entry.problems), f"  bad input: {command('check', shown_by(entry, folder))}"
+        )
         problems = [problem.as_json() for problem in entry.problems]
         objects.append({"ok": False, "campaign": entry.key, "problems": problems})
         codes.append(2)
     if as_json:
         print_json(objects)
     return worst(codes)
+
+
+def shown_by(entry: "Entry", folder: Path) -> Path:
+    """What `check` finds it in: a file that is usable by itself is bad only beside another."""
+    return folder if entry.reading is not None else entry.file
 
 
 def _runs(entries: "Sequence[Entry]", *, asks: bool) -> dict[str | None, OneRun]:
