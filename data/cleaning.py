@@ -137,7 +137,11 @@ def _doubles_of(
     """What may be there of one person besides the one in use: by their adds, oldest first."""
     carried = [n for n, spans in adds.items() if any(person.id in span for span in spans)]
     who = (person.id, person.email1, person.candidate_id)
-    told = {number: known.get((number, person.id), ()) for number in carried}
+    # An id that was typed in the place of a wrong one is in use, whatever it was taken for before.
+    told = {
+        number: [one for one in known.get((number, person.id), ()) if one != person.candidate_id]
+        for number in carried
+    }
     # Read in a list: nobody knows which of the earlier adds brought each of them.
     unplaced = len(told.get(person.add_attempt, ()))
     for number in carried:

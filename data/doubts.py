@@ -5,7 +5,7 @@ again, and inviting somebody once more whose invitation no answer of the service
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -77,6 +77,7 @@ class Doubt:
     last_name: str = ""
     candidate_id: int | None = None
     timezone: str | None = None  # the campaign's
+    typed: int | None = None  # the id that a person typed, of what is not unsure any more
 
     @property
     def again_from(self) -> datetime:
@@ -90,7 +91,9 @@ class Doubts:
 
     `refused` are adds that the service said no to: they may be made again, and nothing else.
     `people` are candidate ids of this campaign; `projects` are those of the service's other
-    campaigns, and `elsewhere` the email keys of their people by candidate id.
+    campaigns, and `elsewhere` the email keys of their people by candidate id. `typed` are the steps
+    that a person gave an id which nothing came of: they take another id, and nothing else. Of
+    those, `alive` says that any run of the campaign is at work: it may be about to use the id.
     """
 
     steps: tuple[Doubt, ...]
@@ -98,12 +101,14 @@ class Doubts:
     people: frozenset[int] = frozenset()
     projects: frozenset[int] = frozenset()
     elsewhere: Mapping[int, Collection[str]] = field(default_factory=dict)
+    typed: tuple[Doubt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
     """A person's verdict on one doubt; `value` is the id that goes with Word.ID.
 
+    `instead` is the id in whose place that one is typed; None: the step is unsure.
     `attempt` is None only where a resend follows no request at all.
     """
 
@@ -111,6 +116,7 @@ class Decided:
     row: int | None
     word: Word
     value: int | None = None
+    instead: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +161,19 @@ def objections(
         (doubt.attempt, doubt.row): doubt for doubt in doubts.steps
     }
     refused = {(doubt.attempt, doubt.row) for doubt in doubts.refused}
+    steps = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed} | steps
+    named = {(one.attempt, one.row) for one in decided if one.word is Word.ID}
+    # Two people's ids may have been mixed up: each is free once both are typed anew.
+    free = {d.typed for d in doubts.typed if (d.attempt, d.row) in named}
+    doubts = replace(doubts, people=doubts.people - free)
     found: dict[int, str] = {}
     met: set[tuple[int | None, int | None]] = set()
     given: set[int] = set()
-    named = {(one.attempt, one.row) for one in decided if one.word is Word.ID}
     for position, one in enumerate(decided):
         place = (one.attempt, one.row)
         doubt = steps.get(place)
+        if doubt is not None and doubt.typed != one.instead:
+            doubt = None  # somebody else has decided meanwhile
         if one.word is Word.DOUBLE and doubt is not None and place in named:
             # Beside the id of this person: the same list has them once more.
             objection: str | None = _clash(doubt, one, doubts, given)
@@ -195,6 +207,8 @@ def _clash(doubt: Doubt, one: Decided, doubts: Doubts, given: Collection[int]) -
 
 
 def _objection(doubt: Doubt, one: Decided, at: datetime, *, soon: bool) -> str | None:
+    if doubt.typed is not None and one.word is not Word.ID:
+        return f"this has the id {doubt.typed}, which a person typed: only another id may follow"
     if one.word not in WORDS[doubt.operation]:
         words = ", ".join(WORDS[doubt.operation])
         return f"the verdict {one.word} does not fit here; wanted one of {words}"
@@ -202,6 +216,10 @@ def _objection(doubt: Doubt, one: Decided, at: datetime, *, soon: bool) -> str |
         return f"an id is a whole number from 1 to {LARGEST_ID}"
     if one.word is not Word.ID and one.value is not None:
         return f"the verdict {one.word} goes without an id"
+    if doubt.typed is not None and doubt.alive:
+        return f"a run is at work, which may use the id {doubt.typed} yet; wait for its end"
+    if doubt.typed is not None and doubt.typed == one.value:
+        return f"the id is {one.value} already"
     return too_early(doubt, at, soon=soon) if one.word is Word.AGAIN else None
 
 

@@ -5,12 +5,21 @@ from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from data import adding_again, allowing, cleaning, do_not_contact, holding, withdrawing
+from data import (
+    adding_again,
+    allowing,
+    cleaning,
+    do_not_contact,
+    holding,
+    typed_ids,
+    withdrawing,
+)
 from data.clean_up import LeftOver
-from data.doubts import By, Decided, Word
+from data.doubts import By, Decided, Doubt, Word
 from data.held import Held, ListFile, Terms
 from data.part import LedgerPart, reading, writing
 from data.settling import write_down
+from data.states import Step
 
 
 class Judging(LedgerPart):
@@ -88,6 +97,13 @@ class Judging(LedgerPart):
     @writing
     def _follow(self, connection: Connection, listed: ListFile) -> None:
         do_not_contact.follow(connection, listed.file, listed.addresses, self._now())
+
+    # -- ids that a person typed ---------------------------------------------------------------
+
+    @reading
+    def refused_ids(self, connection: Connection, campaign_row: int) -> list[Doubt]:
+        """The steps with an id that a person typed, and that was refused: it may be replaced."""
+        return typed_ids.find(connection, campaign_row, self._now(), (Step.REFUSED,))
 
     # -- withdrawing, correcting, cleaning up --------------------------------------------------
 

@@ -354,9 +354,9 @@ class Ledger(Looking, Judging, Pacing, Privacy, IdleRuns):
     # -- a person's decisions --------------------------------------------------------------
 
     @reading
-    def doubts(self, connection: Connection, campaign_row: int) -> Doubts:
-        """Everything unsure in a campaign, with its evidence."""
-        return settling.find(connection, campaign_row, now())
+    def doubts(self, connection: Connection, campaign_row: int, *, typed: bool = False) -> Doubts:
+        """Everything unsure in a campaign, with its evidence; `typed`: and ids to be replaced."""
+        return settling.find(connection, campaign_row, now(), typed=typed)
 
     @writing
     def settle(

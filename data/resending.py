@@ -7,10 +7,11 @@ from typing import Any
 from sqlalchemy import Connection, Row, exists, select, update
 
 from data.allowing import LAST_ATTEMPT
+from data.doubt_rows import SEEN, doubts_in
 from data.doubts import By, Decided, Doubt, Invited, NotDecided, Word, no_resend
 from data.held import Cause
 from data.holding import held_rows
-from data.settling import SEEN, doubts_in, write_down
+from data.settling import write_down
 from data.states import Operation, Step
 from data.tables import Attempt, Candidate, Decision, table_of
 

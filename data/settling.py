@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import (
     Connection,
-    Row,
     Select,
     bindparam,
     exists,
@@ -21,47 +20,20 @@ from sqlalchemy import (
 )
 
 from config.service_address import same_service
-from data.clock import shared_now
+from data import typed_ids
+from data.doubt_rows import SEEN, WHO, doubts_in
 from data.doubts import MOVES, By, Decided, Doubt, Doubts, NotDecided, Word, objections
-from data.processes import this_process
-from data.recovery import lives
-from data.states import AttemptState, Ending, Operation, Step
-from data.tables import Attempt, Campaign, Candidate, Decision, Run, table_of
+from data.states import AttemptState, Operation, Step
+from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 
 campaign = table_of(Campaign)
 candidate = table_of(Candidate)
 attempt = table_of(Attempt)
 decision = table_of(Decision)
-runs = table_of(Run)
-
-_its = campaign.alias("its")
-SEEN: tuple[Any, ...] = (
-    attempt.c.id,
-    attempt.c.claimed_at,
-    attempt.c.phase,
-    attempt.c.status,
-    attempt.c.evidence,
-    attempt.c.answer,
-    attempt.c.run_id,
-    select(_its.c.timezone)
-    .where(_its.c.id == attempt.c.campaign_id)
-    .scalar_subquery()
-    .label("timezone"),
-)
-_WHO: tuple[Any, ...] = (
-    *SEEN,
-    candidate.c.id.label("row"),
-    candidate.c.email1,
-    candidate.c.first_name,
-    candidate.c.last_name,
-    candidate.c.candidate_id,
-    candidate.c.why,
-)
-
 
 # What is unsure, in the order sent. Composed once: each person's command and each look asks.
 _REFUSED = (
-    select(*_WHO)
+    select(*WHO)
     .join(candidate, attempt.c.id == candidate.c.add_attempt)
     .where(
         candidate.c.campaign_id == bindparam("of"),
@@ -79,7 +51,7 @@ _UNSURE: dict[Operation, Select[Any]] = {
         (Operation.ATTACH, campaign.c.problem_state, campaign.c.problem_attempt),
     )
 } | {
-    operation: select(*_WHO)
+    operation: select(*WHO)
     .join(candidate, attempt.c.id == number)
     .where(candidate.c.campaign_id == bindparam("of"), state == Step.UNSURE)
     .order_by(attempt.c.id, candidate.c.id)
@@ -91,10 +63,6 @@ _UNSURE: dict[Operation, Select[Any]] = {
 _IDS_HERE = select(candidate.c.candidate_id).where(
     candidate.c.campaign_id == bindparam("of"), candidate.c.candidate_id.is_not(None)
 )
-_OPEN_RUNS = select(runs).where(
-    runs.c.id.in_(bindparam("numbers", expanding=True)),
-    runs.c.ended_at.is_(None) | (runs.c.ending == Ending.DIED),
-)
 _CAMPAIGNS = select(campaign.c.id, campaign.c.service, campaign.c.project_id)
 _PEOPLE_OF_OTHERS = select(candidate.c.candidate_id, candidate.c.email_key).where(
     candidate.c.campaign_id.in_(bindparam("others", expanding=True)),
@@ -102,8 +70,11 @@ _PEOPLE_OF_OTHERS = select(candidate.c.candidate_id, candidate.c.email_key).wher
 )
 
 
-def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
-    """Read everything unsure: project, problem, adds, invitations, each in the order sent."""
+def find(connection: Connection, campaign_row: int, at: datetime, *, typed: bool = False) -> Doubts:
+    """Read everything unsure: project, problem, adds, invitations, each in the order sent.
+
+    `typed`: also the ids in whose place a person may type others (data/typed_ids.py).
+    """
     steps: list[Doubt] = []
     for operation, unsure in _UNSURE.items():
         found = connection.execute(unsure, {"of": campaign_row}).all()
@@ -111,12 +82,14 @@ def find(connection: Connection, campaign_row: int, at: datetime) -> Doubts:
     people = connection.scalars(_IDS_HERE, {"of": campaign_row})
     others = _at_the_same_service(connection, campaign_row)
     refused = connection.execute(_REFUSED, {"of": campaign_row}).all()
+    mistyped = typed_ids.find(connection, campaign_row, at) if typed else []
     return Doubts(
         tuple(steps),
         tuple(doubts_in(connection, Operation.ADD, refused, at)),
         frozenset(people),
         frozenset(project for project in others.values() if project is not None),
-        _people_of_others(connection, list(others), steps),
+        _people_of_others(connection, list(others), [*steps, *mistyped]),
+        tuple(mistyped),
     )
 
 
@@ -129,44 +102,6 @@ def _at_the_same_service(connection: Connection, campaign_row: int) -> dict[int,
         for number, row in campaigns.items()
         if same_service(row.service, here)
     }
-
-
-def doubts_in(
-    connection: Connection, operation: Operation, found: Sequence[Row[Any]], at: datetime
-) -> list[Doubt]:
-    """The doubts in rows of SEEN columns."""
-    alive = _alive(connection, {row.run_id for row in found}, at)
-    return [_doubt(operation, row, alive) for row in found]
-
-
-def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt:
-    seen = row._mapping
-    return Doubt(
-        operation=operation,
-        attempt=row.id,
-        sent_at=row.claimed_at,
-        alive=row.run_id in alive,
-        phase=row.phase,
-        status=row.status,
-        timezone=row.timezone,
-        # Of one of many people in a request, their own line says more than the whole of it.
-        evidence=seen.get("why") or row.evidence,
-        answer=row.answer or None,
-        row=seen.get("row"),
-        email1=seen.get("email1", ""),
-        first_name=seen.get("first_name", ""),
-        last_name=seen.get("last_name", ""),
-        candidate_id=seen.get("candidate_id"),
-    )
-
-
-def _alive(connection: Connection, numbers: Collection[int], at: datetime) -> set[int]:
-    """Which of these runs may still send. One taken for dead may have woken on its machine."""
-    if not numbers:
-        return set()
-    here, at = this_process(), shared_now(connection, at)
-    open_runs = connection.execute(_OPEN_RUNS, {"numbers": list(numbers)})
-    return {run.id for run in open_runs if lives(run, here, at)}
 
 
 def _people_of_others(
@@ -184,14 +119,20 @@ def settle(
     connection: Connection, campaign_row: int, decided: Sequence[Decided], by: By, *, soon: bool
 ) -> None:
     """Take all these verdicts, or raise NotDecided and take none."""
-    doubts = find(connection, campaign_row, by.at)
+    typed = any(one.word is Word.ID for one in decided)
+    doubts = find(connection, campaign_row, by.at, typed=typed)
     if refused := objections(doubts, decided, by.at, soon=soon):
         raise NotDecided(refused)
     operations: dict[tuple[int | None, int | None], Operation] = {
         (doubt.attempt, doubt.row): doubt.operation for doubt in (*doubts.steps, *doubts.refused)
     }
+    mistyped = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed}
+    anew: list[tuple[Doubt, Decided]] = []
     groups: dict[tuple[Operation, Word], list[Decided]] = {}
     for one in decided:
+        if (doubt := mistyped.get((one.attempt or 0, one.row))) is not None:
+            anew.append((doubt, one))
+            continue
         if one.word is Word.DOUBLE:
             continue  # written down beside the verdict, for clean-up
         groups.setdefault((operations[one.attempt, one.row], one.word), []).append(one)
@@ -202,6 +143,7 @@ def settle(
             _settle_invites(connection, word, some, by)
         else:
             _settle_call(connection, campaign_row, operation, some[0])
+    typed_ids.replace_ids(connection, campaign_row, anew)
     close_adds(connection, {d.attempt for d in doubts.steps if d.operation is Operation.ADD})
     write_down(connection, campaign_row, decided, by)
 

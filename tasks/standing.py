@@ -7,7 +7,7 @@ from typing import Any
 from data.forgotten import is_forgotten
 from data.held import Held
 from data.ledger import Ledger
-from data.states import Step
+from data.states import Operation, Step
 from data.tables import Campaign
 from tasks.asking import asked_of_a_person
 from tasks.service.embed import embed_url
@@ -94,6 +94,14 @@ def _standing(
         "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],
         "service_wrote": [
             {"words": words, "requests": number} for words, number in answers.requests.items()
+        ],
+        "typed_ids": [
+            {
+                "step": "project" if doubt.operation is Operation.CREATE else "add",
+                "email1": doubt.email1 or None,
+                "id": doubt.typed,
+            }
+            for doubt in ledger.refused_ids(campaign.id)
         ],
         "candidates": list(people(campaign, rows, held, answers.by_row)),
     }

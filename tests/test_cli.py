@@ -544,6 +544,7 @@ def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) 
         "problem_doubt": None,
         "clean_up": [],
         "service_wrote": [],
+        "typed_ids": [],
     }
     assert candidates[0] == {
         "email1": "ada@example.com",

@@ -395,6 +395,7 @@ def test_a_project_of_another_campaign_is_refused(
     answer = desk.type("settle", "frontend", "--project", "101")
     assert answer.code == 2
     assert "the project 101 belongs to another campaign" in answer.err
+    assert "what to type then: campaign settle frontend" in answer.err
     assert desk.type("settle", "frontend", "--project", "102").code == 0
 
 
@@ -411,6 +412,7 @@ def test_an_id_of_another_campaigns_person_is_refused(desk: DoubtfulCampaign) ->
     answer = desk.type("settle", "frontend", "--candidate", f"other.{ZOE}=5001")
     assert answer.code == 2
     assert "the id 5001 is another person's, in another campaign" in answer.err
+    assert "what to type then: campaign settle frontend" in answer.err
     assert desk.type("settle", "frontend", "--candidate", f"other.{ZOE}=5005").code == 3
 
 

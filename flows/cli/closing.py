@@ -73,6 +73,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     steps = []
     if counts["unsure"] or "unsure" in calls:
         steps.append(f"unsure: {command('settle', key)}")
+    steps += _mistyped(key, status.get("typed_ids", ()))
     steps += _refused(key, calls, people, f"mend {file}, then {again}")
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(_waiting(status, again))
@@ -90,6 +91,19 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if status.get("clean_up"):
         steps.append(f"remove by hand: {command('clean-up', key)}")
     return steps
+
+
+def _mistyped(key: str, typed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What may be done where an id was refused that a person typed: no file can mend that."""
+    why = ("--why", "TEXT")
+    for one in typed:
+        if one["step"] == "project":
+            right = command("settle", key, "--project", "ID", *why)
+            yield f"refused, if the id {one['id']} is wrong: {right}"
+    if ids := [str(one["id"]) for one in typed if one["step"] != "project"]:
+        wrong = f"the id {ids[0]}" if len(ids) == 1 else "an id that was typed"
+        right = command("settle", key, "--candidate", "EMAIL=ID", *why)
+        yield f"refused, if {wrong} is wrong: {right}"
 
 
 def _refused(

@@ -75,7 +75,7 @@ def standing_of(ledger: "Ledger", campaign: "Campaign") -> Standing:
         steps["add", person.email_key] = person.add_state
         steps["invite", person.email_key] = person.invite_state
         emails[person.email_key] = person.email1
-    return Standing(campaign, ledger.doubts(campaign.id), steps, emails)
+    return Standing(campaign, ledger.doubts(campaign.id, typed=True), steps, emails)
 
 
 def what(doubt: Doubt) -> str:

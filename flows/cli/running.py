@@ -318,6 +318,7 @@ def _untouched(one: OneRun) -> dict[str, Any]:
         "problem_doubt": None,
         "clean_up": [],
         "service_wrote": [],
+        "typed_ids": [],
         "candidates": [
             {
                 "email1": person.email1,

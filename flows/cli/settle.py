@@ -221,6 +221,9 @@ def _instead(
     from data.ledger import now as moment
 
     key = standing.campaign.key
+    if refused and not more and all(decided[position].value for position in refused):
+        listing = command("settle" if standing.doubts.steps else "status", key)
+        return f"Where to look, and what to type then: {listing}"
     if not standing.doubts.steps:
         return f"Nothing of {key} is unsure. See where it stands: {command('status', key)}"
     if more or not refused or objections(standing.doubts, decided, moment(), soon=True):

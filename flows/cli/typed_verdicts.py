@@ -59,10 +59,12 @@ def meant(typed: Typed, standing: Standing) -> tuple[list[Meant], list[str]]:
         some = [one for one in standing.doubts.steps if one.operation is operation]
         if (operation, word) == (Operation.ADD, Word.AGAIN):
             some += standing.doubts.refused
+        if (operation, word) == (Operation.CREATE, Word.ID):
+            some += [one for one in standing.doubts.typed if one.operation is operation]
         if not some:
             wrong.append(f"{option}: {_where(STEPS[operation], standing)}")
         found += [
-            (option, Decided(one.attempt, one.row, word, value))
+            (option, Decided(one.attempt, one.row, word, value, one.typed))
             for one in some
             if one.row is None or one.row not in named
         ]
@@ -88,7 +90,10 @@ def _where(step: str, standing: Standing) -> str:
 
 def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterator[Meant]:
     """Find the people of EMAIL=ID; whoever is unknown or not unsure goes to `wrong`."""
-    doubts = standing.by_place()
+    typed_before = {
+        (STEPS[one.operation], email_key(one.email1)): one for one in standing.doubts.typed
+    }
+    doubts = typed_before | standing.by_place()
     for pair in pairs:
         typed, _, number = pair.rpartition("=")
         if not (typed and number.isascii() and number.isdigit()):
@@ -96,7 +101,7 @@ def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterat
         place = (STEPS[Operation.ADD], email_key(typed))
         option = f"--candidate {pair}"
         if (doubt := doubts.get(place)) is not None:
-            yield option, Decided(doubt.attempt, doubt.row, Word.ID, int(number))
+            yield option, Decided(doubt.attempt, doubt.row, Word.ID, int(number), doubt.typed)
         elif place in standing.steps:
             stands = standing.steps[place]
             wrong.append(f"{option}: the add is {stands}; only what is unsure can be settled")
