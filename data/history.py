@@ -80,12 +80,14 @@ class _Settled:
 def _request(one: Any, records: Records, settled: _Settled) -> Request:
     people = tuple(_people_of(one, records))
     state = AttemptState(one.state)
-    was_unsure = state is AttemptState.OVERRULED or (
+    decided = state is AttemptState.OVERRULED or (
         one.id in settled.requests and not (state is AttemptState.DONE and one.evidence is None)
     )
     if one.operation == Operation.ADD and state is AttemptState.DONE:
         # Of an answer that had ids for some, only the others were settled.
-        was_unsure = was_unsure and all((one.id, row) in settled.people for row in people)
+        decided = decided and all((one.id, row) in settled.people for row in people)
+    # A person may have what the service refused tried again; that was never in doubt.
+    was_unsure = decided and state is not AttemptState.REFUSED
     return Request(
         at=one.claimed_at,
         number=one.id,
@@ -95,7 +97,7 @@ def _request(one: Any, records: Records, settled: _Settled) -> Request:
         carried=one.rows,
         generation=one.generation,
         came_to=AttemptState.UNSURE if was_unsure else state,
-        settled=was_unsure,
+        settled=decided,
         ended_at=one.ended_at,
         phase=one.phase,
         status=one.status,

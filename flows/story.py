@@ -121,7 +121,10 @@ def _(event: RunEnded, teller: Teller) -> Iterator[str]:
 
 @words.register
 def _(event: Request, teller: Teller) -> Iterator[str]:
-    settled = ", settled since" if event.settled else ""
+    settled = ""
+    if event.settled:
+        refused = event.came_to is AttemptState.REFUSED
+        settled = ", tried again by a person's word" if refused else ", settled since"
     yield f"{asked(event, teller)}: {COME_TO[event.came_to]}{settled} ({_how(event)})"
     if event.evidence:
         yield proved(event.evidence)

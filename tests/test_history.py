@@ -108,6 +108,19 @@ def test_a_story_reads_as_it_happened(campaign: DoubtfulCampaign) -> None:
     assert lines[at + 4] == "rita settled Zoe@Example.com: the invitation arrived: she has it"
 
 
+def test_a_refused_add_was_never_unsure(campaign: DoubtfulCampaign) -> None:
+    """A person's word to try it again leaves what the service said as it was."""
+    campaign.run(Fault("status", "add_candidates", count=None, status=422, email=ZOE))
+    before = [one["came_to"] for one in events(campaign) if one["what"] == "request"]
+    campaign.settle("--candidates", "again", "--why", "mended there")
+    told = [one for one in events(campaign) if one["what"] == "request"]
+    assert [one["came_to"] for one in told] == before
+    assert any(one["settled"] for one in told)
+    words = campaign.type("history", KEY, ZOE).out
+    assert "refused, tried again by a person's word (status 422" in words
+    assert "unsure" not in words
+
+
 def test_times_are_those_of_the_campaign(campaign: DoubtfulCampaign) -> None:
     """Whoever reads the story thinks in the zone in which the campaign was written."""
     text = campaign.file.read_text("utf-8")
