@@ -20,8 +20,8 @@ from config.file_bytes import decoded
 from config.places import Place, Problem
 
 # Without what the two read differently: tabs and other ends of a line, directives, tags, anchors,
-# block scalars, escapes, question marks.
-READ_ALIKE = re.compile(r"""[\w \n{}\[\],:"'#.@+/()<=~;$…-]*""")
+# block scalars, escapes, question marks, the end of a document.
+READ_ALIKE = re.compile(r"""(?!(?s:.*\n)?\.\.\.)[\w \n{}\[\],:"'#.@+/()<=~;$…-]*""")
 PLAIN_WORDS = (
     ("'\\t' that cannot start", "a tab is used for indentation; use spaces"),
     ("mapping values are not allowed", "a text with a colon in it needs quotes around it"),

@@ -93,7 +93,7 @@ def test_troubles_are_shown_and_the_promise_holds(tmp_path: Path, desk: dict[str
 
 def test_bad_input_is_told_before_anything_runs(tmp_path: Path, desk: dict[str, str]) -> None:
     """Every check of a real run, with the same places and the same exit code."""
-    path = definition(tmp_path, "ada", "ada")
+    path = definition(tmp_path, "ada", "ad a")
     ended = rehearse(path, desk)
     assert ended.returncode == 2
     assert "people.csv" in ended.stderr and "Traceback" not in ended.stderr

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import pytest
 import yaml_definition as sample
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from config import yaml_nodes
@@ -84,6 +84,8 @@ def test_an_anchor_that_is_used_twice_is_told_once_each() -> None:
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(PIECES, max_size=14).map("".join))
+@example("\n...\n...")
+@example("...\n...")
 def test_whatever_is_written_is_read_alike(text: str) -> None:
     """Nothing that anybody might write means one thing to one parser and another to the other."""
     check_read_alike("k: " + text)
