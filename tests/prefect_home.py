@@ -140,6 +140,8 @@ class PrefectServer:
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Ask the server's API; on a busy machine it may take long, or ask to come again."""
         ends = time.monotonic() + PATIENCE
+        only_reads = method == "GET" or path.endswith("/filter")
+        come_again = {503, 500} if only_reads else {503}  # 500: its database is locked
         while True:
             # Reading every authority of the world takes longer than the whole answer.
             answer = httpx.request(
@@ -150,7 +152,7 @@ class PrefectServer:
                 timeout=PATIENCE,
                 verify=False,
             )
-            if answer.status_code != 503 or time.monotonic() > ends:
+            if answer.status_code not in come_again or time.monotonic() > ends:
                 answer.raise_for_status()
                 return answer.json() if answer.content else None
             time.sleep(0.5)  # its database is busy; it asks to come again

@@ -71,7 +71,8 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(
     deployment is run again by itself, and each person has one email. What Prefect left of the
     killed one on the disk holds no secret: its environment had none."""
     desk = entrusted(desk)
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=1))
+    # Slow enough that neither is done before the other begins, however late that is.
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=5))
     signals = {"killed": signal.SIGKILL, "terminated": signal.SIGTERM}
     with ExitStack() as workers:
         processes = {}
@@ -83,7 +84,7 @@ def test_a_machine_that_goes_down_leaves_nobody_twice(
         for key in signals:
             prefect.start(f"campaign/{key}")
             processes[key] = workers.enter_context(worker(desk, key))
-        wait_until(partial(both_under_way, desk), 100, desk.folder / "worker.log")
+        wait_until(partial(both_under_way, desk), 170, desk.folder / "worker.log")
         for key, number in signals.items():
             go_down(processes[key], number)
     kept_no_secret(desk.folder / TEMPORARY, desk.service, ["**/*"])
