@@ -211,7 +211,7 @@ def test_wrong_usage_ends_with_2(typed: Typed, words: tuple[str, ...]) -> None:
         ("plan people.csv", "plan people.csv --campaign DEFINITION"),
         ("check people.csv --campaign people.csv", "check people.csv --campaign DEFINITION"),
         ("check hiring.yaml --campaign hiring.yaml", "check hiring.yaml"),
-        ("plan .", "plan FILE"),
+        ("plan .", "check ., or campaign plan FILE"),
         ("plan letter.docx", "plan FILE"),
         ("new x.txt", "new x.yaml"),
         ("new hiring.yaml", "new hiring-2.yaml"),

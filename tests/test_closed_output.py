@@ -52,7 +52,7 @@ def begin(desk: Desk, **how: Any) -> subprocess.Popen[str]:
         start_new_session=True,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how,
     )
-    desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=120)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=300)
     return process
 
 

@@ -148,7 +148,7 @@ def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
     assert "batch/three: 0 9 * * 1-5 (Europe/Paris)" in deployed.out
     assert f"campaign check {folder / 'third.yaml'}" in deployed.err
     # More often, on a busy machine, and the server is at work with runs that come too early.
-    schedule_often(prefect, "batch/three", 12)
+    schedule_often(prefect, "batch/three", 30)
     with worker(desk):
         runs = wait_until(partial(batches, prefect, 2), 400, desk.folder / "worker.log")
     for run in runs:
