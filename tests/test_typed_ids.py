@@ -192,6 +192,20 @@ def test_of_two_who_mend_it_at_once_one_is_told(desk: DoubtfulCampaign) -> None:
     assert everybody_once(desk)
 
 
+def test_what_was_said_of_the_wrong_id_does_not_count_for_the_right_one(
+    desk: DoubtfulCampaign,
+) -> None:
+    """The invitation by the new id has all its repetitions, as after a resend."""
+    desk.run(PARTIAL)
+    desk.settle("--candidate", f"{GRACE}=5999")
+    desk.service.faults.clear()
+    assert run_by_a_wrong_id(desk) is Ending.NEEDS_ATTENTION
+    assert desk.settle("--candidate", f"{GRACE}=5003").code == 0
+    desk.service.faults.add(Fault("status", "invite", status=421, email=GRACE, count=2))
+    assert run_by_a_wrong_id(desk) is Ending.COMPLETED
+    assert everybody_once(desk)
+
+
 def test_an_id_in_use_is_nothing_to_clean_up(desk: DoubtfulCampaign) -> None:
     """A late answer names the right id beside the wrong one: once it is in use, it stays there."""
     desk.run(PARTIAL)
