@@ -912,3 +912,16 @@ def test_a_real_terminal_is_asked(desk: DoubtfulCampaign) -> None:
         os.close(near)
     assert b"1 of 1: invite" in seen
     assert desk.steps(ZOE) == ("done", "done")
+
+
+def test_whoever_has_it_sent_again_gives_it_all_its_repetitions(desk: DoubtfulCampaign) -> None:
+    """Noes from before a person's word count no more: the first of them would be a new doubt."""
+
+    def noes(count: int) -> Fault:
+        return Fault("status", "add_candidates", status=421, count=count)
+
+    assert desk.run(noes(3)).counts["unsure"] == len(EMAILS)
+    desk.later(16)
+    assert desk.settle("--candidates", "again", "--why", "not there").code == 0
+    assert desk.run(noes(2)).ending is Ending.COMPLETED
+    assert set(desk.emails().values()) == {1}
