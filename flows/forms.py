@@ -24,7 +24,7 @@ from data.states import Operation
 from flows.campaign import run_campaign
 from flows.cli.doubts import STEPS
 from flows.ending import finish
-from flows.seen import name_of, show
+from flows.seen import named_by_its_clock, show
 from tasks.approval import decide
 from tasks.pilot import confirm
 from tasks.shell import in_words
@@ -63,7 +63,7 @@ class Nothing(CampaignError):
 
 
 def _name() -> str:
-    return f"{flow_run.flow_name}: {name_of(flow_run.parameters['campaign'])}"
+    return f"{flow_run.flow_name}: {named_by_its_clock(flow_run.parameters['campaign'])}"
 
 
 @flow(name="approve campaign", flow_run_name=_name, persist_result=False, retries=0)

@@ -40,6 +40,15 @@ QUIET = {
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
 
+# Lines about campaigns of many zones stand below each other: by this machine's clock, named.
+LINES = {
+    "DATEFMT": "%H:%M:%S %Z",
+    "FORMAT": "%(asctime)s | %(levelname)-7s | %(name)s - %(message)s",
+    "FLOW_RUN_FMT": "%(asctime)s | %(levelname)-7s | Flow run %(flow_run_name)r - %(message)s",
+    "TASK_RUN_FMT": "%(asctime)s | %(levelname)-7s | Task run %(task_run_name)r - %(message)s",
+}
+LOUD = {f"PREFECT_LOGGING_FORMATTERS_STANDARD_{name}": line for name, line in LINES.items()}
+
 LOGINS = (OF_CLIENTS, "PREFECT_API_KEY")
 KEPT_RUNS = timedelta(days=30)  # where nobody says how long
 THEIRS = Path("~/.prefect")  # where Prefect is at home when nobody says otherwise
@@ -52,7 +61,7 @@ def prepare(*, quiet: bool) -> None:
     chosen = _active(profiles)
     named = os.environ.get("PREFECT_HOME") or chosen.get("PREFECT_HOME") or OURS
     home = Path(named).expanduser().absolute()
-    wanted = RUNS | SERVER | SAFE | (QUIET if quiet else {})
+    wanted = RUNS | SERVER | SAFE | (QUIET if quiet else LOUD)
     # Another Prefect, of a newer version, may have changed the database of the usual home.
     wanted["PREFECT_HOME"] = str(home)
     # Else Prefect looks for both in the working folder too, and executes what the second one names.

@@ -6,7 +6,7 @@ answer, the run goes on unseen: it guards nothing.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from time import thread_time
 from urllib.parse import urlsplit
@@ -18,8 +18,9 @@ from prefect.client.schemas.actions import ArtifactUpdate
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
+from config.errors import CampaignError
 from config.moments import in_zone
-from config.settings import LocalSettings
+from config.settings import LocalSettings, load_local
 from data.ledger import Ledger, now
 from flows import showing
 from flows.ending import Finish
@@ -90,7 +91,7 @@ class Seen:
     async def _introduce(self, key: str) -> None:
         tags = {*flow_run.tags, f"campaign:{key}", self._host}
         # At first only the file was known: neither the key, perhaps, nor the campaign's time zone.
-        name = f"{key} {in_zone(now(), self._zone)}"
+        name = name_of(key, self._zone)
         await self._client.update_flow_run(self._run, name=name, tags=sorted(tags))
         self._introduced = True
 
@@ -178,9 +179,23 @@ async def seen(ledger: Ledger, local: LocalSettings, base_url: str) -> AsyncIter
             await asyncio.wait({keeping})
 
 
-def name_of(key: str) -> str:
-    """The name of a run that has read nothing yet: the campaign's key, and when it began."""
-    return f"{key} {in_zone(now(), 'UTC')}"
+def name_of(what: str, zone: str | None = None) -> str:
+    """The name of a run: what it is about, and when it began. A run of many campaigns, or of one
+    that is not read yet, has this machine's zone, as the lines of `campaign up` have.
+    """
+    return f"{what} {in_zone(now(), zone)}"
+
+
+def named_by_its_clock(key: str) -> str:
+    """The name of a run about a campaign that the ledger has, mostly, in the campaign's zone."""
+    zone = None
+    with (
+        suppress(CampaignError),  # the run itself tells what is wrong with the ledger
+        Ledger.open(load_local().database_url, create=False) as ledger,
+    ):
+        campaign = ledger.campaign(key)
+        zone = campaign.timezone if campaign else None
+    return name_of(key, zone)
 
 
 async def tolerantly(showing_it: Awaitable[None]) -> None:

@@ -1,18 +1,22 @@
 """One time zone on all screens of a campaign, named: its own, wherever they are looked at."""
 
 import asyncio
+import os
 import re
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from config.settings import load_local, load_service
 from data.ledger import now
-from flows import showing
+from flows import batch, forms, inbox, showing
 from flows.cli.progress import paused
 from flows.order import Desk, conduct
 from flows.seen import _page, _zone
@@ -119,3 +123,39 @@ def test_every_screen_has_the_campaigns_own_time(
     assert typed("status", KEY)
     monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{desk.folder / 'another.db'}")
     assert typed("plan", hiring)  # the receipt says when it was written
+
+
+def test_runs_in_prefect_have_the_campaigns_zone_or_the_machines(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A form is about one campaign, and named by its clock; a folder or an inbox has many, and the
+    one zone of the lines that `campaign up` writes."""
+    (desk.folder / f"{KEY}.yaml").write_text(definition(KEY, 42, ADA))
+    run(desk, KEY)
+    asked = {"campaign": KEY, "folder": "hiring/inbox"}
+    about = SimpleNamespace(flow_name="settle campaign", parameters=asked)
+    for module in (forms, inbox, batch):
+        monkeypatch.setattr(module, "flow_run", about)
+    assert by_its_clock(forms._name()) == 1
+    for name in (inbox._name(), batch._name()):
+        assert name.startswith("inbox ") and name.endswith(f" ({time.strftime('%Z')})")
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{desk.folder / 'none' / 'at-all.db'}")
+    assert forms._name().endswith(f" ({time.strftime('%Z')})")
+
+
+@pytest.mark.parametrize("logger", ["flow_runs", "task_runs", "runner"])
+def test_up_names_the_zone_of_its_lines(logger: str, tmp_path: Path) -> None:
+    """Among them are runs of campaigns in several zones: each line has the machine's, named."""
+    code = (
+        "from flows.prefect_settings import prepare; prepare(quiet=False)\n"
+        "import logging; from prefect.logging.configuration import setup_logging\n"
+        "setup_logging()\n"
+        "about = {'flow_run_name': 'ours', 'task_run_name': 'ours'}\n"
+        f"logging.getLogger('prefect.{logger}').warning('Here', extra=about)\n"
+    )
+    own = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "TZ": HERE, "COLUMNS": "200"}
+    own["PREFECT_LOGGING_TO_API_ENABLED"] = "false"
+    lines = subprocess.run(
+        [sys.executable, "-c", code], env=own, capture_output=True, text=True, check=True
+    ).stderr
+    assert re.search(r"^\d\d:\d\d:\d\d JST \| WARNING \|.*Here$", lines, re.MULTILINE), lines
