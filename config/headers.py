@@ -1,64 +1,50 @@
 """Which column of a table holds which field: by the meaning of its header."""
 
+import csv
 import re
 import unicodedata
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from pathlib import Path
 from typing import Any
 
 NEEDED = ("first_name", "last_name", "email1")
 FULL_NAME = "full_name"
-# The interface's field names and their other names in the languages of many applicants, as
-# `spelling` reduces them.
-ALIASES: dict[str, tuple[str, ...]] = {
-    "first_name": (
-        *("firstname", "givenname", "givennames", "forename", "forenames", "fname"),
-        *("candidatefirstname", "applicantfirstname", "legalfirstname"),
-        *("vorname", "prenom", "nombre", "nombres", "nome", "voornaam", "imie", "fornamn"),
-    ),
-    "last_name": (
-        *("lastname", "surname", "familyname", "lname"),
-        *("candidatelastname", "applicantlastname", "legallastname"),
-        *("nachname", "familienname", "nomdefamille", "apellido", "apellidos", "cognome"),
-        *("sobrenome", "achternaam", "nazwisko", "efternamn"),
-    ),
-    "email1": (
-        *("email1", "email", "emailaddress", "mail", "mailaddress", "emailid", "primaryemail"),
-        *("candidateemail", "candidateemailaddress", "applicantemail", "contactemail"),
-        *("workemail", "personalemail", "emailadresse", "mailadresse", "adresseemail"),
-        *("adressemail", "courriel", "correo", "correoelectronico", "indirizzoemail"),
-        *("enderecodeemail", "emailadres", "adresemail", "epost", "epostadress"),
-    ),
-    "source": (
-        *("source", "sources", "candidatesource", "applicationsource", "leadsource"),
-        *("quelle", "herkunft", "origine", "origen", "fuente", "bron"),
-    ),
-    "notes": ("notes",),
-    "stage_id": ("stageid", "stage", "stagenumber"),
-    "campaign": ("campaign", "campaignkey", "kampagne", "campagne", "campana", "campagna"),
-    FULL_NAME: (
-        *("fullname", "name", "candidate", "candidatename", "applicant", "applicantname"),
-        *("vollername", "vollstandigername", "nomcomplet", "nombrecompleto", "nomecompleto"),
-        *("volledigenaam", "imieinazwisko"),
-    ),
-}
 # What people write here may be meant for nobody else: sent as notes only where they say so.
-REMARKS = frozenset(
-    (
-        *("note", "comment", "comments", "remark", "remarks"),
-        *("notiz", "notizen", "bemerkung", "bemerkungen", "kommentar", "kommentare"),
-        *("remarque", "remarques", "commentaire", "commentaires", "notas", "comentarios"),
-        *("opmerking", "opmerkingen", "commenti"),
-    )
-)
-FIELD_OF = {alias: name for name, aliases in ALIASES.items() for alias in aliases}
-# Beside a first name in these words, these mean the family name; alone they might be whole names.
-FAMILY_NAME_BESIDE = {"vorname": "name", "prenom": "nom", "voornaam": "naam"}
-# Words that mean names only side by side; alone they might be anything.
-SIDE_BY_SIDE = {"first": "first_name", "last": "last_name"}
+REMARKS = "remarks"
+# Each line has a field, headers that mean it, and of what language or system they are; those with
+# `beside` mean it only in a table that has one of these headers as well. A person may add lines.
+WORDS = Path(__file__).with_name("headers.csv")
 
-_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+_IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What headers mean, by their spelling: for certain, and only `beside` others (a field, and the
+    spellings of which one must stand in the same table).
+    """
+
+    certain: Mapping[str, str]
+    beside: Mapping[str, Sequence[tuple[str, frozenset[str]]]]
+
+
+@cache
+def words() -> Words:
+    """Read the file of headers, once in a process."""
+    certain: dict[str, str] = {}
+    beside: dict[str, list[tuple[str, frozenset[str]]]] = {}
+    # Spreadsheet programs save a mark in front, and may leave out the last columns.
+    with WORDS.open(encoding="utf-8-sig", newline="") as file:
+        for line in csv.DictReader(file, restval=""):
+            others = frozenset(filter(None, map(spelling, line["beside"].split("|"))))
+            for header in filter(None, map(spelling, line["headers"].split("|"))):
+                if others:
+                    beside.setdefault(header, []).append((line["field"], others))
+                else:
+                    certain[header] = line["field"]
+    return Words(certain, beside)
 
 
 @lru_cache(maxsize=1024)
@@ -73,16 +59,16 @@ def meaning(header: str) -> str | None:
 
     Not of notes: `Notes (internal)` is no column to send.
     """
-    if (field := FIELD_OF.get(spelling(header))) is not None:
-        return field
-    explained = FIELD_OF.get(spelling(_IN_BRACKETS.sub("", header)))
-    return None if explained == "notes" else explained
+    certain = words().certain
+    if (field := certain.get(spelling(header))) is not None:
+        return None if field == REMARKS else field
+    explained = certain.get(spelling(_IN_BRACKETS.sub("", header)))
+    return None if explained in {"notes", REMARKS} else explained
 
 
 def may_be_notes(header: str) -> bool:
     """Whether a header names remarks of any kind."""
-    reduced = spelling(_IN_BRACKETS.sub("", header))
-    return reduced in REMARKS or FIELD_OF.get(reduced) == "notes"
+    return words().certain.get(spelling(_IN_BRACKETS.sub("", header))) in {"notes", REMARKS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,15 +168,18 @@ def fields_meant(
 
 
 def _by_their_neighbours(header: Sequence[str]) -> dict[str, str]:
-    """Answer what words mean that say a name only beside others, by their spelling."""
+    """Answer what words mean here that say it only beside others, by their spelling.
+
+    A field that another header names for certain needs no such word.
+    """
     spellings = set(map(spelling, header))
-    beside = {
-        family: "last_name" for first, family in FAMILY_NAME_BESIDE.items() if first in spellings
-    }
-    names = {"first_name", "last_name"}
-    if spellings >= SIDE_BY_SIDE.keys() and not names & set(map(meaning, header)):
-        beside |= SIDE_BY_SIDE
-    return beside
+    certain = set(map(meaning, header))
+    meant = {}
+    for word in spellings & words().beside.keys():
+        fields = {field for field, others in words().beside[word] if others & spellings}
+        if len(fields) == 1 and not fields & certain:
+            (meant[word],) = fields
+    return meant
 
 
 def _asked_for(field: str, chosen: Mapping[str, str | None]) -> str:

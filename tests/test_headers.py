@@ -1,9 +1,13 @@
 """Headers by their meaning: in several languages, with a mapping that wins, never by guessing."""
 
+import csv
+from collections import defaultdict
+
 import pytest
 
 from config.full_name import split_name
-from config.headers import FULL_NAME, NEEDED, find_columns, wishes_of
+from config.headers import FULL_NAME, NEEDED, REMARKS, WORDS, find_columns, spelling, wishes_of
+from config.leaving import FIELDS
 
 SPLIT = (FULL_NAME, "email1")
 
@@ -139,3 +143,125 @@ def test_what_a_definition_wishes(
 def test_a_full_name_is_split(full: str, parts: tuple[str, str, bool]) -> None:
     """At the comma, else before the last word and its particles; a choice is said to be one."""
     assert split_name(full) == parts
+
+
+BOTH_NAMES = {
+    "English": ("Given names", "Family name", "E-Mail Address"),
+    "German": ("Vorname", "Name", "E-Mail-Adresse"),
+    "French": ("Prénom", "Nom", "Adresse e-mail"),
+    "Spanish": ("Nombre", "Apellidos", "Correo electrónico"),
+    "Italian": ("Nome", "Cognome", "Indirizzo e-mail"),
+    "Portuguese": ("Nome", "Sobrenome", "Endereço de e-mail"),
+    "Dutch": ("Voornaam", "Naam", "E-mailadres"),
+    "Catalan": ("Nom", "Cognoms", "Adreça de correu electrònic"),
+    "Swedish": ("Förnamn", "Efternamn", "E-postadress"),
+    "Danish": ("Fornavn", "Efternavn", "E-mailadresse"),
+    "Norwegian": ("Fornavn", "Etternavn", "E-post"),
+    "Finnish": ("Etunimi", "Sukunimi", "Sähköposti"),
+    "Icelandic": ("Eiginnafn", "Eftirnafn", "Netfang"),
+    "Polish": ("Imię", "Nazwisko", "Adres e-mail"),
+    "Czech": ("Jméno", "Příjmení", "E-mailová adresa"),
+    "Slovak": ("Meno", "Priezvisko", "E-mail"),
+    "Hungarian": ("Keresztnév", "Vezetéknév", "E-mail cím"),
+    "Romanian": ("Prenume", "Nume", "Adresă de e-mail"),
+    "Croatian": ("Ime", "Prezime", "E-pošta"),
+    "Slovenian": ("Ime", "Priimek", "E-poštni naslov"),
+    "Lithuanian": ("Vardas", "Pavardė", "El. paštas"),
+    "Latvian": ("Vārds", "Uzvārds", "E-pasts"),
+    "Estonian": ("Eesnimi", "Perekonnanimi", "E-posti aadress"),
+    "Greek": ("Όνομα", "Επώνυμο", "Διεύθυνση email"),
+    "Turkish": ("ADI", "Soyadı", "E-posta"),
+    "Russian": ("Имя", "Фамилия", "Электронная почта"),
+    "Ukrainian": ("Ім'я", "Прізвище", "Ел. пошта"),
+    "Bulgarian": ("Име", "Фамилия", "Имейл"),
+    "Hebrew": ("שם פרטי", "שם משפחה", 'דוא"ל'),
+    "Arabic": ("الاسم الأول", "اسم العائلة", "البريد الإلكتروني"),
+    "Persian": ("نام", "نام خانوادگی", "ایمیل"),
+    "Hindi": ("पहला नाम", "अंतिम नाम", "ईमेल"),
+    "Thai": ("ชื่อ", "นามสกุล", "อีเมล"),
+    "Vietnamese": ("Tên", "Họ", "Địa chỉ email"),
+    "Indonesian": ("Nama depan", "Nama belakang", "Alamat email"),
+    "Japanese": ("名", "姓", "メールアドレス（必須）"),
+    "Chinese": ("名字", "姓氏", "电子邮箱"),
+    "Korean": ("이름", "성", "이메일"),
+}
+
+
+@pytest.mark.parametrize("header", BOTH_NAMES.values(), ids=BOTH_NAMES)
+def test_names_and_an_address_are_known_in_many_languages(header: tuple[str, str, str]) -> None:
+    """In whatever order the columns stand, and typed in capitals."""
+    first, last, email = header
+    wanted = {"first_name": 0, "last_name": 1, "email1": 2}
+    assert find_columns(header, {}).by_field == wanted
+    assert find_columns([last, email, first], {}).by_field == {
+        "last_name": 0,
+        "email1": 1,
+        "first_name": 2,
+    }
+
+
+EXPORTS = {
+    "Greenhouse": ["Candidate Name", "Job", "Stage", "Email Addresses", "Source"],
+    "Greenhouse import": ["First Name", "Last Name", "Email", "Job", "Source"],
+    "Lever": ["Full name", "Email", "Stage", "Sources", "Origin"],
+    "Ashby": ["Candidate Name", "Primary Email Address", "Current Interview Stage"],
+    "Workable": ["Firstname", "Lastname", "Email", "Job", "Disqualified"],
+    "Teamtailor": ["First name", "Last name", "Email", "Job title"],
+    "SmartRecruiters": ["candidateFirstName", "candidateLastName", "candidateEmail"],
+    "Recruitee": ["Name", "Jobs", "Emails", "Phones", "Tags", "Sources"],
+    "Personio": ["Candidate ID", "Candidate name", "Gender", "Email address"],
+    "Personio in German": ["Vorname", "Nachname", "E-Mail", "Status", "Jobname"],
+    "BambooHR": ["Applicant Name", "Email", "Status", "Rating"],
+    "Workday": ["Legal Name - First Name", "Legal Name - Last Name", "Primary Email"],
+    "iCIMS": ["Person : System ID", "Person : Full Name: First Last", "Person : Email"],
+    "SAP SuccessFactors": ["Candidate First Name", "Candidate Last Name", "primaryEmail"],
+}
+
+
+@pytest.mark.parametrize("header", EXPORTS.values(), ids=EXPORTS)
+def test_the_export_of_an_applicant_tracking_system_is_known(header: list[str]) -> None:
+    """As it is: at most a full name is to be split."""
+    needed = NEEDED if "no column for first_name" not in str(find_columns(header, {})) else SPLIT
+    found = find_columns(header, {}, needed)
+    assert found.complaints == ()
+    assert set(needed) <= found.by_field.keys() <= {*needed, "source", "stage_id"}
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        (["Nome", "Email"], {"email1": 1}),
+        (["Nome", "Apelido", "Email"], {"email1": 2}),
+        (["Име", "Презиме", "Имейл"], {"email1": 2}),
+        (["Ad", "E-posta"], {"email1": 1}),
+        (["名字", "邮箱"], {"email1": 1}),
+        (["名字", "名", "メール"], {"last_name": 0, "first_name": 1, "email1": 2}),
+        (["名字", "姓", "邮箱"], {"first_name": 0, "last_name": 1, "email1": 2}),
+        (["성", "이메일"], {"email1": 1}),
+        (["Vorname", "Name", "Nachname"], {"first_name": 0, "last_name": 2}),
+        (["Nom", "Prénom", "Cognoms"], {"first_name": 1, "last_name": 2}),
+    ],
+)
+def test_a_word_that_may_be_two_fields_is_never_guessed(
+    header: list[str], found: dict[str, int]
+) -> None:
+    """It counts only beside a word that decides it, and not where another column is certain."""
+    assert find_columns(header, {}).by_field == found
+
+
+def test_every_line_of_the_headers_can_be_kept() -> None:
+    """A person may add lines: a field there is, where it was seen, and no contradiction."""
+    fields = {*FIELDS, FULL_NAME, REMARKS, "campaign"}
+    certain = defaultdict(set)
+    with WORDS.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    for line in lines:
+        assert line["field"] in fields and line["of"] and line["source"], line
+        for header in line["headers"].split("|"):
+            assert spelling(header), line
+            if not line["beside"]:
+                certain[spelling(header)].add(line["field"])
+    assert [header for header, of in certain.items() if len(of) > 1] == []
+    covered = {word.strip() for line in lines for word in line["of"].split(",")}
+    assert BOTH_NAMES.keys() <= covered
+    assert {name.split(" i")[0] for name in EXPORTS} <= covered
