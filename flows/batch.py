@@ -18,6 +18,7 @@ from config.folder import campaigns_at
 from flows.at_work import dropped_beside_another
 from flows.campaign import BAD_INPUT, STOPPED
 from flows.event_order import say_scheduled
+from flows.interrupts import Stop, stopping_on_signals
 from flows.seen import name_of
 from flows.showing import artifact_key
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
@@ -45,11 +46,13 @@ async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[An
     """
     place = Path(folder)
     try:
-        look = partial(asyncio.to_thread, campaigns_at, place)
-        entries = await as_task("look for campaigns", look)
-        # Nobody looked at them: each run carries out what its file holds when its turn comes.
-        outcomes = await run_all([replace(entry, digest=None) for entry in entries], side_by_side)
-        await show("batch", place, outcomes)
+        with stopping_on_signals(Stop()):  # one that comes before the first begins, is heard by all
+            look = partial(asyncio.to_thread, campaigns_at, place)
+            entries = await as_task("look for campaigns", look)
+            # Nobody looked at them: each run carries out what its file holds when its turn comes.
+            unseen = [replace(entry, digest=None) for entry in entries]
+            outcomes = await run_all(unseen, side_by_side)
+            await show("batch", place, outcomes)
         return state_of_all(outcomes)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         name = BAD_INPUT if isinstance(error, BadInput) else STOPPED

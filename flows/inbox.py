@@ -33,6 +33,7 @@ from flows.batch import show
 from flows.campaign import BAD_INPUT, COMPLETED, STOPPED
 from flows.event_order import say_scheduled
 from flows.idle_looks import NOTHING_NEW, quiet_until_busy
+from flows.interrupts import Stop, stopping_on_signals
 from flows.seen import name_of
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from flows.summing_up import state_of_all
@@ -45,6 +46,7 @@ Seconds = Annotated[
 ]
 QUIET = 10.0
 NAME = "inbox"
+LEFT = "What lies there is left for the next look."
 LINES = quiet_until_busy(NAME)
 
 
@@ -85,10 +87,13 @@ async def watch_inbox(
     A file that is still being written is left for the next time. Beside a bad one its report is
     written. Where there is nothing to do, nothing is logged. Safe to run again at any time.
     """
-    place, quiet = Path(folder), timedelta(seconds=quiet_for)
+    place, quiet, stop = Path(folder), timedelta(seconds=quiet_for), Stop()
     try:
-        with Ledger.open(load_local().database_url) as ledger:
-            look = await as_task("look into the folder", partial(_look, place, ledger, quiet))
+        with Ledger.open(load_local().database_url) as ledger, stopping_on_signals(stop):
+            look = await as_task("look into the folder", partial(_look, place, ledger, quiet, stop))
+            if stop.reason is not None:
+                LINES.busy(flow_run.id)
+                return Failed(name=STOPPED, message=f"{stop.reason} {LEFT}")
             fresh = [found for found in look.found if found.due]
             if fresh or look.unfinished:
                 LINES.busy(flow_run.id)
@@ -112,13 +117,18 @@ def _state(outcomes: Sequence[Outcome], unfinished: Sequence[Path]) -> State[Any
     return state
 
 
-async def _look(place: Path, ledger: Ledger, quiet: timedelta) -> Look:
-    """See which files are there, wait where something is new, and see which are at rest."""
+async def _look(place: Path, ledger: Ledger, quiet: timedelta, stop: Stop) -> Look:
+    """See which files are there, wait where something is new, and see which are at rest.
+
+    A signal ends the wait; nothing is judged then.
+    """
     files = await asyncio.to_thread(_files, place)
     before = await asyncio.to_thread(_traces, files)
     known = await asyncio.to_thread(_known, files, ledger)
     if not all(known.values()):
-        await asyncio.sleep(quiet.total_seconds())
+        await stop.or_after(quiet.total_seconds())
+    if stop.reason is not None:
+        return Look()
     return await asyncio.to_thread(_judge, before, known, ledger, quiet)
 
 

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Protocol
 
@@ -29,11 +29,30 @@ class Stoppable(Protocol):
     def stop(self, reason: str) -> None: ...
 
 
+class Stop:
+    """Keeps that a signal came, and why, for what looks at it between its steps."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self._came = asyncio.Event()
+
+    def stop(self, reason: str) -> None:
+        self.reason = reason
+        self._came.set()
+
+    async def or_after(self, seconds: float) -> None:
+        """Wait so long, or until a signal comes."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._came.wait()
+
+
 class _Ears:
     """Hears the signals for everything under way in this process."""
 
     def __init__(self) -> None:
-        self.under_way: list[Stoppable] = []
+        self._under_way: list[Stoppable] = []
+        self._heard = False
         self._loop = asyncio.get_running_loop()
         before = {number: signal.getsignal(number) for number in SIGNALS}
         if before[signal.SIGHUP] is signal.SIG_IGN:
@@ -57,10 +76,23 @@ class _Ears:
             self._loop.remove_signal_handler(number)
             signal.signal(number, handler)
 
+    def begins(self, work: Stoppable) -> None:
+        """Take the signals for it as well; one that came meant whatever was about to begin."""
+        self._under_way.append(work)
+        if self._heard:
+            work.stop(INTERRUPTED)
+        self.listen()
+
+    def is_over(self, work: Stoppable) -> bool:
+        """Forget it; answers whether nothing else is under way."""
+        self._under_way.remove(work)
+        return not self._under_way
+
     def stop(self) -> None:
         """Stop everything under way."""
-        for one in self.under_way:
-            one.stop(INTERRUPTED)
+        self._heard = True
+        for work in self._under_way:
+            work.stop(INTERRUPTED)
 
     def _hear(self) -> None:
         self.stop()
@@ -102,13 +134,11 @@ def stopping_on_signals(gate: Stoppable) -> Iterator[None]:
         _ears.append(_Ears())
         logging.getLogger("asyncio").addFilter(_is_no_termination)
     ears = _ears[0]
-    ears.under_way.append(gate)
-    ears.listen()
+    ears.begins(gate)
     try:
         yield
     finally:
-        ears.under_way.remove(gate)
-        if not ears.under_way:
+        if ears.is_over(gate):
             _ears.remove(ears)
             ears.end()
 

@@ -13,7 +13,7 @@ from config.folder import Entry
 from data.remaining import Remaining
 from flows.campaign import BAD_INPUT, STOPPED, run_campaign
 from flows.ending import Finish
-from flows.interrupts import INTERRUPTED, listen_again, stopping_on_signals
+from flows.interrupts import INTERRUPTED, Stop, listen_again, stopping_on_signals
 from flows.watching import Watcher, watcher, whole
 from flows.wrong_places import where_wrong
 from tasks.sending import Sent
@@ -76,20 +76,13 @@ class _Hearing(Watcher):
         self._other.failed(error)
 
 
-@dataclass(slots=True)
-class _Stop:
-    """A signal ends what runs, and keeps the others from beginning."""
-
-    reason: str | None = None
-
-    def stop(self, reason: str) -> None:
-        self.reason = reason
-
-
 async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
-    """Run every campaign, in the given order as far as there is room; answers one outcome each."""
+    """Run every campaign, in the given order as far as there is room; answers one outcome each.
+
+    A signal ends what runs, and keeps the others from beginning.
+    """
     turns = asyncio.Semaphore(at_a_time)
-    stop = _Stop()
+    stop = Stop()
     whole.set(flow_run.id)
 
     async def one(entry: Entry) -> Outcome:

@@ -28,6 +28,7 @@ from data.states import Ending
 from flows import inbox, side_by_side
 from flows.campaign import state_of
 from flows.idle_looks import DROPPED, UntilBusy, forget_earlier
+from flows.interrupts import Stop
 from flows.order import Asked, Desk, conduct
 from flows.reports import tell
 from flows.side_by_side import Outcome
@@ -243,21 +244,21 @@ def test_a_file_that_is_being_written_is_left_for_the_next_time(
     for file in (definition, people_file):
         os.utime(file, (old, old))
     written = people_file if table else definition
-    sleep = asyncio.sleep
 
-    async def meanwhile(seconds: float) -> None:
+    async def meanwhile(_: Stop, seconds: float) -> None:
         """Somebody goes on writing; over a network a file may keep its old time: the size tells."""
         assert seconds == 5
         with written.open("a") as file:
             file.write("\n")
         os.utime(written, (old, old))
-        await sleep(0)
 
-    monkeypatch.setattr(inbox.asyncio, "sleep", meanwhile)
+    async def at_once(_: Stop, seconds: float) -> None: ...
+
+    monkeypatch.setattr(Stop, "or_after", meanwhile)
     told = "Nothing new; 1 still being written, left for the next time"
     assert box.look(quiet=5) == ("Completed", told)
     assert box.office.service.record.requests == []
-    monkeypatch.setattr(inbox.asyncio, "sleep", lambda _: sleep(0))
+    monkeypatch.setattr(Stop, "or_after", at_once)
     assert box.look(quiet=5) == ("Completed", "1 campaign: 1 completed")
     assert box.office.emails() == {"ada@example.com": 1}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from prefect.exceptions import TerminationSignal
 
-from flows.interrupts import stopping_on_signals
+from flows.interrupts import INTERRUPTED, Stop, stopping_on_signals
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN, Desk
@@ -46,6 +46,20 @@ def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
         assert err.strip() == "stopped: The run was interrupted."
         assert "unsure" not in out and "waiting: campaign run" in out
         assert len(service.record.invitations) < 300
+
+
+def test_what_begins_after_the_signal_is_stopped_as_well() -> None:
+    """A campaign of a folder has its gate only after it has read its file: it was meant too."""
+
+    async def run() -> str | None:
+        heard, begun = Stop(), Stop()
+        with stopping_on_signals(heard):
+            os.kill(os.getpid(), signal.SIGTERM)
+            await heard.or_after(60)
+            with stopping_on_signals(begun):
+                return begun.reason
+
+    assert asyncio.run(run()) == INTERRUPTED
 
 
 class _Anything:

@@ -151,6 +151,30 @@ def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
     assert "person1@" not in log.read_text()
 
 
+def test_ctrl_c_while_it_looks_into_the_inbox_ends_gently(desk: Desk) -> None:
+    """In our words: nothing crashed, nothing was begun, and the next look finds what lies there."""
+    inbox = desk.folder / "inbox"
+    inbox.mkdir()
+    port, log = free_port(), desk.folder.parent / "up.log"
+    server = server_of(desk, port)
+    with up(desk, port) as process:
+        # Else one that its schedule begins may be loading when this one looks.
+        server.call("PATCH", f"deployments/{server.deployment('inbox/inbox')}", {"paused": True})
+        desk.campaign("laid", 2).rename(inbox / "laid.yaml")
+        (desk.folder / "people.csv").rename(inbox / "people.csv")
+        server.start("inbox/inbox")
+        at_work = {"type": {"any_": ["RUNNING"]}}
+        look = {"name": {"any_": ["look into the folder"]}, "state": at_work}
+        wait_until(lambda: server.ask("task_runs", task_runs=look), 100, log)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=100) == 0, log.read_text()
+    words = log.read_text()
+    for strange in ("Crash", "Traceback", "termination signal", "Aborted"):
+        assert strange not in words, words
+    assert "The run was interrupted. What lies there is left for the next look." in words
+    assert not invitations(desk)
+
+
 def all_ended(server: PrefectServer) -> list[dict[str, object]]:
     runs = runs_of(server, "campaign:morning")
     ended = all(run["state_type"] in {"COMPLETED", "FAILED"} for run in runs)
