@@ -1,7 +1,8 @@
 """What leaves for the service, as a person sees it: which column is sent as which field."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from typing import Any
 
 from config.definition import Definition
 from config.email_doubts import is_sample
@@ -9,11 +10,12 @@ from config.places import shown
 
 FIELDS = ("first_name", "last_name", "email1", "source", "notes", "stage_id")  # interface 4.5
 NAMED = 3
+EXAMPLES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One field that somebody has: the first value of it, and the header of its column.
+    """One field that somebody has: the header of its column, and its first different values.
 
     `column` is None where the people stand in the definition itself, and for a stage_id that
     everybody gets.
@@ -21,31 +23,46 @@ class Sent:
 
     column: str | None
     field: str
-    example: str | int
+    examples: tuple[str | int, ...]
 
     def __str__(self) -> str:
         """Write it as one of a list: `Vorname as first_name (Ada)`."""
         same = self.column is None or self.column == self.field
-        return f"{self.field if same else f'{self.column} as {self.field}'} ({self.example})"
+        return f"{self.field if same else f'{self.column} as {self.field}'} ({self.examples[0]})"
 
 
 def sent(definition: Definition) -> list[Sent]:
-    """List what is sent of the people of a definition, with the first of them as an example."""
+    """List what is sent of the people of a definition, with the first of them as examples."""
     # Whoever gets the invitation to oneself was put before them, and stands in no column.
     pilot = definition.invites.timetable.pilot
     people = [one for one in definition.candidates if one.key != pilot] or definition.candidates
     listed = []
     for field in FIELDS:
-        values = (getattr(person, field) for person in people)
-        example = next((value for value in values if value != ""), None)
-        if example is not None:
-            listed.append(Sent(definition.columns.get(field), field, example))
+        examples: list[str | int] = []
+        for value in (getattr(person, field) for person in people):
+            if value != "" and value not in examples:
+                examples.append(value)
+                if len(examples) == EXAMPLES:
+                    break
+        if examples:
+            listed.append(Sent(definition.columns.get(field), field, tuple(examples)))
     return listed
 
 
 def as_json(definition: Definition) -> list[dict[str, str | int | None]]:
     """Answer the objects that `campaign check --json` and `plan --json` have as `sent`."""
-    return [asdict(one) for one in sent(definition)]
+    return [
+        {"column": each.column, "field": each.field, "example": each.examples[0]}
+        for each in sent(definition)
+    ]
+
+
+def understood(definition: Definition) -> list[dict[str, Any]]:
+    """Answer the objects that `campaign check --json` has as `understood`."""
+    return [
+        {"field": each.field, "column": each.column, "examples": list(each.examples)}
+        for each in sent(definition)
+    ]
 
 
 def notes(definition: Definition) -> Iterator[str]:

@@ -30,6 +30,36 @@ def table(path: Path, columns: str = "") -> Path:
     return definition
 
 
+def test_check_shows_in_one_table_what_was_understood(typed: Typed, tmp_path: Path) -> None:
+    """Each field with its column and the first three different values; also to programs."""
+    Path("people.csv").write_text(
+        "姓,名,メール,応募経路,Notes\n"
+        "山田,花子,hanako@mail.com,紹介,Mornings\n"
+        '佐藤,太郎,taro@mail.com,紹介,"Monday, Tuesday and any other day of a week\nthat suits"\n'
+        "鈴木,花子,hanako2@mail.com,広告,\n"
+        "田中,次郎,jiro@mail.com,,\n",
+        "utf-8",
+    )
+    Path("a.yaml").write_text(f"{HEAD}candidates: {{file: people.csv}}\n", "utf-8")
+    lines = typed("check", "a.yaml").out.splitlines()
+    at = lines.index("  sent        field       column    examples")
+    assert lines[at + 1 : at + 7] == [
+        "              first_name  名        花子, 太郎, 次郎",
+        "              last_name   姓        山田, 佐藤, 鈴木",
+        "              email1      メール    hanako@mail.com, taro@mail.com, hanako2@mail.com",
+        "              source      応募経路  紹介, 広告",
+        '              notes       Notes     Mornings, "Monday, Tuesday and any other day of a …"',
+        "              stage_id    -         1",
+    ]
+    [campaign] = typed("check", "a.yaml", "--json").object["campaigns"]
+    assert campaign["understood"][3] == {
+        "field": "source",
+        "column": "応募経路",
+        "examples": ["紹介", "広告"],
+    }
+    assert [each["example"] for each in campaign["sent"]][:2] == ["花子", "山田"]
+
+
 def test_check_and_plan_say_which_column_is_sent_as_what(typed: Typed, tmp_path: Path) -> None:
     """Also to programs: each field with its header, and the first of its values."""
     table(tmp_path / "people.csv")
@@ -37,7 +67,7 @@ def test_check_and_plan_say_which_column_is_sent_as_what(typed: Typed, tmp_path:
         "  sent        Vorname as first_name (Ada), Nachname as last_name (Lovelace), "
         "E-Mail as email1 (ada@mail.com), Quelle as source (referral), stage_id (1)"
     )
-    assert line in typed("check", "people.yaml").out.splitlines()
+    assert "Vorname   Ada, Grace" in typed("check", "people.yaml").out
     assert line in typed("plan", "people.yaml").out.splitlines()
     for command in ("check", "plan"):
         [campaign] = typed(command, "people.yaml", "--json").object["campaigns"]
@@ -57,11 +87,13 @@ def test_people_in_the_definition_and_split_names_are_listed_too(
     person = "{first_name: Ada, last_name: L, email1: a@mail.com, notes: Mornings, stage_id: 3}"
     Path("list.yaml").write_text(f"{HEAD}candidates:\n  - {person}\n", "utf-8")
     said = "  sent        first_name (Ada), last_name (L), email1 (a@mail.com), notes (Mornings), "
-    assert f"{said}stage_id (3)" in typed("check", "list.yaml").out.splitlines()
+    assert f"{said}stage_id (3)" in typed("plan", "list.yaml").out.splitlines()
+    table = typed("check", "list.yaml").out.splitlines()
+    assert table[4:6] == ["  sent        field       examples", "              first_name  Ada"]
     Path("full.csv").write_text("Name,Email\nAda Lovelace,a@mail.com\n", "utf-8")
     full = f"{HEAD}candidates: {{file: full.csv, split_name: true}}\n"
     Path("full.yaml").write_text(full, "utf-8")
-    told = typed("check", "full.yaml").out
+    told = typed("plan", "full.yaml").out
     assert "Name as first_name (Ada), Name as last_name (Lovelace), Email as email1" in told
 
 
@@ -85,7 +117,7 @@ def test_remarks_are_sent_only_where_somebody_says_so(
     wish = f'columns: {{notes: "{header}"}}'
     assert f"to send {header} as notes, say so with  {wish}" in told
     definition.write_text(f"{HEAD}candidates: {{file: people.csv, {wish}}}\n", "utf-8")
-    assert f"{header} as notes (weak on algorithms)" in typed("check", "autumn.yaml").out
+    assert f"{header} as notes (weak on algorithms)" in typed("plan", "autumn.yaml").out
 
 
 @pytest.mark.parametrize("header", ["notes", "Notes", " NOTES"])

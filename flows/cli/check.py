@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from config.reading import Reading
 
 
+LONGEST_EXAMPLE = 40
+
 Mark = Annotated[
     Path | None,
     typer.Option(
@@ -79,6 +81,7 @@ def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
             "people": definition.people,
             "where": where.as_json(definition.selection),
             "sent": leaving.as_json(definition),
+            "understood": leaving.understood(definition),
         }
         for definition in reading.definitions
     ]
@@ -101,7 +104,7 @@ def _lines(definition: "Definition") -> list[str]:
         f"  problem     {problem_in_words(definition)}",
         f"  candidates  {people} {invites}",
         *(f"  {word:<11} {line}" for word, line in kept_in_words(definition)),
-        f"  sent        {sent_in_words(definition)}",
+        *(f"  {word:<11} {line}" for word, line in _understood(definition)),
         *(f"  {word:<11} {said}" for word, said in rules),
     ]
 
@@ -124,6 +127,37 @@ def kept_in_words(definition: "Definition") -> Iterator[tuple[str, str]]:
     if definition.selection is not None:
         for number, line in enumerate(where.in_words(definition.selection)):
             yield "where" if number == 0 else "", line
+
+
+def _understood(definition: "Definition") -> Iterator[tuple[str, str]]:
+    """Show what leaves for the service as a table: field, column, the first different values."""
+    from rich.cells import cell_len
+
+    from config.leaving import sent
+
+    rows = [("field", "column", "examples")]
+    for each in sent(definition):
+        rows.append((each.field, each.column or "-", ", ".join(map(_example, each.examples))))
+    if not any(definition.columns.values()):
+        rows = [(field, "", examples) for field, _, examples in rows]
+    widths = [max(cell_len(row[at]) for row in rows) for at in (0, 1)]
+    for number, (*cells, examples) in enumerate(rows):
+        # A letter of Chinese is two wide.
+        padded = (
+            cell + " " * (width - cell_len(cell)) + "  "
+            for cell, width in zip(cells, widths, strict=True)
+            if width
+        )
+        yield "" if number else "sent", "".join(padded) + examples
+
+
+def _example(value: str | int) -> str:
+    """Write a value on one line, in quotes where it would pass for two of them."""
+    from config.places import shown
+
+    text = " ".join(str(value).split())
+    text = text if len(text) <= LONGEST_EXAMPLE else f"{text[: LONGEST_EXAMPLE - 1]}…"
+    return shown(text) if "," in text else text
 
 
 def sent_in_words(definition: "Definition") -> str:
