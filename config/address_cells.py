@@ -1,13 +1,55 @@
 """The address in a cell, without what programs and people write around it."""
 
 import re
+from typing import Any
 from urllib.parse import unquote
+
+from config.cells import as_text
+from config.email_key import email_key
+from config.places import Unusable, shown
 
 # Most cells hold an address and nothing else.
 _WRAPPED = re.compile(r"[<:,;|\s]")
 _NAMED = re.compile(r"([^<>]*)<([^<>]*)>")
 _EACH = re.compile(r"<([^<>]*@[^<>]*)>|([^\s,;|<>]+@[^\s,;|<>]+)")
 _MAILTO = re.compile(r"mailto:([^?]*)(?:\?.*)?", re.IGNORECASE | re.DOTALL)
+
+
+class Linked(str):
+    """What a cell shows, with the `target` of its hyperlink, as in `mailto:ada@x.org`.
+
+    A cell may have several targets, with commas between.
+    """
+
+    __slots__ = ("target",)
+    target: str
+
+    def __new__(cls, text: str, target: str) -> "Linked":
+        """Keep both."""
+        self = super().__new__(cls, text)
+        self.target = target
+        return self
+
+
+def address_of(cell: Any, *, first: bool) -> Any:
+    """Answer the address of a cell: the one it shows, or where it shows none, that of its link.
+
+    Where both are addresses and none of those shown is that of the link, nobody can tell which the
+    person logs in with.
+    """
+    text = as_text(cell)
+    if not isinstance(text, str):
+        return text
+    address = plain_address(text, first=first)
+    if not isinstance(text, Linked):
+        return address
+    targets = [_bare(target) for target in text.target.split(",")]
+    if "@" not in text:
+        return plain_address(", ".join(dict.fromkeys(targets)), first=first)
+    keys = set(map(email_key, targets))
+    if keys.isdisjoint(map(email_key, addresses_in(text))):
+        return Unusable(f"{shown(address)} with a link to {shown(targets[0])}")
+    return address
 
 
 def plain_address(text: str, *, first: bool) -> str:

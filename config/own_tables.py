@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from config.address_cells import plain_address
+from config.address_cells import address_of
 from config.cells import as_text, is_blank
 from config.csv_file import ENCODINGS, delimiter_of
 from config.errors import BadInput
@@ -67,7 +67,8 @@ class PeopleAt:
                 if column < len(cells) and not is_blank(cells[column])
             }
             if "email1" in fields:
-                fields["email1"] = plain_address(fields["email1"], first=self.first_address)
+                cell = cells[self.columns["email1"]]
+                fields["email1"] = str(address_of(cell, first=self.first_address)).strip()
             if fields:
                 yield number, fields
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Protocol
 
-from config.address_cells import plain_address
+from config.address_cells import address_of
 from config.cells import as_text, as_whole_number, is_blank, is_words
 from config.email_key import email_key
 from config.errors import BadInput
@@ -179,10 +179,7 @@ class PeopleTable:
                 yield email_key(str(self._address(cells[column])))
 
     def _address(self, cell: Any) -> Any:
-        text = as_text(cell)
-        if not isinstance(text, str):
-            return text
-        return plain_address(text, first=self.wishes.first_address)
+        return address_of(cell, first=self.wishes.first_address)
 
     def _unclear(self, selection: Selection) -> Iterator[Problem]:
         for number, column, text in selection.unclear:

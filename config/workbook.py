@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, time
 from typing import Any
 
+from config.address_cells import Linked
 from config.errors import BadInput
 from config.places import Place, Problem, Unusable
 from config.table import TableRow
@@ -16,6 +17,7 @@ from config.workbooks.shapes import (
     FORMULA,
     MOMENT,
     TOO_LONG,
+    Link,
     Merged,
     Unfit,
     column_letters,
@@ -38,6 +40,7 @@ class Sheet:
     merged: tuple[Merged, ...] = ()
     from_1904: bool = False
     concealed: bool = False
+    links: tuple[Link, ...] = field(default=(), repr=False)
 
     def rows(self) -> Iterator[TableRow | Problem]:
         """Go through the rows from the top; what is merged downwards is in each of its rows."""
@@ -45,7 +48,7 @@ class Sheet:
         for top, end, column in self.merged:
             by_top.setdefault(top, []).append((end, column))
         reaching: dict[int, tuple[int, Any]] = {}
-        for number, packed in self._unpacked():
+        for number, packed in self._linked():
             cells = packed
             if reaching:
                 reaching = {c: (end, v) for c, (end, v) in reaching.items() if end >= number}
@@ -54,6 +57,18 @@ class Sheet:
                 if column < len(cells):
                     reaching[column] = (end, cells[column])
             yield number, cells
+
+    def _linked(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Go through the rows as they are stored, their texts with where they link to."""
+        waiting, here = sorted(self.links, reverse=True), list[Link]()
+        for number, cells in self._unpacked():
+            while waiting and waiting[-1][0] <= number:
+                here.append(waiting.pop())
+            if here:
+                here = [link for link in here if link[1] >= number]
+                yield number, _with_links(cells, here)
+            else:
+                yield number, cells
 
     def _unpacked(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
         for piece in self.pieces:
@@ -97,6 +112,15 @@ def _filled(cells: tuple[Any, ...], reaching: dict[int, tuple[int, Any]]) -> tup
         if filled[column] is None:
             filled[column] = value
     return tuple(filled)
+
+
+def _with_links(cells: tuple[Any, ...], links: Sequence[Link]) -> tuple[Any, ...]:
+    linked = list(cells)
+    for _, _, left, right, target in links:
+        for column in range(left, min(right + 1, len(linked))):
+            if isinstance(linked[column], str):
+                linked[column] = Linked(linked[column], target)
+    return tuple(linked)
 
 
 def _opened(cell: Any) -> Any:
@@ -160,4 +184,5 @@ def _sheet(file: str, book: ReceivedBook, position: int, content: Received) -> S
         tuple(content.merged),
         book.from_1904,
         concealed,
+        tuple(content.links),
     )

@@ -105,9 +105,10 @@ def send(book: Book, wanted: Sequence[str], answer: IO[bytes]) -> None:
         layout = Layout()
         for piece in _pieces(book.rows(position, layout), book.names[position][0]):
             frames.write(answer, frames.ROWS, piece)
-        if sum(end - top for top, end, _ in layout.merged) > MOST_CELLS:
+        linked = sum((e - t + 1) * (r - l + 1) for t, e, l, r, _ in layout.links)  # noqa: E741
+        if max(linked, sum(end - top for top, end, _ in layout.merged)) > MOST_CELLS:
             raise Unfit(TOO_LARGE)
-        frames.write(answer, frames.LAYOUT, layout.hidden, layout.merged)
+        frames.write(answer, frames.LAYOUT, layout.hidden, layout.merged, layout.links)
 
 
 def _pieces(rows: Iterator[RowOfCells], sheet: str) -> Iterator[list[tuple[int, tuple[Any, ...]]]]:

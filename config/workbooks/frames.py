@@ -1,8 +1,8 @@
 """How sheets travel from the process that reads them: a length, then plain values, piece by piece.
 
 The pieces, in order: ("book", from_1904, [(name, hidden), …]); for each sheet that is read
-("sheet", position), ("rows", [(number, cells), …]) …, ("layout", hidden rows, merged areas); and
-last ("end",), or instead of the rest ("unfit", sentence, sheet, cell).
+("sheet", position), ("rows", [(number, cells), …]) …, ("layout", hidden rows, merged areas, links);
+and last ("end",), or instead of the rest ("unfit", sentence, sheet, cell).
 """
 
 import marshal

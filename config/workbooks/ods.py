@@ -16,6 +16,7 @@ from config.workbooks.shapes import (
     DAMAGED,
     ERROR,
     FORMULA,
+    MAILTO,
     PROTECTED,
     ROWS,
     Layout,
@@ -29,6 +30,7 @@ SPACE = "urn:oasis:names:tc:opendocument:xmlns:"
 OFFICE, TABLE = f"{{{SPACE}office:1.0}}", f"{{{SPACE}table:1.0}}"
 TEXT, STYLE = f"{{{SPACE}text:1.0}}", f"{{{SPACE}style:1.0}}"
 KIND_OF_CALC = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}value-type"
+HREF = "{http://www.w3.org/1999/xlink}href"
 HIDDEN = {"collapse", "filter"}
 # How LibreOffice keeps the truth values of other formats: a formula, and a number as its result.
 TRUTHS: dict[str | None, bool] = {"of:=TRUE()": True, "of:=FALSE()": False}
@@ -77,7 +79,7 @@ class Ods:
                 continue
             if table == sheet:
                 times = _times(element, "number-rows-repeated", ROWS)
-                cells = _cells(element, number + 1, layout)
+                cells = _cells(element, number + 1, times, layout)
                 for _ in range(times if cells else 0):
                     number += 1
                     if number > ROWS:
@@ -93,8 +95,8 @@ def _times(element: Element, name: str, most: int) -> int:
     return min(int(element.get(TABLE + name, 1)), most)
 
 
-def _cells(row: Element, number: int, layout: Layout) -> list[Any]:
-    """Answer the cells of a row up to the last that holds something."""
+def _cells(row: Element, number: int, rows: int, layout: Layout) -> list[Any]:
+    """Answer the cells of a row, or of so many, up to the last that holds something."""
     cells: list[Any] = []
     waiting = 0  # blank cells, which count only when another cell follows
     for element in row:
@@ -112,8 +114,17 @@ def _cells(row: Element, number: int, layout: Layout) -> list[Any]:
         span = _times(element, "number-rows-spanned", ROWS)
         if span > 1:
             layout.merged.append((number, number + span - 1, len(cells)))
+        if target := _mailto(element):
+            last = len(cells) + times - 1
+            layout.links.append((number, number + rows - 1, len(cells), last, target))
         cells.extend([value] * times)
     return cells
+
+
+def _mailto(cell: Element) -> str:
+    """Answer the targets of the links of a cell that write to somebody, with commas between."""
+    targets = (link.get(HREF, "") for link in cell.iter(f"{TEXT}a"))
+    return ",".join(target for target in targets if target.lower().startswith(MAILTO))
 
 
 def _value(cell: Element) -> Any:

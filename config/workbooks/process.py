@@ -11,7 +11,7 @@ from threading import Timer
 
 from config.pace import tell
 from config.workbooks import frames
-from config.workbooks.shapes import DAMAGED, Merged, Unfit
+from config.workbooks.shapes import DAMAGED, Link, Merged, Unfit
 
 # Its own limit is on its work; this one is for a machine that gives it hardly any time to work.
 PATIENCE = 120.0  # seconds
@@ -31,6 +31,7 @@ class Received:
     pieces: list[bytes] = field(default_factory=list)
     hidden: list[int] = field(default_factory=list)
     merged: list[Merged] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
 
 
 @dataclass
@@ -88,7 +89,7 @@ def _exchange(child: "subprocess.Popen[bytes]", data: bytes) -> ReceivedBook | N
             rows_so_far += len(content[0])
             tell("reading", rows_so_far)
         elif kind == frames.LAYOUT:
-            sheet.hidden, sheet.merged = content
+            sheet.hidden, sheet.merged, sheet.links = content
         elif kind == frames.SHEET:
             sheet = book.sheets[content[0]] = Received()
         elif kind == frames.BOOK:

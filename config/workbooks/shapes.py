@@ -27,6 +27,9 @@ LETTERS = 26
 # (from 1), and column (from 0).
 RowOfCells = tuple[int, list[Any]]
 Merged = tuple[int, int, int]
+# Where a hyperlink lies: first and last row (from 1), first and last column (from 0); its target.
+Link = tuple[int, int, int, int, str]
+MAILTO = "mailto:"
 
 
 class Unfit(Exception):
@@ -47,10 +50,13 @@ PROTECTED = "this workbook is protected by a password; save it without one"
 
 @dataclass
 class Layout:
-    """What is known of a sheet once its rows were read: hidden rows, and cells merged downwards."""
+    """What is known of a sheet once its rows were read: hidden rows, cells merged downwards, and
+    hyperlinks to an email address.
+    """
 
     hidden: list[int] = field(default_factory=list)
     merged: list[Merged] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
 
 
 class Book(Protocol):

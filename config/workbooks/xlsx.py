@@ -19,6 +19,7 @@ from config.workbooks.shapes import (
     DAMAGED,
     ERROR,
     FORMULA,
+    MAILTO,
     ROWS,
     Layout,
     RowOfCells,
@@ -31,6 +32,7 @@ from config.workbooks.xlsx_dates import date_styles, moment_of
 TRUE = {"1", "true", "on"}
 _ESCAPED = re.compile("_x([0-9A-Fa-f]{4})_")
 _AREA = re.compile(r"([A-Z]+)(\d+):([A-Z]+)(\d+)")
+_LINKED = re.compile(r"([A-Z]+)(\d+)(?::([A-Z]+)(\d+))?")
 
 
 class Xlsx:
@@ -66,8 +68,10 @@ class Xlsx:
             self._strings = list(_strings(self._archive, part)) if part else []
         part = self._sheets[sheet]
         dialect = namespace(self._archive, part)
-        row_tag, merged_tag = f"{dialect}row", f"{dialect}mergeCell"
-        number = 0
+        row_tag, merged_tag, link_tag = (
+            f"{dialect}{name}" for name in ("row", "mergeCell", "hyperlink")
+        )
+        number, mailto = 0, None
         for _, element in elements(self._archive, part):
             if element.tag == row_tag:
                 number = int(element.get("r", number + 1))
@@ -82,6 +86,12 @@ class Xlsx:
                 top, bottom = int(area[2]), int(area[4])
                 if top < bottom <= ROWS:
                     layout.merged.append((top, bottom, column_of(area[1])))
+            elif element.tag == link_tag and (area := _LINKED.fullmatch(element.get("ref", ""))):
+                mailto = _mailto(self._archive, part) if mailto is None else mailto
+                if target := mailto.get(_relation(element)):
+                    left, top = column_of(area[1]), int(area[2])
+                    right, bottom = column_of(area[3] or area[1]), int(area[4] or top)
+                    layout.links.append((top, bottom, left, right, target))
 
     def _cells(self, row: Element, dialect: str) -> list[Any]:
         cells: list[Any] = []
@@ -176,7 +186,20 @@ def _local(element: Element) -> str:
 
 
 def _relation(element: Element) -> str:
-    return next(value for name, value in element.items() if name.endswith("}id"))
+    return next((value for name, value in element.items() if name.endswith("}id")), "")
+
+
+def _mailto(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
+    """Answer the links of a sheet that write to somebody: id to target."""
+    folder, name = posixpath.split(part)
+    relations = posixpath.join(folder, "_rels", f"{name}.rels")
+    if relations not in archive.namelist():
+        return {}
+    return {
+        element.get("Id", ""): target
+        for _, element in elements(archive, relations)
+        if (target := element.get("Target", "")).lower().startswith(MAILTO)
+    }
 
 
 def _related(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:

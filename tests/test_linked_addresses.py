@@ -1,0 +1,165 @@
+"""Hyperlinks in a sheet: a cell that shows a name writes to somebody, and that is the address."""
+
+from collections.abc import Callable
+from io import BytesIO
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+import openpyxl
+import pytest
+import xlsxwriter
+
+from config.errors import BadInput
+from config.own_tables import Named, own_tables, people_at
+from config.places import Problem
+from config.reading import read_campaigns
+from config.workbook import read_sheets
+from tests.sheets.broken import changed
+from tests.sheets.shapes import Book, Outcome, Sheet
+from tests.sheets.writers import by_hand
+
+HEAD = "campaign: a\nproject: {name: A}\nproblem: 42\n"
+HEADER = ("First name", "Last name", "Email", "Source")
+# What the cell of the address shows, and where it links to.
+Rows = list[tuple[str, str | None]]
+
+
+def by_openpyxl(rows: Rows, path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.append(HEADER)
+    for number, (text, target) in enumerate(rows, start=2):
+        sheet.append(("Ada", "Lovelace", text, "Bob"))
+        if target:
+            sheet.cell(number, 3).hyperlink = target
+        sheet.cell(number, 4).hyperlink = "mailto:bob@work.org"
+    book.save(path)
+
+
+def by_xlsxwriter(rows: Rows, path: Path) -> None:
+    with xlsxwriter.Workbook(path, {"strings_to_urls": False}) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, HEADER)
+        for number, (text, target) in enumerate(rows, start=1):
+            sheet.write_row(number, 0, ("Ada", "Lovelace", text, "Bob"))
+            if target:
+                sheet.write_url(number, 2, target, string=text)
+            sheet.write_url(number, 3, "mailto:bob@work.org", string="Bob")
+
+
+def as_opendocument(rows: Rows, path: Path) -> None:
+    table = [HEADER, *(("Ada", "Lovelace", f"<{n}>", "Bob") for n in range(len(rows)))]
+    whole = by_hand(Book("links", [Sheet("people", table)], Outcome()))
+
+    def change(name: str, data: bytes) -> bytes:
+        text = data.decode()
+        xlink = 'xmlns:xlink="http://www.w3.org/1999/xlink" '
+        text = text.replace("<office:document-content ", f"<office:document-content {xlink}")
+        for number, (shown, target) in enumerate(rows):
+            plain = escape(shown)
+            link = f'<text:a xlink:href="{target}">{plain}</text:a>' if target else plain
+            text = text.replace(f"&lt;{number}&gt;", link)
+        bob = '<text:p><text:a xlink:href="mailto:bob@work.org">Bob</text:a></text:p>'
+        return text.replace("<text:p>Bob</text:p>", bob).encode()
+
+    path.write_bytes(changed(whole, change))
+
+
+WRITERS: dict[str, tuple[Callable[[Rows, Path], None], str]] = {
+    "openpyxl": (by_openpyxl, "people.xlsx"),
+    "xlsxwriter": (by_xlsxwriter, "people.xlsx"),
+    "by-hand": (as_opendocument, "people.ods"),
+}
+
+
+@pytest.fixture(params=WRITERS)
+def written(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Rows], Path]:
+    """Write people with links into a workbook; its definition lies beside it."""
+    monkeypatch.chdir(tmp_path)
+    write, name = WRITERS[request.param]
+
+    def to_file(rows: Rows) -> Path:
+        write(rows, Path(name))
+        Path("a.yaml").write_text(f"{HEAD}candidates: {{file: {name}}}\n")
+        return Path(name)
+
+    return to_file
+
+
+LINKED: Rows = [
+    ("Ada Lovelace", "mailto:ada@work.org"),
+    ("write to Ada", "mailto:Ada.B%2Bjobs@work.org?subject=Your%20test"),
+    ("c@work.org", "mailto:c@work.org"),
+    ("D@Work.org", "mailto:d@work.org"),
+    ("E <e@work.org>", "mailto:e@work.org"),
+    ("f@work.org", "https://jobs.example.org/people/6"),
+    ("g@work.org", None),
+]
+
+
+def test_the_target_of_a_link_is_the_address_where_the_cell_shows_none(
+    written: Callable[[Rows], Path],
+) -> None:
+    """What is shown counts where it is an address; other columns keep what they show."""
+    file = written(LINKED)
+    people = read_campaigns(Path("a.yaml")).definitions[0].candidates
+    assert [person.email1 for person in people] == [
+        *("ada@work.org", "Ada.B+jobs@work.org", "c@work.org", "D@Work.org"),
+        *("e@work.org", "f@work.org", "g@work.org"),
+    ]
+    assert {(type(person.source), person.source) for person in people} == {(str, "Bob")}
+    # What is written back finds the same people.
+    _, tables = own_tables(Named(file))
+    rows = people_at(Named(file), tables).people()
+    assert [fields["email1"] for _, fields in rows] == [person.email1 for person in people]
+
+
+def test_a_cell_that_shows_another_address_than_its_link_is_a_mistake(
+    written: Callable[[Rows], Path],
+) -> None:
+    """Nobody can tell which the person logs in with; a link to a page is no address."""
+    file = written(
+        [
+            ("ada@work.org", "mailto:grace@work.org"),
+            ("Ada", "https://jobs.example.org/people/1"),
+            ("Ada", "mailto:ada@work.org,grace@work.org"),
+        ]
+    )
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(Path("a.yaml"))
+    mistakes = [str(problem) for problem in raised.value.problems]
+    sheet = next(iter(read_sheets(file.read_bytes(), str(file)).values())).name
+    assert mistakes[0] == (
+        f'{file}, {sheet}!C2, email1: found "ada@work.org" with a link to "grace@work.org", '
+        "wanted an email address"
+    )
+    assert "C3" in mistakes[1] and "Ada" in mistakes[1]
+    assert "C4" in mistakes[2] and "not 2: keep the one that the person logs in" in mistakes[2]
+
+
+def test_a_link_over_many_cells_is_that_of_each() -> None:
+    """As a program writes it for a whole column; one over everything is no link of a person."""
+
+    def read(area: str) -> list[str]:
+        file = BytesIO()
+        book = openpyxl.Workbook()
+        sheet = book.active
+        assert sheet is not None
+        sheet.append(("Email",))
+        sheet.append(("Ada",))
+        sheet.append(("Ada",))
+        sheet["A2"].hyperlink = "mailto:ada@work.org"
+        book.save(file)
+        old, new = b'ref="A2"', f'ref="{area}"'.encode()
+        whole = changed(file.getvalue(), lambda _, data: data.replace(old, new))
+        (sheet_read,) = read_sheets(whole, "a.xlsx").values()
+        rows = [row for row in sheet_read.rows() if not isinstance(row, Problem)]
+        return [str(getattr(cells[0], "target", None)) for _, cells in rows]
+
+    assert read("A2:A1048576") == ["None", "mailto:ada@work.org", "mailto:ada@work.org"]
+    with pytest.raises(BadInput) as raised:
+        read("A1:XFD1048576")
+    assert "more than any campaign needs" in str(raised.value.problems[0])
