@@ -20,6 +20,10 @@ from config.written import People, Row
 # What is sent of a person (interface 4.5), and the zone that says when.
 MEANT = (*FIELDS, "timezone")
 
+# The first row of a person, with the fields that are wrong in it.
+Half = tuple[Candidate, frozenset[str]]
+ALL_RIGHT: frozenset[str] = frozenset()
+
 
 def judge_people(
     people: People, stage_id: int, problems: list[Problem], warnings: list[Problem]
@@ -31,55 +35,86 @@ def judge_people(
     candidates: list[Candidate] = []
     repeated = 0
     seen: dict[str, int] = {}
+    halves: dict[str, Half] = {}
     folded: dict[str, str] = {}
     labelled: list[str] = []
     for row in people.rows:
         if isinstance(row, Problem):
             problems.append(row)
             continue
-        try:
-            fields = CandidateFields.model_validate(row.fields)
-        except ValidationError as error:
-            problems.extend(_row_problems(error, row, people))
+        fields, spoilt = _fields(row, people, problems)
+        if fields is None:
             continue
         key = email_key(fields.email1)
         place = people.places.row(row.number)
         candidate = _candidate(fields, key, place, stage_id, row.hidden)
-        if (at := seen.setdefault(key, len(candidates))) < len(candidates):
-            first = candidates[at]
+        at = seen.get(key)
+        first, left_out = halves.get(key) or (None if at is None else candidates[at], ALL_RIGHT)
+        if first is not None:
             # Exports have a row for each application; a list in a definition has none twice.
-            differing = _differing(first, candidate) if people.whole else None
-            if differing == []:
-                repeated += 1
-                candidates[at] = replace(first, hidden=first.hidden and row.hidden)
+            differing = _differing(first, candidate, spoilt | left_out) if people.whole else None
+            if differing != []:
+                alike = _alike(fields.email1, folded.get(key, key))
+                there = people.places.value(row.number, "email1")
+                problems.append(_again(fields.email1, there, first.place, differing or [], alike))
                 continue
-            alike = _alike(fields.email1, folded.get(key, key))
-            there = people.places.value(row.number, "email1")
-            problems.append(_again(fields.email1, there, first.place, differing or [], alike))
-            continue
         if not fields.email1.isascii():
-            folded[key] = fields.email1
-        candidates.append(candidate)
-        if row.remark:
-            named = people.places.value(row.number, "first_name")
-            cause = "a full name of several words"
-            warnings.append(Problem(named, "first_name", message=row.remark, cause=cause))
-        for doubt in doubts(fields.email1, key):
-            said = f"{shown(fields.email1)}: {doubt.sentence}"
-            warnings.append(Problem(place, "email1", message=said, cause=doubt.kind))
-        if may_be_spoilt(fields.first_name) or may_be_spoilt(fields.last_name):
-            warnings.extend(_about_names(fields, row, people))
-        if mailbox(key) != key:
-            labelled.append(key)
+            folded.setdefault(key, fields.email1)
+        if spoilt and first is None:
+            halves[key] = candidate, spoilt
+        elif spoilt:
+            continue
+        elif at is not None:
+            repeated += 1
+            same = candidates[at]
+            candidates[at] = replace(same, hidden=same.hidden and row.hidden)
+        else:
+            seen[key] = len(candidates)
+            candidates.append(candidate)
+            warnings.extend(_about(fields, key, row, people))
+            labelled += [key] if mailbox(key) != key else []
     if labelled:
         places = {candidate.key: candidate.place for candidate in candidates}
         warnings.extend(_one_mailbox(labelled, places))
     return tuple(candidates), repeated
 
 
-def _differing(first: Candidate, again: Candidate) -> list[str]:
+def _fields(
+    row: Row, people: People, problems: list[Problem]
+) -> tuple[CandidateFields | None, frozenset[str]]:
+    """Judge the fields of a row; answers them, and which are wrong and stand for nothing.
+
+    None: nobody can say who the person is.
+    """
+    try:
+        return CandidateFields.model_validate(row.fields), ALL_RIGHT
+    except ValidationError as error:
+        problems.extend(_row_problems(error, row, people))
+        wrong = frozenset(str(field) for detail in error.errors() for field in detail["loc"][:1])
+    if not wrong or "email1" in wrong:
+        return None, wrong
+    right = {name: value for name, value in row.fields.items() if name not in wrong}
+    return CandidateFields.model_validate({"first_name": "?", "last_name": "?"} | right), wrong
+
+
+def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Iterator[Problem]:
+    """Point at what a person should look at in a row that is right."""
+    place = people.places.row(row.number)
+    if row.remark:
+        named = people.places.value(row.number, "first_name")
+        cause = "a full name of several words"
+        yield Problem(named, "first_name", message=row.remark, cause=cause)
+    for doubt in doubts(fields.email1, key):
+        said = f"{shown(fields.email1)}: {doubt.sentence}"
+        yield Problem(place, "email1", message=said, cause=doubt.kind)
+    if may_be_spoilt(fields.first_name) or may_be_spoilt(fields.last_name):
+        yield from _about_names(fields, row, people)
+
+
+def _differing(first: Candidate, again: Candidate, unknown: frozenset[str]) -> list[str]:
     """Name the fields in which two rows of one person differ, those that change what is sent."""
-    return [name for name in MEANT if getattr(first, name) != getattr(again, name)]
+    them = (name for name in MEANT if name not in unknown)
+    return [name for name in them if getattr(first, name) != getattr(again, name)]
 
 
 def _again(typed: str, place: Place, first: Place, differing: list[str], alike: bool) -> Problem:

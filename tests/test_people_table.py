@@ -298,6 +298,39 @@ def test_rows_that_say_the_same_are_one_person(rows: list[tuple[int, str]]) -> N
     assert (definition.rows, definition.people) == (len(rows), len(first))
 
 
+ROW = st.tuples(st.integers(0, 3), st.sampled_from(["", "x", "y"]), st.booleans())
+
+
+@given(st.lists(ROW, min_size=1))
+def test_a_wrong_cell_hides_no_other_mistake(rows: list[tuple[int, str, bool]]) -> None:
+    """What is wrong in a sheet is told in one go: once its cells are mended, nothing new is."""
+
+    def table(stage: str) -> str:
+        lines = [f"P,Q,p{who}@x.org,{source},{stage if bad else 1}" for who, source, bad in rows]
+        return "first_name,last_name,email1,source,stage_id\n" + "\n".join(lines) + "\n"
+
+    def of(text: str) -> list[str]:
+        try:
+            people(text)
+        except BadInput as error:
+            return [str(problem) for problem in error.problems if problem.field == "email1"]
+        return []
+
+    assert of(table("late")) == of(table("1"))
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_who_stands_twice_in_a_definition_is_told_beside_another_mistake(wrong: int) -> None:
+    """Whichever of the two rows has it, and whatever it is."""
+    person = sample.MINIMAL.removeprefix(f"{sample.HEAD}candidates:\n")
+    rows = [person, person]
+    rows[wrong] = person.replace("email1", "stage_id: late, email1")
+    Path("campaign.yaml").write_text(f"{sample.HEAD}candidates:\n{''.join(rows)}")
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(Path("campaign.yaml"))
+    assert {each.field for each in raised.value.problems} == {"stage_id", "email1"}
+
+
 def test_capitals_make_another_address_to_log_in_with() -> None:
     """One person at two spellings: nobody guesses which one is sent (interface 4.7)."""
     [said] = complaints(HEADER + ADA + ADA.replace("ada@", "Ada@"))

@@ -239,6 +239,8 @@ BAD_PEOPLE = one(
             "address (the email address contains unsafe characters: ZERO WIDTH SPACE)",
             nothing("B5", "first_name", "a first name"),
             "{file}, Candidates!D5, stage_id: found 2.5, wanted a whole number",
+            '{file}, Candidates!A6, email1: found "DAN@EXAMPLE.COM", the same person as {file}, '
+            "Candidates!A5",
             '{file}, Candidates!D6, stage_id: found "Phone screen", wanted a whole number',
             nothing("A7", "email1", "an email address"),
         )
