@@ -92,6 +92,11 @@ def _check_kinds(path: Path, campaign: Path | None) -> None:
     if kind not in (*YAML, *TEXT_TABLES, *WORKBOOKS):
         wanted = "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv)"
         raise _another(path, "FILE", found=shown(path.name), wanted=wanted)
+    if campaign is not None and campaign.resolve() == path.resolve():
+        message = "this is one file, typed twice; --campaign names another one: "
+        message += "the definition that a table of candidates belongs to"
+        alone = kind not in TEXT_TABLES
+        raise _another(path, table if alone else f"{table} --campaign DEFINITION", message=message)
     if campaign is None and kind in TEXT_TABLES:
         message = (
             "this file holds candidates only; name the definition they belong to, "

@@ -195,6 +195,14 @@ def test_doubts_are_pointed_at(desk: DoubtfulCampaign) -> None:
     assert (code, how, f"campaign settle {KEY}" in said) == (0, "look", True)
 
 
+def test_doubts_are_counted_as_settle_counts_them(desk: DoubtfulCampaign) -> None:
+    """An add of several people is one call."""
+    desk.run(Fault("lost", "add_candidates", after_work=True))
+    _, [(_, said)] = found(desk, "doubts")
+    [first, *_] = desk.type("settle", KEY).out.splitlines()
+    assert first == f"{KEY}: 1 call unsure" and first in said
+
+
 def test_a_prefect_server_that_is_gone(
     desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -375,12 +375,25 @@ def test_a_table_alone_asks_for_its_definition() -> None:
     Path("people.csv").write_text(HEADER + ADA)
     for path, campaign, said in [
         ("people.csv", None, "--campaign definition.yaml"),
-        ("campaign.yaml", "campaign.yaml", "goes with a table of candidates"),
-        ("people.csv", "people.csv", "wanted a definition in YAML"),
+        ("campaign.yaml", "other.yaml", "goes with a table of candidates"),
+        ("people.csv", "people.xlsx", "wanted a definition in YAML"),
     ]:
         with pytest.raises(BadInput, match="1 problem") as raised:
             read_campaigns(Path(path), Path(campaign) if campaign else None)
         assert said in str(raised.value.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("path", "then"),
+    [("campaign.yaml", "campaign.yaml"), ("people.csv", "people.csv --campaign DEFINITION")],
+)
+def test_one_file_in_both_places_is_said(path: str, then: str) -> None:
+    """However it is spelled; what it is tells what to type."""
+    Path("people.csv").write_text(HEADER + ADA)
+    with pytest.raises(BadInput, match="1 problem") as raised:
+        read_campaigns(Path(path), Path.cwd() / path)
+    assert str(raised.value.problems[0]).startswith(f"{path}: this is one file, typed twice; ")
+    assert raised.value.then == f"Then type: campaign {{typed}} {then}"
 
 
 def test_a_table_that_is_given_replaces_the_definition_s_own_people() -> None:

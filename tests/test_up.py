@@ -263,12 +263,12 @@ def test_a_taken_port_is_told(desk: Desk) -> None:
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 
-@pytest.mark.parametrize("laid", ["taken", "hiring/inbox", "/proc/self"])
+@pytest.mark.parametrize("laid", ["hiring/inbox", "/proc/self"])
 def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str) -> None:
     """A file in its place, or a file system that takes none: nothing is started, and the message
     says what to type."""
     place = desk.folder.parent / laid
-    if laid != "/proc/self":
+    if laid == "hiring/inbox":
         place.write_text("not a folder")
     folder = place.parent if place.name == "inbox" else place
     end = desk.type("up", folder)
@@ -281,11 +281,26 @@ def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str) -> No
 def test_a_folder_that_is_not_there_is_a_slip(desk: Desk) -> None:
     """Nothing is made and nothing started: whoever means it makes the folder."""
     folder = desk.folder.parent / "hirng"
-    end = desk.type("up", folder)
-    assert (end.code, "Traceback" in end.err) == (2, False), end.err
-    assert f"There is no folder {folder}" in end.err and f"mkdir {folder}" in end.err
+    deep = folder / "spring"
+    for typed, begins in ((folder, f"mkdir {folder}"), (deep, f"mkdir -p {deep}")):
+        end = desk.type("up", typed)
+        assert (end.code, "Traceback" in end.err) == (2, False), end.err
+        assert f"There is no folder {typed}" in end.err
+        assert f"{begins}, then campaign up {typed}" in end.err
     assert not folder.exists()
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_file_in_place_of_a_folder_names_the_folder_around_it(desk: Desk, there: bool) -> None:
+    """Every other command takes a file; this one says which folder fits."""
+    file = desk.campaign("ours", 1) if there else desk.folder / "ours.yaml"
+    end = desk.type("up", file)
+    assert (end.code, "Traceback" in end.err) == (2, False), end.err
+    wrong = f"{file} is a file, not a folder." if there else f"There is no folder {file}."
+    assert f"{wrong} Nothing was made or started. " in end.err
+    assert f"Type the folder of your campaigns: campaign up {desk.folder}\n" in end.err
+    assert not (desk.folder / "inbox").exists()
 
 
 def test_serving_needs_a_server(desk: Desk) -> None:

@@ -411,13 +411,17 @@ def test_what_a_person_is_told(operation: Operation, seen: Exchange, reason: str
 def test_doubt_after_repetitions_says_what_came_each_time() -> None:
     """It is the evidence for whoever settles it."""
     assert verdict(INVITE, answered(401), before=(401,)).reason == (
-        "The access token was not accepted, which proves nothing as it was refused before (status "
-        "401): the invitation may have been sent."
+        "The access token was not accepted. The same request was refused before (status 401), so "
+        "this no is not relied on: the invitation may have been sent."
     )
     assert verdict(INVITE, answered(403), before=(403, 429)).reason == (
-        "The service does not allow the invitation with these credentials (status 403), which "
-        "proves nothing as it was refused before (status 403, 429): the invitation may have been "
-        "sent."
+        "The service does not allow the invitation with these credentials (status 403). The same "
+        "request was refused before (status 403, 429), so this no is not relied on: the invitation "
+        "may have been sent."
+    )
+    assert verdict(INVITE, answered(429), trust=Trust.WIRE).reason == (
+        "The service asked for a pause (status 429). This campaign relies on no status (trust: "
+        "wire): the invitation may have been sent."
     )
 
 

@@ -138,12 +138,12 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
 
 
 def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
+    from flows.cli.doubts import in_calls
     from tasks.health import Finding, How
 
     for campaign in ledger.campaigns():
-        unsure = len(ledger.doubts(campaign.id).steps)
-        if unsure:
-            said = f"{campaign.key}: {counted(unsure, 'call')} unsure"
+        if unsure := ledger.doubts(campaign.id).steps:
+            said = f"{campaign.key}: {in_calls(unsure)} unsure"
             yield Finding("doubts", How.LOOK, said, f"Type: {command('settle', campaign.key)}")
 
 

@@ -33,11 +33,22 @@ class NoFolder(CampaignError):
 
     exit_code = 2
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(
-            f"There is no folder {folder}. Nothing was made or started. Type the name of your "
-            f"campaigns' folder again, or begin a new one: mkdir {shlex.quote(str(folder))}"
-        )
+    def __init__(self, typed: Path) -> None:
+        is_file = typed.is_file()
+        wrong = f"{typed} is a file, not a folder" if is_file else f"There is no folder {typed}"
+        super().__init__(f"{wrong}. Nothing was made or started. {_instead(typed)}")
+
+
+def _instead(typed: Path) -> str:
+    """Say what fits: the folder around a file, else the right name or a folder that is begun."""
+    around = typed.parent
+    if typed.is_file() or (typed.suffix and around.is_dir()):
+        return f"Type the folder of your campaigns: {command('up', around)}"
+    begun = ["mkdir", *([] if around.is_dir() else ["-p"]), str(typed)]
+    return (
+        "Type the name of your campaigns' folder again, or begin a new one: "
+        f"{shlex.join(begun)}, then {command('up', typed)}"
+    )
 
 
 class NoInbox(CampaignError):
@@ -68,7 +79,7 @@ def up(
     from config.settings import load_local
     from flows.prefect_settings import prepare
 
-    if folder is not None and not folder.exists():
+    if folder is not None and not folder.is_dir():
         raise NoFolder(folder)
     folder = folder or Path("campaigns")
     inbox = folder / "inbox"

@@ -129,10 +129,11 @@ def verdict(
     if judged.proof in (Proof.DONE, Proof.UNSURE):
         return judged
     if trust is Trust.WIRE:
-        return _doubted(operation, judged, "by this campaign's  trust: wire")
+        return _doubted(operation, judged, "This campaign relies on no status (trust: wire)")
     if judged.then not in (Then.ROW, Then.HALVE) and used_up(seen.status, before):
         told = ", ".join(map(str, before))
-        doubted = _doubted(operation, judged, f"as it was refused before (status {told})")
+        why = f"The same request was refused before (status {told}), so this no is not relied on"
+        doubted = _doubted(operation, judged, why)
         return replace(doubted, then=Then.STOP)
     return judged
 
@@ -152,8 +153,8 @@ def last_chance(before: Sequence[int]) -> bool:
 
 def _doubted(operation: Operation, judged: Verdict, why: str) -> Verdict:
     """The same answer where it is not believed that nothing happened; the pause is made."""
-    said = judged.reason.removesuffix(NOTHING)
-    reason = f"{said}, which proves nothing {why}: {_MAYBE[operation]}."
+    answered = judged.reason.removesuffix(NOTHING)
+    reason = f"{answered}. {why}: {_MAYBE[operation]}."
     then = Then.STOP if judged.then is Then.STOP else Then.GO_ON
     return Verdict(Proof.UNSURE, then, reason, judged.pause)
 
