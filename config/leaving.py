@@ -65,11 +65,15 @@ def understood(definition: Definition) -> list[dict[str, Any]]:
     ]
 
 
-def notes(definition: Definition) -> Iterator[str]:
-    """Say what a person should know of a definition before it is sent: each kind once."""
+def notes(definition: Definition, *, creates: bool = True) -> Iterator[str]:
+    """Say what a person should know of a definition before it is sent: each kind once.
+
+    `creates`: whether its project may still have to be created.
+    """
     yield from _samples(definition)
     yield from _capitals(definition)
-    yield from _times_left_out(definition)
+    if creates:
+        yield from _times_left_out(definition)
 
 
 def _capitals(definition: Definition) -> Iterator[str]:
@@ -93,8 +97,8 @@ def _times_left_out(definition: Definition) -> Iterator[str]:
         sent = "both are" if len(left_out) == 2 else "it is"
         yield (
             f"{definition.place.file}: the project of {definition.campaign} has no "
-            f"{' and no '.join(left_out)}; {sent} sent as empty text, and the service decides what "
-            "that means"
+            f"{' and no '.join(left_out)}; when it is created, {sent} sent as empty text, and the "
+            "service decides what that means"
         )
 
 

@@ -90,6 +90,30 @@ def test_what_is_asked(typed: Type, at_terminal: StringIO, files: list[str], que
         assert "gmial.com may be a slip for gmail.com" in answer.err
 
 
+def test_times_are_noted_only_where_a_project_is_created(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, typed: Type, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a project has no time for is sent once, as empty text; afterwards nothing of it is."""
+    file = written(bench.folder / "a.yaml", *FIRST)
+    monkeypatch.setenv("CAMPAIGN_DATABASE_URL", bench.local.database_url)
+    for name, value in bench.service.environment().items():
+        monkeypatch.setenv(name, value)
+
+    def noted() -> list[bool]:
+        asked = typed("plan", file)
+        in_json = typed("plan", file, "--json").object["notes"]
+        capsys.readouterr()
+        _read(Typed((file,)), asks=True)
+        screens = (asked.err, str(in_json), capsys.readouterr().err)
+        return ["sent as empty text" in screen for screen in screens]
+
+    assert noted() == [True, True, True]
+    bench.run(file)
+    file.write_text(file.read_text() + OTHERS)
+    assert "sample address" in typed("plan", file).err  # there is more to send, and a note of that
+    assert noted() == [False, False, False]
+
+
 def test_nobody_is_asked_where_nothing_would_be_sent(
     bench: Bench, at_terminal: StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:

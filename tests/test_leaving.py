@@ -253,9 +253,9 @@ def test_capitals_in_addresses_are_pointed_at_once(
     ("project", "left_out"),
     [
         (f"{{name: A, {TIMES}}}", None),
-        ("{name: A}", "no starttime and no endtime; both are"),
-        ("{name: A, starttime: 2026-12-01 09:00}", "no endtime; it is"),
-        ("{name: A, endtime: 2026-12-14 18:00}", "no starttime; it is"),
+        ("{name: A}", "no starttime and no endtime; when it is created, both are"),
+        ("{name: A, starttime: 2026-12-01 09:00}", "no endtime; when it is created, it is"),
+        ("{name: A, endtime: 2026-12-14 18:00}", "no starttime; when it is created, it is"),
         ("{id: 7}", None),  # made in the web application, with times or without
     ],
 )

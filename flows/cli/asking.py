@@ -33,8 +33,10 @@ def can_ask() -> bool:
 def show_notes(reading: "Reading", runs: Sequence[OneRun]) -> None:
     """Say what should be known of a file before these campaigns of it are sent."""
     from flows.cli.check import notes_of
+    from flows.cli.foreseen import created
 
-    complain(*(f"Note: {note}" for note in notes_of(reading, (run.definition for run in runs))))
+    definitions = [run.definition for run in runs]
+    complain(*(f"Note: {note}" for note in notes_of(reading, definitions, created(definitions))))
 
 
 def ask(runs: Sequence[OneRun]) -> None:

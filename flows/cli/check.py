@@ -1,6 +1,6 @@
 """`campaign check`: is what was written usable?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -109,11 +109,20 @@ def _lines(definition: "Definition") -> list[str]:
     ]
 
 
-def notes_of(reading: "Reading", definitions: "Iterable[Definition]") -> tuple[str, ...]:
-    """Say what a person should know of a file before these campaigns of it are sent."""
+def notes_of(
+    reading: "Reading", definitions: "Iterable[Definition]", created: "Collection[str]" = ()
+) -> tuple[str, ...]:
+    """Say what a person should know of a file before these campaigns of it are sent.
+
+    `created` are the campaigns whose project the ledger has: nothing of it is sent again.
+    """
     from config.leaving import notes
 
-    about = (note for definition in definitions for note in notes(definition))
+    about = (
+        note
+        for definition in definitions
+        for note in notes(definition, creates=definition.campaign not in created)
+    )
     return (*reading.notes, *dict.fromkeys(about))
 
 

@@ -42,6 +42,24 @@ def check_same(
         raise AnotherCampaign(problems)
 
 
+def created(definitions: "Sequence[Definition]") -> list[str]:
+    """The keys of those whose project was created, or may have been; nobody asks for it again.
+
+    Raises BadSettings, LedgerUnusable.
+    """
+    from config.settings import load_local
+    from data.ledger import Ledger
+    from data.opening import NoLedger
+    from data.states import Step
+
+    try:
+        with Ledger.open(load_local().database_url, create=False) as ledger:
+            campaigns = [ledger.campaign(definition.campaign) for definition in definitions]
+    except NoLedger:
+        return []
+    return [each.key for each in campaigns if each and each.project_state != Step.WAITING]
+
+
 def check_ahead(
     definitions: "Sequence[Definition]", forecasts: "Sequence[Forecast]", beside: Path
 ) -> None:

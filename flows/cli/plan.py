@@ -57,11 +57,13 @@ def plan(
         check_ahead(definitions, forecasts, campaign or file)
         if look:
             forecasts = list(looked(definitions, forecasts))
+    created = [seen.campaign for seen in forecasts if not seen.create]
+    notes = notes_of(reading, definitions, created)
     if not all(seen.nothing for seen in forecasts):
-        complain(*(f"Note: {note}" for note in notes_of(reading, definitions)))
+        complain(*(f"Note: {note}" for note in notes))
     complain(*doubtful(reading.warnings))
     if as_json:
-        print_json(_answer(reading, definitions, forecasts))
+        print_json(_answer(reading, definitions, forecasts, notes))
     for definition, seen in zip(definitions, forecasts, strict=True):
         say(*lines_of(definition, seen), as_json=as_json)
     typed = as_typed(file, campaign, keys) + ["--keep-project"] * keep_project
@@ -69,7 +71,10 @@ def plan(
 
 
 def _answer(
-    reading: "Reading", definitions: "list[Definition]", forecasts: "list[Forecast]"
+    reading: "Reading",
+    definitions: "list[Definition]",
+    forecasts: "list[Forecast]",
+    notes: tuple[str, ...],
 ) -> dict[str, Any]:
     from config import leaving, where
 
@@ -85,7 +90,7 @@ def _answer(
             for definition, seen in zip(definitions, forecasts, strict=True)
         ],
         "warnings": [warning.as_json() for warning in reading.warnings],
-        "notes": list(notes_of(reading, definitions)),
+        "notes": list(notes),
     }
 
 
