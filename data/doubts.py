@@ -119,6 +119,22 @@ class Decided:
     instead: int | None = None
 
 
+def about(
+    doubts: Doubts, operation: Operation, word: Word, person: int | None = None
+) -> list[Doubt]:
+    """What a verdict on a kind of step is about: what is unsure, and where the verdict fits it, an
+    add that was refused or a step whose id a person typed.
+
+    `person`: their row, where they are named. Without a name, nobody's id is typed anew.
+    """
+    them = list(doubts.steps)
+    if word is Word.AGAIN and operation is Operation.ADD:
+        them += doubts.refused
+    if word is Word.ID and (person is not None or operation is Operation.CREATE):
+        them += doubts.typed
+    return [each for each in them if each.operation is operation and person in (None, each.row)]
+
+
 @dataclass(frozen=True, slots=True)
 class By:
     """Who decides, when and why."""

@@ -18,7 +18,7 @@ from pydantic import Field
 from config.errors import CampaignError
 from config.settings import load_local
 from data.approvals import CODE, Answer, Asked
-from data.doubts import NEED_A_REASON, Decided, NotDecided, Word
+from data.doubts import NEED_A_REASON, Decided, NotDecided, Word, about
 from data.ledger import Ledger
 from data.states import Operation
 from flows.campaign import run_campaign
@@ -157,7 +157,8 @@ async def settle_campaign(
         verdict: What you have found out, or again, or withdraw.
         who: Who decides this.
         why: Kept with the decision. The verdicts again and withdraw need it. Name no candidate.
-        value: With the verdict id, the id that the web application shows.
+        value: With the verdict id, the id that the web application shows. An id that was typed
+            wrongly takes another one, while nothing came of it; a candidate's needs person as well.
         person: Only this person, by the number on the campaign's page; everyone without it.
     """
     local = load_local()
@@ -194,13 +195,13 @@ def _settle(
     if word in NEED_A_REASON and not why.strip():
         raise Nothing(f"{word} is recorded with a reason: fill in why. Nothing was decided.")
     ledger.recover(campaign.id)
+    operation = next(each for each in STEPS if STEPS[each] == what)
     decided = [
-        Decided(doubt.attempt, doubt.row, word, value)
-        for doubt in ledger.doubts(campaign.id).steps
-        if STEPS[doubt.operation] == what and person in (None, doubt.row)
+        Decided(doubt.attempt, doubt.row, word, value, doubt.typed)
+        for doubt in about(ledger.doubts(campaign.id, typed=True), operation, word, person)
     ]
     if not decided:
-        about = f"{what} of person {person}" if person else what
-        raise Nothing(f"In {key} no {about} is unsure. Nothing was decided.")
+        step = f"{what} of person {person}" if person else what
+        raise Nothing(f"In {key} no {step} is unsure. Nothing was decided.")
     ledger.settle(campaign.id, decided, who, why, soon=False)
     return len(decided)

@@ -13,6 +13,7 @@ from data.doubts import Decided, NotDecided, Word
 from data.landing import Outcome
 from data.ledger import now
 from data.states import AttemptState, Ending, Operation, Step
+from flows import forms
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
 from tasks.asked import Asked
@@ -101,6 +102,36 @@ def test_a_mistyped_candidate_takes_another_id(desk: DoubtfulCampaign) -> None:
     asked = [one.path for one in desk.service.record.of("invite") if "5999" in one.path]
     assert len(asked) == 1
     assert len(desk.service.record.of("invite")) == 4
+
+
+def by_form(desk: DoubtfulCampaign, what: forms.What, value: int, email: str = "") -> int:
+    """Fill in Prefect's form `settle`, which names people by their numbers; answers how many."""
+    with desk.ledger() as ledger:
+        campaign = ledger.campaign(KEY)
+        assert campaign is not None
+        rows = {person.email1: person.id for person in ledger.candidates(campaign.id)}
+        return forms._settle(ledger, KEY, what, Word.ID, "Omar", "", value, rows.get(email))
+
+
+def test_prefects_form_takes_another_id_as_well(desk: DoubtfulCampaign) -> None:
+    """Whoever mistyped it there mends it there; without the person's number nobody's id changes."""
+    desk.run(LOST_PROJECT)
+    assert by_form(desk, forms.What.PROJECT, 7777) == 1
+    desk.run()
+    assert by_form(desk, forms.What.PROJECT, 101) == 1
+    desk.service.faults.clear()
+    desk.run(PARTIAL)
+    assert by_form(desk, forms.What.ADD, 5999, GRACE) == 1
+    desk.service.faults.clear()
+    assert run_by_a_wrong_id(desk) is Ending.NEEDS_ATTENTION
+    with pytest.raises(forms.Nothing):
+        by_form(desk, forms.What.ADD, 5003)
+    with pytest.raises(NotDecided):
+        by_form(desk, forms.What.ADD, 5999, GRACE)
+    assert by_form(desk, forms.What.ADD, 5003, GRACE) == 1
+    assert run_by_a_wrong_id(desk) is Ending.COMPLETED
+    assert everybody_once(desk)
+    assert [value for _, value, _, _ in desk.decisions()] == ["7777", "101", "5999", "5003"]
 
 
 def test_it_is_mended_before_anything_is_sent_as_well(desk: DoubtfulCampaign) -> None:

@@ -8,7 +8,7 @@ from difflib import SequenceMatcher, get_close_matches
 import typer
 
 from config.email_key import email_key
-from data.doubts import Decided, Word
+from data.doubts import Decided, Word, about
 from data.states import Operation
 from flows.cli.doubts import STEPS, Standing
 
@@ -56,11 +56,7 @@ def meant(typed: Typed, standing: Standing) -> tuple[list[Meant], list[str]]:
     found = list(_named(typed.candidate, standing, wrong))
     named = {decided.row for _, decided in found}
     for option, operation, word, value in typed.whole():
-        some = [one for one in standing.doubts.steps if one.operation is operation]
-        if (operation, word) == (Operation.ADD, Word.AGAIN):
-            some += standing.doubts.refused
-        if (operation, word) == (Operation.CREATE, Word.ID):
-            some += [one for one in standing.doubts.typed if one.operation is operation]
+        some = about(standing.doubts, operation, word)
         if not some:
             wrong.append(f"{option}: {_where(STEPS[operation], standing)}")
         found += [
