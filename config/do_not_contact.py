@@ -10,7 +10,7 @@ from config.errors import BadInput
 from config.file_bytes import decoded, file_bytes
 from config.own_tables import Named, PeopleAt, own_tables, people_at
 from config.places import Place, Problem, shown
-from config.sources import TEXT_TABLES, WORKBOOKS, suffix_of
+from config.sources import ONLY_TABLES, WORKBOOKS, suffix_of
 from config.workbooks.shapes import column_letters
 
 COMMENT = "#"
@@ -42,7 +42,7 @@ def _addresses(path: Path) -> Iterator[tuple[Place, str]]:
     if suffix in WORKBOOKS:
         return _column(path)
     lines = list(_lines(path))
-    if suffix in TEXT_TABLES and not _plain(lines):
+    if suffix in ONLY_TABLES and not _plain(lines):
         return _column(path)
     return iter(lines)
 

@@ -8,7 +8,7 @@ from config.definition import Definition
 from config.errors import BadInput
 from config.places import Place, Problem
 from config.reading import Reading, judged
-from config.sources import TEXT_TABLES, WORKBOOKS, YAML, Sources, sources_of, suffix_of
+from config.sources import ONLY_TABLES, WORKBOOKS, YAML, Sources, sources_of, suffix_of
 
 # How other programs begin the name of a file that is theirs: locks, drafts, copies under way. What
 # is half there under another ending (.tmp, .part, .crdownload) is none of our kinds anyway.
@@ -127,7 +127,7 @@ def campaign_files(folder: Path) -> list[Path]:
 def stray_tables(folder: Path) -> list[Path]:
     """Texts with people that no definition of the folder names. Raises BadInput."""
     named = _tables(folder)
-    return [file for file in _visible(folder, TEXT_TABLES) if file not in named]
+    return [file for file in _visible(folder, ONLY_TABLES) if file not in named]
 
 
 def sources(file: Path) -> list[Path]:

@@ -20,7 +20,9 @@ READER_VERSION = 6
 MAY_NAME_A_FILE = (b"file", b"\\", b"\0")
 
 YAML = (".yaml", ".yml")
-TEXT_TABLES = (".csv", ".tsv")
+# Spreadsheet programs call their Unicode text .txt, as many other texts are.
+ONLY_TABLES = (".csv", ".tsv")
+TEXT_TABLES = (*ONLY_TABLES, ".txt")
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
 
 
@@ -90,7 +92,7 @@ def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
 def _check_kinds(path: Path, campaign: Path | None) -> None:
     kind, table = suffix_of(path), quote(str(path))
     if kind not in (*YAML, *TEXT_TABLES, *WORKBOOKS):
-        wanted = "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv)"
+        wanted = "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv, .txt)"
         raise _another(path, "FILE", found=shown(path.name), wanted=wanted)
     if campaign is not None and campaign.resolve() == path.resolve():
         message = "this is one file, typed twice; --campaign names another one: "

@@ -11,6 +11,7 @@ from config.address_cells import plain_address
 from config.cells import as_text, as_whole_number, as_yes_or_no
 from config.definition import Candidate
 from config.errors import BadInput
+from config.folder import stray_tables
 from config.headers import find_columns
 from config.reading import Reading, read_campaigns
 
@@ -458,3 +459,15 @@ def test_whoever_is_written_is_read(rows: list[list[str]], delimiter: str, encod
     assert [[p.first_name, p.last_name] for p in found] == [
         [name.strip() for name in names] for names in rows
     ]
+
+
+def test_the_unicode_text_of_excel_is_a_table(tmp_path: Path) -> None:
+    """UTF-16 with tabs, under the name .txt; other texts of a folder are none of its tables."""
+    text = 'First name\tLast name\tEmail\r\nZoë\t"Li, Ng"\tzoe@work.org\r\n'
+    Path("export.txt").write_bytes(text.encode("utf-16"))
+    (zoe,) = read_campaigns(Path("export.txt"), Path("campaign.yaml")).definitions[0].candidates
+    assert (zoe.first_name, zoe.last_name, zoe.email1) == ("Zoë", "Li, Ng", "zoe@work.org")
+    Path("named.yaml").write_text(sample.HEAD + "candidates: {file: export.txt}\n")
+    assert len(read_campaigns(Path("named.yaml")).definitions[0].candidates) == 1
+    Path("README.txt").write_text("What is in this folder.")
+    assert stray_tables(tmp_path) == []

@@ -179,7 +179,10 @@ def _beside(file: Path) -> Iterator[Path]:
         yield from (one for one in file.parent.iterdir() if one.suffix in _TABLES)
 
 
-_TABLES = (".csv", ".tsv", ".xlsx", ".xlsm", ".xls", ".ods", ".yaml", ".yml", ".html", ".json")
+_TABLES = (
+    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods"),
+    *(".yaml", ".yml", ".html", ".json"),
+)
 
 
 def _still_named(files: Collection[Path]) -> Iterator[str]:

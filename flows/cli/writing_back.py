@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from data.exports import Result
     from data.tables import Campaign
 
-TEXTS = frozenset({".csv", ".tsv"})
+TEXTS = frozenset({".csv", ".tsv", ".txt"})
 COPIED = (".xlsx", ".xlsm")
 
 
