@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from shlex import quote
+from pathlib import Path
 from typing import Any
 
 from config.cells import as_moment, as_text, as_whole_number, as_yes_or_no, is_blank
@@ -174,9 +174,13 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
         "a sheet campaign (or campaigns) and a sheet candidates; "
         "a table of people alone goes with its definition: --campaign definition.yaml"
     )
-    bare = one is None and many is None and people is None
-    then = f"Then type: campaign {{typed}} {quote(file)} --campaign DEFINITION" if bare else None
-    raise BadInput([Problem(Place(file), "sheets", f"the sheets {names}", wanted)], then=then)
+    problem = Problem(Place(file), "sheets", f"the sheets {names}", wanted)
+    if one is None and many is None:
+        # Imported here: only a table alone needs it.
+        from config.bare_table import BareTable  # noqa: PLC0415
+
+        raise BareTable(Path(file), problem)
+    raise BadInput([problem])
 
 
 def _one(sheet: Sheet, people: Sheet) -> Written:

@@ -153,6 +153,15 @@ def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
 
 
 def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
+    """Find the people where each of them can be told. Raises BadInput with all doubts of that."""
+    at = people_in(named, tables)
+    if at.doubts:
+        place = Place(str(named.path), sheet=None if at.table.delimiter else at.table.name)
+        raise BadInput(Problem(place, message=doubt) for doubt in at.doubts)
+    return at
+
+
+def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     """Find the people: in the sheet that is named, else in `candidates`, else in the only one.
 
     Raises BadInput where no table has a column of email addresses, or several have.
@@ -163,11 +172,7 @@ def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     if not meant and named.sheet is None:
         meant = list(found.values())
     if len(meant) == 1:
-        (at,) = meant
-        if at.doubts:
-            place = Place(str(named.path), sheet=None if at.table.delimiter else at.table.name)
-            raise BadInput(Problem(place, message=doubt) for doubt in at.doubts)
-        return at
+        return meant[0]
     if meant:
         message = f"the sheets {', '.join(found)} all have emails; call one of them candidates"
     else:

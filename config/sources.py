@@ -92,7 +92,9 @@ def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
 def _check_kinds(path: Path, campaign: Path | None) -> None:
     kind, table = suffix_of(path), quote(str(path))
     if kind not in (*YAML, *TEXT_TABLES, *WORKBOOKS):
-        wanted = "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv, .txt)"
+        wanted = (
+            "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv, .txt)"
+        )
         raise _another(path, "FILE", found=shown(path.name), wanted=wanted)
     if campaign is not None and campaign.resolve() == path.resolve():
         message = "this is one file, typed twice; --campaign names another one: "
@@ -100,11 +102,14 @@ def _check_kinds(path: Path, campaign: Path | None) -> None:
         alone = kind not in TEXT_TABLES
         raise _another(path, table if alone else f"{table} --campaign DEFINITION", message=message)
     if campaign is None and kind in TEXT_TABLES:
+        # Imported here: this module is of its foundations.
+        from config.bare_table import BareTable  # noqa: PLC0415
+
         message = (
             "this file holds candidates only; name the definition they belong to, "
             f"as in --campaign definition.yaml, or put  file: {path.name}  in its candidates"
         )
-        raise _another(path, f"{table} --campaign DEFINITION", message=message)
+        raise BareTable(path, Problem(Place(str(path)), message=message))
     if campaign is not None and kind in YAML:
         message = "this is a definition already; --campaign goes with a table of candidates"
         raise _another(path, table, message=message)

@@ -43,23 +43,28 @@ invites: {{send: true}}               # false: add people and make their links, 
 """
 
 
-def write_starter(path: Path) -> None:
+def write_starter(path: Path, candidates: str | None = None) -> None:
     """Write a starter definition, by the end of the name: `.yaml`, `.yml` or `.xlsx`.
 
-    Its key comes from the name: two campaigns under one key would be one.
+    Its key comes from the name: two campaigns under one key would be one. With lines `candidates`
+    in place of the sample people it is one in YAML.
 
     Raises BadInput where a file of that name exists already, or cannot be written.
     """
     suffix, key = path.suffix.lower(), key_of(path.stem)
     if suffix in {".yaml", ".yml"}:
-        content = STARTER_YAML.format(name=path.name, key=f"campaign: {_in_yaml(key)}").encode()
-    elif suffix == ".xlsx":
+        text = STARTER_YAML.format(name=path.name, key=f"campaign: {_in_yaml(key)}")
+        if candidates is not None:
+            before, after = text.index("\ncandidates:") + 1, text.index("\ninvites:")
+            text = text[:before] + candidates + text[after:]
+        content = text.encode()
+    elif suffix == ".xlsx" and candidates is None:
         # Imported here: only a workbook needs it.
         from config.starter_workbook import starter_workbook  # noqa: PLC0415
 
         content = starter_workbook(path.name, key)
     else:
-        wanted = "a name that ends in .yaml or .xlsx"
+        wanted = "a name that ends in .yaml" + ("" if candidates else " or .xlsx")
         problem = Problem(Place(str(path)), found=shown(path.name), wanted=wanted)
         raise BadInput([problem], then=_instead(path.with_name(f"{path.stem or 'hiring'}.yaml")))
     try:

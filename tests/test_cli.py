@@ -207,8 +207,8 @@ def test_wrong_usage_ends_with_2(typed: Typed, words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("words", "then"),
     [
-        ("check people.csv", "check people.csv --campaign DEFINITION"),
-        ("plan people.csv", "plan people.csv --campaign DEFINITION"),
+        ("check people.csv", "new people.yaml --from people.csv"),
+        ("plan people.csv", "new people.yaml --from people.csv"),
         ("check people.csv --campaign people.csv", "check people.csv --campaign DEFINITION"),
         ("check hiring.yaml --campaign hiring.yaml", "check hiring.yaml"),
         ("plan .", "check ., or campaign plan FILE"),
@@ -893,7 +893,7 @@ def test_a_workbook_of_people_alone_is_checked_with_its_definition(
     exported["Candidates"].title = "Export"
     exported.save(tmp_path / "ats.xlsx")
     then = typed("check", "ats.xlsx").err.splitlines()[-1]
-    assert then == "Then type: campaign check ats.xlsx --campaign DEFINITION"
+    assert then == "Then type: campaign new ats.yaml --from ats.xlsx"
     assert typed("check", "ats.xlsx", "--campaign", file).code == 0
 
 

@@ -21,6 +21,12 @@ DefinitionFile = Annotated[
         "--campaign", metavar="DEFINITION", help="The definition that a .csv of people belongs to."
     ),
 ]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        "--sheet", metavar="NAME", help="Of a workbook without a definition: the people's sheet."
+    ),
+]
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The campaign's key.")]
 OnlyKeys = Annotated[
     list[str] | None,

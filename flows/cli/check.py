@@ -1,12 +1,12 @@
 """`campaign check`: is what was written usable?"""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.cli.arguments import AsJson, DefinitionFile, File, as_typed
+from flows.cli.arguments import AsJson, DefinitionFile, File, Sheet, as_typed
 from flows.cli.complaints import doubtful, told_of
 from flows.cli.marking import check_mark, mark_problems, mark_warnings
 from flows.cli.speech import answering, command, complain, counted, print_json, say
@@ -30,13 +30,18 @@ Mark = Annotated[
 
 
 def check(
-    file: File, campaign: DefinitionFile = None, mark: Mark = None, as_json: AsJson = False
+    file: File,
+    campaign: DefinitionFile = None,
+    sheet: Sheet = None,
+    mark: Mark = None,
+    as_json: AsJson = False,
 ) -> None:
     """Find every problem in a campaign file.
 
-    Each comes with its line or cell. FILE may be a folder of campaign files. Needs no settings and
-    no network, sends nothing and touches no ledger.
+    Each comes with its line or cell. FILE may be a folder of campaign files, or an export without a
+    definition. Needs no settings and no network, sends nothing and touches no ledger.
     """
+    from config.bare_table import BareTable
     from config.errors import BadInput
     from config.folder import same_key
     from flows.cli.reading import read_folder, read_shown
@@ -47,7 +52,14 @@ def check(
         check_mark(mark)
     try:
         with answering(as_json):
-            reading = read_folder(file) if file.is_dir() else read_shown(file, campaign)
+            try:
+                reading = read_folder(file) if file.is_dir() else read_shown(file, campaign)
+            except BareTable as error:
+                _show_bare(file, sheet, as_json=as_json)
+                raise BareTable(file, error.problems[0], sheet) from None
+            if sheet is not None:
+                hint = f"{file} has its definition: say there which sheet, as in  sheet: {sheet}"
+                raise typer.BadParameter(hint, param_hint="--sheet")
             notes = notes_of(reading, reading.definitions)
             if not file.is_dir():
                 notes += same_key(campaign or file, [one.campaign for one in reading.definitions])
@@ -68,6 +80,16 @@ def check(
         say(*mark_warnings(mark, file, campaign, reading.warnings), as_json=as_json)
     then = "run" if file.is_dir() else "plan"
     say(f"OK. Next: {command(then, *as_typed(file, campaign))}", as_json=as_json)
+
+
+def _show_bare(file: Path, sheet: str | None, *, as_json: bool) -> None:
+    """Show what is understood of a table without a definition. Raises BadInput."""
+    from config.bare_table import understood
+    from flows.cli.new import in_words
+
+    say(
+        f"{file}, as a campaign would read it:", *in_words(understood(file, sheet)), as_json=as_json
+    )
 
 
 def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
@@ -140,24 +162,32 @@ def kept_in_words(definition: "Definition") -> Iterator[tuple[str, str]]:
 
 def _understood(definition: "Definition") -> Iterator[tuple[str, str]]:
     """Show what leaves for the service as a table: field, column, the first different values."""
-    from rich.cells import cell_len
-
     from config.leaving import sent
 
+    rows = [(each.field, each.column or "-", each.examples) for each in sent(definition)]
+    for number, line in enumerate(in_columns(rows, named=any(definition.columns.values()))):
+        yield "" if number else "sent", line
+
+
+def in_columns(
+    understood: Sequence[tuple[str, str, tuple[Any, ...]]], *, named: bool = True
+) -> Iterator[str]:
+    """Write fields, columns (where they are `named`) and examples under each other."""
+    from rich.cells import cell_len
+
     rows = [("field", "column", "examples")]
-    for each in sent(definition):
-        rows.append((each.field, each.column or "-", ", ".join(map(_example, each.examples))))
-    if not any(definition.columns.values()):
+    rows += [(field, column, ", ".join(map(_example, each))) for field, column, each in understood]
+    if not named:
         rows = [(field, "", examples) for field, _, examples in rows]
     widths = [max(cell_len(row[at]) for row in rows) for at in (0, 1)]
-    for number, (*cells, examples) in enumerate(rows):
+    for *cells, examples in rows:
         # A letter of Chinese is two wide.
         padded = (
             cell + " " * (width - cell_len(cell)) + "  "
             for cell, width in zip(cells, widths, strict=True)
             if width
         )
-        yield "" if number else "sent", "".join(padded) + examples
+        yield "".join(padded) + examples
 
 
 def _example(value: str | int) -> str:
