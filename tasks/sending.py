@@ -35,6 +35,12 @@ GRACE = 10.0  # seconds that answers still get when a run is cancelled
 T = TypeVar("T")
 
 
+CREDENTIALS = (
+    "Each further run may leave one more in doubt. Before you type it, see whether the credentials "
+    "are good: campaign doctor. If they are, ask the operator of the service what they may do."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Learned:
     """What a usable answer says: the project's id, or ids by candidate row (add).
@@ -273,7 +279,8 @@ class Sender:
         learned = _learned(prepared, seen, judged)
         judged = _with_strangers(judged, learned)
         self._record(order, claimed, seen, judged, learned)
-        self._gate.heard(order.operation, _as_heard(order.operation, claimed, judged, learned))
+        heard = _as_heard(order.operation, claimed, judged, learned)
+        self._gate.heard(order.operation, _with_a_way_out(heard, seen))
         brought = _brought(order.operation, claimed, judged, learned)
         sent = Sent(order.operation, claimed, judged, seen.token, brought, seen.status)
         return replace(sent, excerpt=seen.excerpt)
@@ -349,6 +356,13 @@ def _with_strangers(judged: Verdict, learned: Learned) -> Verdict:
         then=Then.STOP,
         reason="The service answered for people who were not sent, so sending stopped.",
     )
+
+
+def _with_a_way_out(judged: Verdict, seen: Exchange) -> Verdict:
+    """For whoever reads why sending stopped: while it lasts, each run leaves one more in doubt."""
+    if seen.status not in (401, 403) or (judged.proof, judged.then) != (Proof.UNSURE, Then.STOP):
+        return judged
+    return replace(judged, reason=f"{judged.reason} {CREDENTIALS}")
 
 
 def _as_heard(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> Verdict:

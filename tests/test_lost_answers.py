@@ -259,6 +259,21 @@ def test_a_second_401_stops_the_campaign(tmp_path: Path, template: str, operatio
         check(place, ledger, service)
 
 
+@pytest.mark.parametrize(("status", "runs"), [(401, 1), (403, 3)])
+def test_a_no_to_these_credentials_names_the_next_step(
+    tmp_path: Path, template: str, status: int, runs: int
+) -> None:
+    """Else each run leaves one more in doubt; what is kept for settling it is the answer alone."""
+    scenario = campaign_with(Fault("status", INVITE, count=None, status=status), people=1)
+    with open_place(tmp_path, template, scenario) as (place, ledger), scenario.sandbox() as service:
+        *_, end = [place.conduct(service, ledger) for _ in range(runs)]
+        assert end.counts["unsure"] == 1
+        assert "campaign doctor" in (end.reason or "")
+        [campaign] = ledger.campaigns()
+        [doubt] = ledger.doubts(campaign.id).steps
+        assert "doctor" not in (doubt.evidence or "")
+
+
 @pytest.mark.parametrize("fault", [{"kind": "lost"}, {"kind": "status", "status": 504}])
 def test_three_unclear_answers_in_a_row_end_the_run(
     tmp_path: Path, template: str, fault: dict[str, Any]
