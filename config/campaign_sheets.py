@@ -183,7 +183,30 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
     raise BadInput([problem])
 
 
+def campaign_alone(book: Book, file: str) -> CampaignFields:
+    """Answer what a workbook says of its one campaign, for people who stand in another file.
+
+    Raises BadInput where it has no sheet `campaign`.
+    """
+    sheet = book.sheets.get("campaign")
+    if sheet is None or "campaigns" in book.sheets:
+        found = f"the sheets {', '.join(book.names) or 'none'}"
+        raise BadInput([Problem(Place(file), "sheets", found, "one sheet campaign")])
+    return _fields_of(sheet)
+
+
 def _one(sheet: Sheet, people: Sheet) -> Written:
+    gathered = _fields_of(sheet)
+    wishes = wishes_of(gathered.fields.get("candidates", {}))
+    try:
+        table = people_table(people.rows, people, wishes, wishes.needed)
+    except BadInput as error:
+        return gathered.written(None, error.problems)
+    return gathered.written(table.people(gathered.key, gathered.where))
+
+
+def _fields_of(sheet: Sheet) -> CampaignFields:
+    """Read a sheet of fields and values."""
     gathered = CampaignFields(Place(sheet.file, sheet=sheet.name), sheet.from_1904)
     rows = _rows(sheet)
     names = _column_of_names(rows)
@@ -196,12 +219,7 @@ def _one(sheet: Sheet, people: Sheet) -> Written:
         gathered.add(str(name).strip(), named_at, value, place)
         if is_blank(value) and WHERE.fullmatch(str(name).strip()):
             gathered.problems.append(Problem(place, str(name).strip(), "nothing", "a value"))
-    wishes = wishes_of(gathered.fields.get("candidates", {}))
-    try:
-        table = people_table(people.rows, people, wishes, wishes.needed)
-    except BadInput as error:
-        return gathered.written(None, error.problems)
-    return gathered.written(table.people(gathered.key, gathered.where))
+    return gathered
 
 
 def _rows(sheet: Sheet) -> list[TableRow]:

@@ -19,7 +19,7 @@ from config.file_bytes import decoded, file_bytes
 from config.formulas import unguarded
 from config.headers import Wishes, find_columns, wishes_of
 from config.places import Place, Problem, shown
-from config.sources import TEXT_TABLES, WORKBOOKS, sources_of, suffix_of
+from config.sources import TEXT_TABLES, WORKBOOKS, Sources, sources_of, suffix_of
 from config.table import ABOVE_AT_MOST, TableRow, header_among, words_in_numbers
 from config.where import Where, conditions, select, where_of
 from config.yaml_file import read_yaml
@@ -102,12 +102,25 @@ def named_table(file: Path, campaign: Path | None, key: str | None = None) -> Na
         raise sources.error
     if sources.people is None:
         return None
-    document = sources.document or read_yaml(sources.data, str(sources.definition))
-    options = document.fields.get("candidates")
-    options = options if isinstance(options, Mapping) else {}
+    options = _options(sources)
     sheet = options.get("sheet")
     sheet = sheet if isinstance(sheet, str) else None
     return Named(sources.people.path, sheet, wishes_of(options), where_of(options))
+
+
+def _options(sources: Sources) -> Mapping[str, Any]:
+    """What a definition says about the people in another file. Raises BadInput."""
+    file = str(sources.definition)
+    if suffix_of(sources.definition) in WORKBOOKS:
+        # Imported here: a definition in YAML needs nothing of workbooks.
+        from config.campaign_sheets import SHEETS, campaign_alone  # noqa: PLC0415
+        from config.workbook import read_book  # noqa: PLC0415
+
+        fields = campaign_alone(read_book(sources.data, file, SHEETS), file).fields
+    else:
+        fields = (sources.document or read_yaml(sources.data, file)).fields
+    options = fields.get("candidates")
+    return options if isinstance(options, Mapping) else {}
 
 
 def _own_table(file: Path, key: str | None) -> Named:

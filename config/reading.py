@@ -57,7 +57,7 @@ def judged(sources: Sources) -> Reading:
     if suffix_of(sources.definition) in YAML:
         campaigns, notes = [_from_yaml(sources)], _set_aside(sources)
     else:
-        campaigns, notes = _from_workbook(sources), ()
+        campaigns, notes = _from_workbook(sources)
     definitions: list[Definition] = []
     problems: list[Problem] = []
     warnings: list[Problem] = []
@@ -90,13 +90,22 @@ def _in_reading_order(problems: list[Problem]) -> list[Problem]:
     return sorted(dict.fromkeys(problems), key=order)
 
 
-def _from_workbook(sources: Sources) -> list[Written]:
+def _from_workbook(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
     # Imported here: a definition in YAML needs nothing of workbooks.
-    from config.campaign_sheets import SHEETS, campaigns_in  # noqa: PLC0415
+    from config.campaign_sheets import SHEETS, campaign_alone, campaigns_in  # noqa: PLC0415
+    from config.people_file import people_in  # noqa: PLC0415
     from config.workbook import read_book  # noqa: PLC0415
 
     file = str(sources.definition)
-    return campaigns_in(read_book(sources.data, file, SHEETS), file)
+    book = read_book(sources.data, file, SHEETS)
+    if sources.people is None:
+        return campaigns_in(book, file), ()
+    campaign = campaign_alone(book, file)
+    notes = _instead(file, sources.people.path) if "candidates" in book.sheets else ()
+    try:
+        return [campaign.written(people_in(sources.people, campaign.fields))], notes
+    except BadInput as error:
+        return [campaign.written(None, error.problems)], notes
 
 
 def _from_yaml(sources: Sources) -> Written:
@@ -160,8 +169,9 @@ def _set_aside(sources: Sources) -> tuple[str, ...]:
     if isinstance(candidates, list) or (
         isinstance(candidates, Mapping) and candidates.keys() & {"file", "people"}
     ):
-        return (
-            f"{sources.definition}: its own candidates are not read, only those of "
-            f"{sources.people.path}",
-        )
+        return _instead(sources.definition, sources.people.path)
     return ()
+
+
+def _instead(definition: Path | str, people: Path) -> tuple[str, ...]:
+    return (f"{definition}: its own candidates are not read, only those of {people}",)

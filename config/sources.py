@@ -113,8 +113,8 @@ def _check_kinds(path: Path, campaign: Path | None) -> None:
     if campaign is not None and kind in YAML:
         message = "this is a definition already; --campaign goes with a table of candidates"
         raise _another(path, table, message=message)
-    if campaign is not None and suffix_of(campaign) not in YAML:
-        wanted = "a definition in YAML (.yaml)"
+    if campaign is not None and suffix_of(campaign) not in (*YAML, *WORKBOOKS):
+        wanted = "a definition in YAML (.yaml), or a workbook with a sheet campaign"
         instead = f"{table} --campaign DEFINITION"
         raise _another(campaign, instead, found=shown(campaign.name), wanted=wanted)
 

@@ -377,7 +377,7 @@ def test_a_table_alone_asks_for_its_definition() -> None:
     for path, campaign, said in [
         ("people.csv", None, "--campaign definition.yaml"),
         ("campaign.yaml", "other.yaml", "goes with a table of candidates"),
-        ("people.csv", "people.xlsx", "wanted a definition in YAML"),
+        ("people.csv", "people.txt", "wanted a definition in YAML"),
     ]:
         with pytest.raises(BadInput, match="1 problem") as raised:
             read_campaigns(Path(path), Path(campaign) if campaign else None)

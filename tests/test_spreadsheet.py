@@ -1,5 +1,6 @@
 """Campaigns in workbooks: every complaint at the true name of its cell."""
 
+import asyncio
 import io
 import zipfile
 from collections.abc import Sequence
@@ -13,8 +14,14 @@ import yaml_definition as sample
 
 from config.definition import ProblemById
 from config.errors import BadInput
+from config.own_tables import named_table, own_tables, people_at
 from config.reading import Reading, read_campaigns
+from config.sources import sources_of
 from config.workbooks.shapes import column_letters
+from flows.order import Desk, conduct
+from sandbox.server import Sandbox
+from tasks.asked import Asked
+from tests.campaigns import Office, settings_of
 
 Rows = Sequence[Sequence[Any]]
 CAMPAIGN: Rows = [["field", "value"], ["campaign", "a "], ["name", "A"], ["problem", 42.0]]
@@ -358,3 +365,66 @@ def test_a_zip_bomb_is_not_unpacked() -> None:
 def test_columns_are_named_as_spreadsheets_name_them(column: int, letters: str) -> None:
     """The complaint names the cell a person can go to."""
     assert column_letters(column) == letters
+
+
+def definition(*more: Sequence[Any], **others: Rows) -> Path:
+    """A workbook whose sheet `campaign` is the definition of people in another file."""
+    book(campaign=[*CAMPAIGN, *more], **others).rename("hiring.xlsx")
+    return Path("hiring.xlsx")
+
+
+EXPORT = "Who,Stage,Mail,Other mail\n{}Ada Lovelace,Test,a@work.org,a@home.org\n"
+
+
+def test_a_workbook_is_the_definition_of_a_table() -> None:
+    """It says how the table is read, and whom of it; its own candidates are set aside."""
+    Path("export.csv").write_text(EXPORT.format("Bob Lee,Applied,b@work.org,\n"))
+    says = [
+        ("columns.full_name", "Who"),
+        ("columns.email1", "Other mail"),
+        ("candidates.where.Stage", "test"),
+    ]
+    reading = read_campaigns(Path("export.csv"), definition(*says, candidates=[HEADER, BOB]))
+    (campaign,) = reading.definitions
+    assert (campaign.campaign, campaign.place.file) == ("a", "hiring.xlsx")
+    assert [person.email1 for person in campaign.candidates] == ["a@home.org"]
+    assert any("its own candidates are not read, only those of export" in n for n in reading.notes)
+    named = named_table(Path("export.csv"), Path("hiring.xlsx"))
+    assert named is not None
+    rows = list(people_at(named, own_tables(named)[1]).people())
+    assert [fields["email1"] for _, fields in rows] == ["a@home.org"]
+
+
+def test_what_is_wrong_in_it_or_in_its_table_is_told_at_its_place() -> None:
+    """In the cells of the workbook, and on the lines of the table."""
+    Path("export.csv").write_text(EXPORT.format("Bob Lee,Test,b@,\n"))
+    says = [("split_name", True), ("columns.full_name", "Who"), ("columns.email1", "Mail")]
+    told = complaints(Path("export.csv"), definition(*says, ("where.Stage", "Tst")))
+    assert told[0].startswith("hiring.xlsx, campaign!B8, candidates.where.Stage: nobody has")
+    told = complaints(Path("export.csv"), definition(*says))
+    assert told[0].startswith('export.csv:2, email1: found "b@"')
+    told = complaints(Path("export.csv"), definition())
+    assert told[0].startswith("export.csv:1: no column for first_name")
+    book(campaigns=CAMPAIGNS, candidates=[HEADER, ADA]).rename("hiring.xlsx")
+    for path in (Path("hiring.xlsx"), book(people=[HEADER, ADA])):
+        (told,) = complaints(Path("export.csv"), path)
+        assert told.endswith("wanted one sheet campaign")
+
+
+def test_a_workbook_and_its_table_are_sent_once(
+    tmp_path: Path,
+) -> None:
+    """By the service's record, once each; other bytes of the definition are told from these."""
+    table = tmp_path / "export.csv"
+    table.write_text("First name,Last name,Email\nAda,Lovelace,a@work.org\n")
+    workbook = definition()
+    with Sandbox() as service:
+        office = Office.at(tmp_path, service)
+        for _ in range(2):
+            with office.ledger() as ledger:
+                desk = Desk(ledger, settings_of(service), office.local)
+                asyncio.run(conduct(Asked(table, "a", workbook), desk))
+        assert office.emails() == {"a@work.org": 1}
+    before = sources_of(table, workbook).digest
+    definition(("description", "another"))
+    assert sources_of(table, workbook).digest != before

@@ -18,7 +18,9 @@ File = Annotated[
 DefinitionFile = Annotated[
     Path | None,
     typer.Option(
-        "--campaign", metavar="DEFINITION", help="The definition that a .csv of people belongs to."
+        "--campaign",
+        metavar="DEFINITION",
+        help="The definition (.yaml, or a workbook) that a table of people belongs to.",
     ),
 ]
 Sheet = Annotated[
