@@ -282,11 +282,12 @@ def test_a_folder_that_is_not_there_is_a_slip(desk: Desk) -> None:
     """Nothing is made and nothing started: whoever means it makes the folder."""
     folder = desk.folder.parent / "hirng"
     deep = folder / "spring"
-    for typed, begins in ((folder, f"mkdir {folder}"), (deep, f"mkdir -p {deep}")):
+    cases = [(folder, folder, ""), (deep, deep, "-p "), (folder / "ours.yaml", folder, "")]
+    for typed, begun, option in cases:
         end = desk.type("up", typed)
         assert (end.code, "Traceback" in end.err) == (2, False), end.err
         assert f"There is no folder {typed}" in end.err
-        assert f"{begins}, then campaign up {typed}" in end.err
+        assert f"mkdir {option}{begun}, then campaign up {begun}\n" in end.err
     assert not folder.exists()
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 

@@ -40,14 +40,18 @@ class NoFolder(CampaignError):
 
 
 def _instead(typed: Path) -> str:
-    """Say what fits: the folder around a file, else the right name or a folder that is begun."""
-    around = typed.parent
-    if typed.is_file() or (typed.suffix and around.is_dir()):
-        return f"Type the folder of your campaigns: {command('up', around)}"
-    begun = ["mkdir", *([] if around.is_dir() else ["-p"]), str(typed)]
+    """Say what fits: the folder around a file, or around what is called like one; else a folder of
+    the right name, or one that is begun."""
+    from config.sources import TEXT_TABLES, WORKBOOKS, YAML, suffix_of
+
+    is_file = typed.is_file() or suffix_of(typed) in (*YAML, *TEXT_TABLES, *WORKBOOKS)
+    folder = typed.parent if is_file else typed
+    if folder.is_dir():
+        return f"Type the folder of your campaigns: {command('up', folder)}"
+    begun = ["mkdir", *([] if folder.parent.is_dir() else ["-p"]), str(folder)]
     return (
         "Type the name of your campaigns' folder again, or begin a new one: "
-        f"{shlex.join(begun)}, then {command('up', typed)}"
+        f"{shlex.join(begun)}, then {command('up', folder)}"
     )
 
 
