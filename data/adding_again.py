@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from data.doubts import By, Decided, Word
+from data.doubts import Decided, Word
+from data.ledger import Ledger
 from data.row_ranges import read as rows_in
 from data.settling import close_adds, settle_adds, write_down
-from data.states import MAY_HAVE_HAPPENED, Operation, Step
+from data.states import MAY_HAVE_HAPPENED, By, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, table_of
 
 attempt = table_of(Attempt)
@@ -45,9 +46,19 @@ _ADDS = select(attempt.c.carried).where(
 )
 
 
-def wanted(connection: Connection, campaign_row: int) -> bool:
-    """Whether the definition of a campaign, as it was taken over, has people added once more."""
-    return bool(connection.scalar(_WANTED, {"of": campaign_row}))
+def add_again(ledger: Ledger, campaign_row: int, wanted: bool | None = None) -> int:
+    """Have people wait for another add whose add is unsure; answers how many these are.
+
+    If that is `wanted`; None: as the definition said when it was taken over.
+    """
+    found = ledger.read(_any, campaign_row, wanted)
+    return ledger.write(decide, campaign_row) if found else 0
+
+
+def _any(connection: Connection, campaign_row: int, wanted: bool | None) -> bool:
+    if wanted is None:
+        wanted = bool(connection.scalar(_WANTED, {"of": campaign_row}))
+    return wanted and bool(find(connection, campaign_row))
 
 
 def find(connection: Connection, campaign_row: int) -> list[tuple[int, int]]:
@@ -67,8 +78,9 @@ def wait_again(connection: Connection, rows: Sequence[int]) -> None:
     connection.execute(_WAIT, {"rows": rows})
 
 
-def decide(connection: Connection, campaign_row: int, by: By) -> int:
+def decide(connection: Connection, campaign_row: int) -> int:
     """Have these people wait for another add, each with a decision; answers how many they are."""
+    by = By(THE_DEFINITION, "")
     decided = [Decided(*place, Word.ADD_AGAIN) for place in find(connection, campaign_row)]
     if decided:
         settle_adds(connection, Word.ADD_AGAIN, decided, by)

@@ -5,14 +5,15 @@ do-not-contact list) holds anew: nobody has looked at that.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 
 from sqlalchemy import Connection, func, select, update
 
-from data.doubts import By, Decided, NotDecided, Word
+from data import clock
+from data.doubts import Decided, NotDecided, Word
 from data.edited_addresses import held_seconds
 from data.holding import held_rows
 from data.settling import write_down
+from data.states import By
 from data.tables import Attempt, Candidate, DoNotContact, table_of
 
 attempt = table_of(Attempt)
@@ -24,17 +25,15 @@ LAST_ATTEMPT = select(func.coalesce(func.max(attempt.c.id), 0)).scalar_subquery(
 LAST_ENTRY = select(func.coalesce(func.max(entry.c.id), 0)).scalar_subquery()
 
 
-def objections(
-    connection: Connection, campaign_row: int, rows: Sequence[int], at: datetime
-) -> dict[int, str]:
+def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
     """Say who cannot be let through and why, by position in `rows`."""
-    held = held_seconds(connection, campaign_row) | held_rows(connection, rows, at)
+    held = held_seconds(connection, campaign_row) | held_rows(connection, rows, clock.now())
     return {n: NOTHING_HOLDS for n, row in enumerate(rows) if row not in held}
 
 
 def allow(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
     """Let these candidates through, or raise NotDecided (by position) and change nothing."""
-    if refused := objections(connection, campaign_row, rows, by.at):
+    if refused := objections(connection, campaign_row, rows):
         raise NotDecided(refused)
     connection.execute(
         update(candidate)

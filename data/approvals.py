@@ -19,9 +19,10 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from config.errors import CampaignError
 from config.moments import in_zone
 from config.service_address import canonical
+from data import clock
 from data.doubts import Word
 from data.so_far import CONFIRMED
-from data.states import Ending
+from data.states import By, Ending
 from data.tables import Approval, Attempt, Campaign, Decision, Run, table_of
 
 approvals = table_of(Approval)
@@ -157,9 +158,8 @@ def reached(connection: Connection, key: str, under: int | None) -> str:
 def look(
     connection: Connection,
     key: str,
-    read: str | None,
-    service: str | None,
-    at: datetime,
+    read: str | None = None,
+    service: str | None = None,
     held: str | None = None,
 ) -> tuple[Asked | None, Standing]:
     """Find the plan that was last shown, and where it stands beside what is true now.
@@ -173,7 +173,7 @@ def look(
     service = asked.plan.service if service is None else service
     held = asked.plan.held if held is None else held
     digest = digest_of(read, service, reached(connection, key, asked.id), held)
-    return asked, standing(asked, read, digest, at)
+    return asked, standing(asked, read, digest, clock.now())
 
 
 def last(connection: Connection, key: str) -> Asked | None:
@@ -187,16 +187,17 @@ def last(connection: Connection, key: str) -> Asked | None:
     return None if found is None else _asked(found)
 
 
-def seek(connection: Connection, plan: Plan, at: datetime) -> tuple[Asked, Standing]:
+def seek(connection: Connection, plan: Plan) -> tuple[Asked, Standing]:
     """Find the answer to a plan; where it was not shown yet, or its time is over, ask.
 
     Answers the plan as it stands now, and where it stood before.
     """
-    asked, stood = look(connection, plan.campaign, plan.read, plan.service, at, plan.held)
+    asked, stood = look(connection, plan.campaign, plan.read, plan.service, plan.held)
     if asked is not None and stood in (Standing.OPEN, Standing.APPROVED, Standing.REJECTED):
         return asked, stood
     so_far = reached(connection, plan.campaign, None)
     digest = digest_of(plan.read, plan.service, so_far, plan.held)
+    at = clock.now()
     number = connection.execute(
         insert(approvals)
         .values(
@@ -219,16 +220,16 @@ def seek(connection: Connection, plan: Plan, at: datetime) -> tuple[Asked, Stand
     ), stood
 
 
-def carried_out(connection: Connection, number: int) -> bool:
-    """Whether a run under this approval came to its end: nothing of the plan is left."""
+def carried_out(connection: Connection, asked: Asked) -> bool:
+    """Whether a run under the approval of a plan came to its end: nothing of the plan is left."""
     ended = runs.c.ending.in_((Ending.COMPLETED, Ending.NEEDS_ATTENTION))
-    found = select(runs.c.id).where(runs.c.approval_id == number, ended)
+    found = select(runs.c.id).where(runs.c.approval_id == asked.id, ended)
     return connection.scalar(found.limit(1)) is not None
 
 
-def check(connection: Connection, key: str, number: int, at: datetime) -> None:
+def check(connection: Connection, key: str, number: int) -> None:
     """See that a run may begin under this approval. Raises Overtaken."""
-    asked, stood = look(connection, key, None, None, at)
+    asked, stood = look(connection, key)
     if asked is None or asked.id != number or stood is not Standing.APPROVED:
         raise Overtaken(
             f"The approval of {key} became void at this moment: something was sent or settled, or "
@@ -237,9 +238,7 @@ def check(connection: Connection, key: str, number: int, at: datetime) -> None:
         )
 
 
-def answer(
-    connection: Connection, asked: Asked, given: Answer, who: str, why: str, at: datetime
-) -> None:
+def answer(connection: Connection, asked: Asked, given: Answer, by: By) -> None:
     """Write down a person's answer, and among the decisions as well. Raises NotAnswered.
 
     Only the plan that was last shown is answered: a person answers what they have seen.
@@ -253,16 +252,16 @@ def answer(
     connection.execute(
         update(approvals)
         .where(approvals.c.id == asked.id)
-        .values(answer=given, who=who, why=why, answered_at=at)
+        .values(answer=given, who=by.who, why=by.why, answered_at=by.at)
     )
     connection.execute(
         insert(decision).values(
             campaign_id=connection.scalar(select(campaign.c.id).where(campaign.c.key == key)),
             verdict=given,
             value=asked.digest,
-            who=who,
-            why=why,
-            decided_at=at,
+            who=by.who,
+            why=by.why,
+            decided_at=by.at,
         )
     )
 

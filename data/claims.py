@@ -107,7 +107,7 @@ def grant(connection: Connection, claims: Sequence[Claim]) -> list[Granted]:
     is held at this moment, whatever a plan said before (data/held.py). A run that was taken for
     dead claims nothing any more (TakenOver).
     """
-    over = {run: taken_over(connection, run, claims[0].at) for run in {c.run for c in claims}}
+    over = {run: taken_over(connection, run) for run in {c.run for c in claims}}
     granted: dict[int, Granted] = {id(claim): over[claim.run] for claim in claims}
     claims, asked = [claim for claim in claims if over[claim.run] is None], claims
     invites = [claim for claim in claims if claim.operation is Operation.INVITE]

@@ -7,17 +7,22 @@ other for dead. How old a claim is, a run reads from clocks that go on while its
 """
 
 import time
-from datetime import datetime
+from datetime import UTC, datetime
 
 from sqlalchemy import Connection, func, select
 
 
-def shared_now(connection: Connection, own: datetime) -> datetime:
-    """The time of a server's ledger; of one in a file it is the machine's `own`."""
+def now() -> datetime:
+    """The time of everything written down here: UTC, aware."""
+    return datetime.now(UTC)
+
+
+def shared_now(connection: Connection) -> datetime:
+    """The time of a server's ledger; of one in a file it is the machine's own."""
     if connection.dialect.name != "postgresql":
-        return own
+        return now()
     found: datetime | None = connection.scalar(select(func.clock_timestamp()))
-    return found or own
+    return found or now()
 
 
 # Linux counts sleep in the first one, macOS in the second, where time.monotonic() does not.

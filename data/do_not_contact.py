@@ -1,17 +1,18 @@
 """The do-not-contact list: addresses that no campaign sends to, typed or read from a file.
 
-The functions work inside a transaction that their caller commits. What is lifted stays in the
+What is lifted stays in the
 ledger, as history.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from data import forgotten
-from data.doubts import By
+from data.held import ListFile
+from data.ledger import Ledger
+from data.states import By
 from data.tables import DoNotContact, table_of
 
 entry = table_of(DoNotContact)
@@ -45,14 +46,20 @@ def lift(connection: Connection, keys: Collection[str], by: By) -> set[str]:
     return found
 
 
-def differs(connection: Connection, file: str, addresses: Collection[str]) -> bool:
+def follow(ledger: Ledger, listed: ListFile) -> None:
+    """Have the entries of a file stand as they are in it now; writes only what differs."""
+    if ledger.read(_differs, listed.file, listed.addresses):
+        ledger.write(_follow, listed.file, listed.addresses)
+
+
+def _differs(connection: Connection, file: str, addresses: Collection[str]) -> bool:
     """Whether a file lists others than the ledger has of it."""
     return _of(connection, file) != _named(connection, addresses)
 
 
-def follow(connection: Connection, file: str, addresses: Mapping[str, str], at: datetime) -> None:
-    """Have the entries of a file stand as they are in it now."""
-    _add(connection, file, addresses, By(file, IN_THE_FILE, at))
+def _follow(connection: Connection, file: str, addresses: Mapping[str, str]) -> None:
+    by = By(file, IN_THE_FILE)
+    _add(connection, file, addresses, by)
     gone = _of(connection, file) - addresses.keys()
     if gone:
         connection.execute(
@@ -62,7 +69,7 @@ def follow(connection: Connection, file: str, addresses: Mapping[str, str], at: 
                 entry.c.file == file,
                 entry.c.lifted_at.is_(None),
             )
-            .values(lifted_at=at, lifted_by=file, lifted_why=GONE_FROM_THE_FILE),
+            .values(lifted_at=by.at, lifted_by=file, lifted_why=GONE_FROM_THE_FILE),
             [{"key": key} for key in gone],
         )
 

@@ -4,12 +4,11 @@ Inside a transaction that the ledger opens.
 """
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, select
 
-from data.clock import shared_now
+from data import clock
 from data.doubts import Doubt
 from data.processes import this_process
 from data.recovery import lives
@@ -51,10 +50,10 @@ _OPEN_RUNS = select(runs).where(
 
 
 def doubts_in(
-    connection: Connection, operation: Operation, found: Sequence[Row[Any]], at: datetime
+    connection: Connection, operation: Operation, found: Sequence[Row[Any]]
 ) -> list[Doubt]:
     """The doubts in rows of SEEN columns."""
-    alive = _alive(connection, {row.run_id for row in found}, at)
+    alive = _alive(connection, {row.run_id for row in found})
     return [_doubt(operation, row, alive) for row in found]
 
 
@@ -79,10 +78,10 @@ def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt
     )
 
 
-def _alive(connection: Connection, numbers: Collection[int], at: datetime) -> set[int]:
+def _alive(connection: Connection, numbers: Collection[int]) -> set[int]:
     """Which of these runs may still send. One taken for dead may have woken on its machine."""
     if not numbers:
         return set()
-    here, at = this_process(), shared_now(connection, at)
+    here, at = this_process(), clock.shared_now(connection)
     open_runs = connection.execute(_OPEN_RUNS, {"numbers": list(numbers)})
     return {run.id for run in open_runs if lives(run, here, at)}

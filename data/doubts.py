@@ -135,15 +135,6 @@ def about(
     return [each for each in them if each.operation is operation and person in (None, each.row)]
 
 
-@dataclass(frozen=True, slots=True)
-class By:
-    """Who decides, when and why."""
-
-    who: str
-    why: str
-    at: datetime
-
-
 class NotDecided(CampaignError):
     """Some verdicts cannot be taken, so none was. `objections` says why, by position.
 

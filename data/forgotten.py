@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
-from data.doubts import By
-from data.states import Step
+from data.states import By, Step
 from data.tables import Candidate, Forgotten, Identity, table_of
 
 candidate = table_of(Candidate)
@@ -37,7 +36,7 @@ def hashes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
     return {key: hmac.digest(secret, key.encode(), "sha256").hex() for key in keys}
 
 
-def among(connection: Connection, keys: Iterable[str], campaign_row: int | None) -> set[str]:
+def among(connection: Connection, keys: Iterable[str], campaign_row: int | None = None) -> set[str]:
     """Who of these email keys is not to be taken in: forgotten everywhere, or by this campaign."""
     gone = set(connection.scalars(_HASHES))
     if campaign_row is not None:

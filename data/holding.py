@@ -24,6 +24,7 @@ from sqlalchemy import (
     union_all,
 )
 
+from data import clock
 from data.edited_addresses import held_seconds
 from data.held import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
 from data.states import AttemptState, Step
@@ -152,13 +153,13 @@ def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> di
     return _judged(connection, connection.execute(people).all(), _read(connection, found), at)
 
 
-def held_in(connection: Connection, campaign_row: int, at: datetime) -> dict[int, Held]:
+def held_in(connection: Connection, campaign_row: int) -> dict[int, Held]:
     """Which of those whom a campaign has still to add or to invite are held, by ledger row."""
     # Of two reasons the one from outside is told.
-    return held_seconds(connection, campaign_row) | _held_from_outside(connection, campaign_row, at)
+    return held_seconds(connection, campaign_row) | _held_from_outside(connection, campaign_row)
 
 
-def _held_from_outside(connection: Connection, campaign_row: int, at: datetime) -> dict[int, Held]:
+def _held_from_outside(connection: Connection, campaign_row: int) -> dict[int, Held]:
     """Which of them the list or another campaign holds."""
     if not _anything(connection, campaign_row):
         return {}
@@ -168,7 +169,7 @@ def _held_from_outside(connection: Connection, campaign_row: int, at: datetime) 
     met = {one.email_key for one in found}
     everyone = connection.execute(_WAITING, {"row": campaign_row})
     people = [one for one in everyone if one.email_key in met]
-    return _judged(connection, people, _read(connection, found), at)
+    return _judged(connection, people, _read(connection, found), clock.now())
 
 
 def held_people(
@@ -176,7 +177,6 @@ def held_people(
     own: int | None,
     terms: Terms,
     keys: Iterable[str],
-    at: datetime,
     listed: ListFile | None = None,
 ) -> dict[str, Held]:
     """Which of these people a campaign holds that goes by `terms`; `own` is its row, if it has one.
@@ -187,6 +187,7 @@ def held_people(
     if not _anything(connection, own) and listed is None:
         return {}
     found: dict[str, Held] = {}
+    at = clock.now()
     for some in _in_parts(keys):
         rows = connection.execute(_OF_KEYS, {"keys": some}).all()
         if not rows and listed is None:

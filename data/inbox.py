@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, insert, select, update
 
+from data import clock
 from data.tables import InboxContent, table_of
 
 inbox = table_of(InboxContent)
@@ -35,11 +36,9 @@ def passed(connection: Connection, digest: str) -> list[Passed]:
     return [Passed(row.campaign_key or None, row.ending, row.seen_at) for row in rows]
 
 
-def note(
-    connection: Connection, digest: str, key: str | None, file: str, ending: str, at: datetime
-) -> None:
+def note(connection: Connection, digest: str, key: str | None, file: str, ending: str) -> None:
     """Write down what became of one campaign of a content; `file` is its name, for people."""
-    values = {"file": file, "ending": ending, "seen_at": at}
+    values = {"file": file, "ending": ending, "seen_at": clock.now()}
     same = (inbox.c.digest == digest) & (inbox.c.campaign_key == (key or ""))
     if connection.execute(update(inbox).where(same).values(values)).rowcount == 0:
         connection.execute(insert(inbox).values(digest=digest, campaign_key=key or "", **values))

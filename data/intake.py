@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
 
 from config.definition import Definition, Trust
-from data import forgotten
+from data import clock, forgotten
 from data.remaining import Changes, Known, compare, fields_of
 from data.same_campaign import OPEN, refuse_another
 from data.states import Step
@@ -146,12 +146,13 @@ def row_of(connection: Connection, key: str) -> int:
 
 
 def take_over(
-    connection: Connection, definition: Definition, intent: Intent, at: datetime
+    connection: Connection, definition: Definition, intent: Intent
 ) -> tuple[int, Changes]:
     """Write what is new. The campaign's own fields follow the definition until they were sent.
 
     Raises AnotherCampaign: its key may have been taken since the definition was read.
     """
+    at = clock.now()
     found = connection.execute(_CAMPAIGN, {"wanted": definition.campaign}).first()
     if found is None:
         row = connection.execute(_NEW, _first(definition, intent, at)).scalar_one()

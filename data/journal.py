@@ -9,6 +9,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from config.errors import CampaignError
+from data import noes, runs
 from data.claims import Claim, Claimed, Granted
 from data.landing import Outcome
 from data.ledger import Ledger
@@ -53,14 +54,14 @@ class Journal:
 
         Beside what is being written, which may wait for the disk.
         """
-        await asyncio.to_thread(self._ledger.see_that_it_stands, run)
+        await asyncio.to_thread(runs.see_that_it_stands, self._ledger, run)
 
     async def noes_before(self, attempt: int) -> tuple[int, ...]:
         """The statuses by which the same was refused before it was claimed. Raises LedgerUnusable.
 
         They are durable: each was handed over before the claim that came after it.
         """
-        return await asyncio.to_thread(self._ledger.noes_before, attempt)
+        return await asyncio.to_thread(self._ledger.read, noes.before, attempt)
 
     def record(self, outcome: Outcome) -> None:
         """Hand an outcome over; it is durable before any later claim is granted."""
@@ -127,4 +128,7 @@ class Journal:
 
     async def _commit(self, outcomes: list[Outcome], wishes: list[Claim]) -> list[Granted]:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._ledger.commit, outcomes, wishes)
+        ledger = self._ledger
+        return await loop.run_in_executor(
+            self._thread, ledger.write_beside, runs.commit, outcomes, wishes, ledger.gone
+        )

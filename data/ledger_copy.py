@@ -24,9 +24,10 @@ from sqlalchemy.engine import make_url
 from sqlmodel import SQLModel
 
 from config.errors import CampaignError
-from data import locks, numbering, recovery
+from data import locks, numbering, queries, recovery
+from data import runs as runs_of
 from data.closed import Openness, refuse
-from data.ledger import Ledger, now
+from data.ledger import Ledger
 from data.opening import open_engine
 from data.places import address_of, place_of
 from data.states import AttemptState
@@ -67,14 +68,14 @@ def copy_ledger(source: str, target: str) -> Copied:
     Raises NotCopied, LedgerUnusable, NoLedger, LedgerClosed.
     """
     with Ledger.open(source, create=False) as old:
-        for one in old.campaigns():
-            if old.at_work(one.id):
+        for one in old.read(queries.every_campaign):
+            if old.read(runs_of.at_work, one.id):
                 raise NotCopied(f"{_not_yet()}: a run of {one.key} is at work. Wait for its end.")
         with said("read"), old._engine.connect() as connection:
             known = connection.execute(select(identity)).one()
         if known.openness == Openness.OPEN:
-            for one in old.campaigns():
-                old.recover(one.id)
+            for one in old.read(queries.every_campaign):
+                runs_of.recover(old, one.id)
         with closing(_Target(target, known, address_of(old._engine.url))) as new:
             return _carry_and_close(old, new)
 
@@ -145,7 +146,7 @@ def _alone(engine: Engine) -> Iterator[Connection]:
 def _refuse_while_something_moves(connection: Connection) -> None:
     """A run that began since the first look, or a claim whose end nobody knows yet."""
     for one in connection.execute(select(campaign.c.id, campaign.c.key)).all():
-        if recovery.at_work(connection, one.id, now()):
+        if recovery.at_work(connection, one.id):
             raise NotCopied(f"{_not_yet()}: a run of {one.key} is at work. Wait for its end.")
     moving = connection.execute(
         select(campaign.c.key)

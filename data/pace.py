@@ -8,8 +8,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, bindparam, select, text, update
 
-from data.clock import shared_now
-from data.part import LedgerPart, reading, writing_beside
+from data import clock
 from data.tables import Pace, table_of
 
 pace = table_of(Pace)
@@ -37,45 +36,35 @@ def first_free(turn_at: datetime | None, at: datetime, share: timedelta) -> date
     return turn_at if turn_at > at - SLACK else at
 
 
-class Pacing(LedgerPart):
-    """The part of the ledger that keeps runs from pressing a service together."""
+def take_turns(connection: Connection, name: str, gap: timedelta, number: int) -> timedelta:
+    """Take the next turns of a service (its canonical address) or of a campaign, `gap` apart.
 
-    @writing_beside
-    def take_turns(
-        self, connection: Connection, name: str, gap: timedelta, number: int
-    ) -> timedelta:
-        """Take the next turns of a service (its canonical address) or of a campaign, `gap` apart.
+    Answers after which time the first of them is; a little below zero where it is just over.
+    """
+    connection.execute(_KNOWN, {"name": name})
+    turn_at = connection.scalar(select(pace.c.turn_at).where(pace.c.name == name).with_for_update())
+    at = clock.shared_now(connection)  # behind the lock: it may have been waited for
+    first = first_free(turn_at, at, gap * number)
+    connection.execute(update(pace).where(pace.c.name == name).values(turn_at=first + gap * number))
+    return first - at
 
-        Answers after which time the first of them is; a little below zero where it is just over.
-        """
-        connection.execute(_KNOWN, {"name": name})
-        turn_at = connection.scalar(
-            select(pace.c.turn_at).where(pace.c.name == name).with_for_update()
-        )
-        at = shared_now(connection, self._now())  # behind the lock: it may have been waited for
-        first = first_free(turn_at, at, gap * number)
-        connection.execute(
-            update(pace).where(pace.c.name == name).values(turn_at=first + gap * number)
-        )
-        return first - at
 
-    @writing_beside
-    def pause_service(self, connection: Connection, service: str, pause: timedelta) -> None:
-        """Let nobody send to a service for so long, because it asked for it."""
-        connection.execute(_KNOWN, {"name": service})
-        mine = pace.c.name == service
-        until = connection.scalar(select(pace.c.paused_until).where(mine).with_for_update())
-        wanted = shared_now(connection, self._now()) + pause
-        if until is None or until < wanted:
-            values = {"paused_until": wanted, "paused_for": pause.total_seconds()}
-            connection.execute(update(pace).where(mine).values(values))
+def pause_service(connection: Connection, service: str, pause: timedelta) -> None:
+    """Let nobody send to a service for so long, because it asked for it."""
+    connection.execute(_KNOWN, {"name": service})
+    mine = pace.c.name == service
+    until = connection.scalar(select(pace.c.paused_until).where(mine).with_for_update())
+    wanted = clock.shared_now(connection) + pause
+    if until is None or until < wanted:
+        values = {"paused_until": wanted, "paused_for": pause.total_seconds()}
+        connection.execute(update(pace).where(mine).values(values))
 
-    @reading
-    def service_pause(self, connection: Connection, service: str) -> timedelta:
-        """For how long still nobody may send to a service; nothing or less: no more."""
-        found = connection.execute(_PAUSE, {"name": service}).first()
-        if found is None:
-            return timedelta(0)
-        left: timedelta = found.paused_until - shared_now(connection, self._now())
-        # Longer than was asked for: the clock was put back since, nobody knows how much is left.
-        return left if left <= timedelta(seconds=found.paused_for) else timedelta(0)
+
+def service_pause(connection: Connection, service: str) -> timedelta:
+    """For how long still nobody may send to a service; nothing or less: no more."""
+    found = connection.execute(_PAUSE, {"name": service}).first()
+    if found is None:
+        return timedelta(0)
+    left: timedelta = found.paused_until - clock.shared_now(connection)
+    # Longer than was asked for: the clock was put back since, nobody knows how much is left.
+    return left if left <= timedelta(seconds=found.paused_for) else timedelta(0)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from data.states import By
 from data.tables import Campaign, Pause, table_of
 
 campaign = table_of(Campaign)
@@ -37,21 +38,22 @@ def standing(connection: Connection, key: str) -> Paused | None:
     return None if found is None else Paused(*found)
 
 
-def pause(connection: Connection, key: str, who: str, why: str, at: datetime) -> Paused:
+def pause(connection: Connection, key: str, by: By) -> Paused:
     """Pause a campaign, or leave the pause that stands as it is; answers the one that stands."""
     before = standing(connection, key)
     if before is not None:
         return before
-    connection.execute(insert(pauses).values(campaign_key=key, who=who, why=why, paused_at=at))
-    return standing(connection, key) or Paused(who, why, at)
+    row = {"who": by.who, "why": by.why, "paused_at": by.at}
+    connection.execute(insert(pauses).values(campaign_key=key, **row))
+    return standing(connection, key) or Paused(by.who, by.why, by.at)
 
 
-def resume(connection: Connection, key: str, who: str, why: str, at: datetime) -> Paused | None:
+def resume(connection: Connection, key: str, by: By) -> Paused | None:
     """End the pause of a campaign; answers the one that stood, None where none did."""
     before = standing(connection, key)
     connection.execute(
         update(pauses)
         .where(pauses.c.campaign_key == key, pauses.c.resumed_at.is_(None))
-        .values(resumed_at=at, resumed_by=who, resumed_why=why)
+        .values(resumed_at=by.at, resumed_by=by.who, resumed_why=by.why)
     )
     return before

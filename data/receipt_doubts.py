@@ -3,12 +3,13 @@
 Each function works inside a transaction that its caller commits.
 """
 
-from datetime import datetime
 from uuid import uuid4
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
+from data import clock
 from data.receipt import Reach
+from data.states import By
 from data.tables import Attempt, Campaign, Decision, Identity, ReceiptDoubt, table_of
 
 attempt = table_of(Attempt)
@@ -39,8 +40,9 @@ _ENTRIES = select(campaign.c.parts + func.coalesce(_LAST, 0)).where(
 )
 
 
-def note(connection: Connection, key: str, file: str, says: str, at: datetime) -> None:
+def note(connection: Connection, key: str, file: str, says: str) -> None:
     """Remember what a receipt said; the same words again only renew the time."""
+    at = clock.now()
     seen = connection.execute(
         update(doubt)
         .where(
@@ -55,7 +57,7 @@ def note(connection: Connection, key: str, file: str, says: str, at: datetime) -
         connection.execute(insert(doubt).values(campaign_key=key, file=file, says=says, seen_at=at))
 
 
-def accept(connection: Connection, key: str, who: str, why: str, at: datetime) -> int:
+def accept(connection: Connection, key: str, by: By) -> int:
     """Accept the open doubts of a campaign, each with its decision; returns how many."""
     open_now = connection.execute(
         select(doubt.c.id, doubt.c.file, doubt.c.says).where(
@@ -68,9 +70,9 @@ def accept(connection: Connection, key: str, who: str, why: str, at: datetime) -
         update(doubt)
         .where(doubt.c.id.in_([row.id for row in open_now]))
         .values(
-            accepted_at=at,
-            who=who,
-            why=why,
+            accepted_at=by.at,
+            who=by.who,
+            why=by.why,
             line=str(uuid4()),
             reached=_entries(connection, key),
         )
@@ -84,9 +86,9 @@ def accept(connection: Connection, key: str, who: str, why: str, at: datetime) -
                 ),
                 "verdict": ACCEPTED,
                 "value": f"{row.file}: {row.says}",
-                "who": who,
-                "why": why,
-                "decided_at": at,
+                "who": by.who,
+                "why": by.why,
+                "decided_at": by.at,
             }
             for row in open_now
         ],

@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Table, bindparam, select
 
+from data import clock
 from data.approvals import Answer
 from data.row_ranges import read as rows_in
 from data.states import Operation
@@ -76,8 +77,8 @@ _BLOCKS = (
 )
 
 
-def read(connection: Connection, campaign_row: int, at: datetime) -> Records:
-    """Read a campaign that the ledger knows."""
+def read(connection: Connection, campaign_row: int) -> Records:
+    """Everything that was written down about a campaign, as of one moment."""
     known = connection.execute(select(campaign).where(campaign.c.id == campaign_row)).one()
 
     def of(table: Table, column: str, value: object) -> Rows:
@@ -96,7 +97,7 @@ def read(connection: Connection, campaign_row: int, at: datetime) -> Records:
         receipts=of(receipt, "campaign_key", known.key),
         blocks=connection.execute(_BLOCKS, {"of": known.id}).all(),
         readings=of(reading, "campaign_id", known.id),
-        at=at,
+        at=clock.now(),
     )
 
 

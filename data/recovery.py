@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, exists, select, update
 
 from config.errors import CampaignError
-from data import landing
-from data.clock import shared_now
+from data import clock, landing
 from data.landing import Outcome
 from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.states import AttemptState, Ending, Operation, Step
@@ -64,40 +63,38 @@ class TakenOver(CampaignError):
         )
 
 
-def taken_over(connection: Connection, run: int, at: datetime) -> TakenOver | None:
+def taken_over(connection: Connection, run: int) -> TakenOver | None:
     """See whether a run that is at work was taken for dead; None: it stands."""
     row = connection.execute(_STANDS, {"run": run}).first()
     if row is None or row.ended_at is None:
         return None
-    return TakenOver(shared_now(connection, at) - row.heartbeat_at)
+    return TakenOver(clock.shared_now(connection) - row.heartbeat_at)
 
 
-def dead_runs(connection: Connection, campaign_row: int, at: datetime) -> list[int]:
+def dead_runs(connection: Connection, campaign_row: int) -> list[int]:
     """Runs of this campaign that never said they ended, and whose process is gone.
 
     An earlier version let one that was taken for dead claim more once it woke: it counts again.
     """
     found = connection.execute(_MAY_SEND, {"of": campaign_row})
-    here, at = this_process(), shared_now(connection, at)
+    here, at = this_process(), clock.shared_now(connection)
     return [int(run.id) for run in found if not lives(run, here, at)]
 
 
-def ahead(
-    connection: Connection, campaign_row: int, at: datetime
-) -> list[tuple[Row[Any], timedelta]]:
+def ahead(connection: Connection, campaign_row: int) -> list[tuple[Row[Any], timedelta]]:
     """Runs of other machines whose last sign of life lies in the future by this clock; how far."""
     found = connection.execute(_OPEN, {"of": campaign_row}).all()
-    host, at = this_process().host, shared_now(connection, at)
+    host, at = this_process().host, clock.shared_now(connection)
     others = [(run, run.heartbeat_at - at) for run in found if run.host != host]
     return [(run, by) for run, by in others if by > HEARTBEAT_EXPIRES]
 
 
-def hear_now(connection: Connection, run: Row[Any], at: datetime) -> None:
+def hear_now(connection: Connection, run: Row[Any]) -> None:
     """Date the last sign of life of such a run by this clock.
 
     If it lives, its next one comes in seconds, dated by its own clock. If not, this one expires.
     """
-    heard = {"run": run.id, "before": run.heartbeat_at, "at": shared_now(connection, at)}
+    heard = {"run": run.id, "before": run.heartbeat_at, "at": clock.shared_now(connection)}
     connection.execute(_HEARD, heard)
 
 
@@ -107,22 +104,23 @@ def lives(run: Row[Any], here: Process, at: datetime) -> bool:
     return run.id in OWN_RUNS if process == here else is_alive(process, run.heartbeat_at, at)
 
 
-def at_work(connection: Connection, campaign_row: int, at: datetime) -> list[int]:
+def at_work(connection: Connection, campaign_row: int) -> list[int]:
     """The runs of a campaign that have not ended, and live."""
     found = connection.execute(_OPEN, {"of": campaign_row}).all()
-    here, at = this_process(), shared_now(connection, at)
+    here, at = this_process(), clock.shared_now(connection)
     return [int(run.id) for run in found if lives(run, here, at)]
 
 
-def bury(connection: Connection, run: int, at: datetime) -> int:
+def bury(connection: Connection, run: int) -> int:
     """Close a dead run. Returns how many of its calls are now UNSURE."""
-    left = give_up(connection, run, at, LEFT_BY_DEAD_RUN)
-    connection.execute(_CLOSE, {"run": run, "at": at})
+    left = give_up(connection, run, LEFT_BY_DEAD_RUN)
+    connection.execute(_CLOSE, {"run": run, "at": clock.now()})
     return left
 
 
-def give_up(connection: Connection, run: int, at: datetime, evidence: str) -> int:
+def give_up(connection: Connection, run: int, evidence: str) -> int:
     """Make every call that a run still has SENDING unsure."""
+    at = clock.now()
     found = connection.execute(_STILL_SENDING, {"run": run}).all()
     outcomes = [
         Outcome(

@@ -1,18 +1,18 @@
 """Inviting people once more on purpose: the statements, inside a transaction of the ledger."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, exists, select, update
 
+from data import clock
 from data.allowing import LAST_ATTEMPT
 from data.doubt_rows import SEEN, doubts_in
-from data.doubts import By, Decided, Doubt, Invited, NotDecided, Word, no_resend
+from data.doubts import Decided, Doubt, Invited, NotDecided, Word, no_resend
 from data.held import Cause
 from data.holding import held_rows
 from data.settling import write_down
-from data.states import Operation, Step
+from data.states import By, Operation, Step
 from data.tables import Attempt, Candidate, Decision, table_of
 
 candidate = table_of(Candidate)
@@ -24,12 +24,11 @@ CORRECTED = "was corrected: what is sent goes to the address that took its place
 DO_NOT_CONTACT = "is on the do-not-contact list: let through with campaign allow first"
 
 
-def objections(
-    connection: Connection, campaign_row: int, rows: Sequence[int], at: datetime
-) -> dict[int, str]:
+def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
     """Say who cannot be invited once more now and why, by position in `rows`."""
+    at = clock.now()
     people = _people(connection, campaign_row, rows)
-    settled = _settled(connection, [_last_attempt(person) for person in people.values()], at)
+    settled = _settled(connection, [_last_attempt(person) for person in people.values()])
     listed = {
         row for row, one in held_rows(connection, rows, at).items() if one.cause is Cause.LISTED
     }
@@ -50,7 +49,7 @@ def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: B
 
     A new generation of the invitation, which a late answer to an earlier one never touches.
     """
-    if refused := objections(connection, campaign_row, rows, by.at):
+    if refused := objections(connection, campaign_row, rows):
         raise NotDecided(refused)
     people = _people(connection, campaign_row, rows)
     chosen = candidate.c.id.in_(rows)
@@ -89,16 +88,14 @@ def _last_attempt(person: Row[Any]) -> int | None:
     return person.add_attempt if person.add_state == Step.WITHDRAWN else last
 
 
-def _settled(
-    connection: Connection, numbers: Sequence[int | None], at: datetime
-) -> dict[int, Doubt]:
+def _settled(connection: Connection, numbers: Sequence[int | None]) -> dict[int, Doubt]:
     """Of these requests those that a person settled, each as the doubt it was."""
     found = select(*SEEN).where(
         attempt.c.id.in_([number for number in numbers if number is not None]),
         exists().where(decision.c.attempt_id == attempt.c.id),
     )
     rows = connection.execute(found).all()
-    return {one.attempt: one for one in doubts_in(connection, Operation.INVITE, rows, at)}
+    return {one.attempt: one for one in doubts_in(connection, Operation.INVITE, rows)}
 
 
 def _invited(person: Row[Any], settled: Mapping[int, Doubt]) -> Invited:

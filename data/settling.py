@@ -6,7 +6,6 @@ anew (landing.land).
 """
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -22,8 +21,8 @@ from sqlalchemy import (
 from config.service_address import same_service
 from data import typed_ids
 from data.doubt_rows import SEEN, WHO, doubts_in
-from data.doubts import MOVES, By, Decided, Doubt, Doubts, NotDecided, Word, objections
-from data.states import AttemptState, Operation, Step
+from data.doubts import MOVES, Decided, Doubt, Doubts, NotDecided, Word, objections
+from data.states import AttemptState, By, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 
 campaign = table_of(Campaign)
@@ -70,7 +69,7 @@ _PEOPLE_OF_OTHERS = select(candidate.c.candidate_id, candidate.c.email_key).wher
 )
 
 
-def find(connection: Connection, campaign_row: int, at: datetime, *, typed: bool = False) -> Doubts:
+def find(connection: Connection, campaign_row: int, *, typed: bool = False) -> Doubts:
     """Read everything unsure: project, problem, adds, invitations, each in the order sent.
 
     `typed`: also the ids in whose place a person may type others (data/typed_ids.py).
@@ -78,14 +77,14 @@ def find(connection: Connection, campaign_row: int, at: datetime, *, typed: bool
     steps: list[Doubt] = []
     for operation, unsure in _UNSURE.items():
         found = connection.execute(unsure, {"of": campaign_row}).all()
-        steps += doubts_in(connection, operation, found, at)
+        steps += doubts_in(connection, operation, found)
     people = connection.scalars(_IDS_HERE, {"of": campaign_row})
     others = _at_the_same_service(connection, campaign_row)
     refused = connection.execute(_REFUSED, {"of": campaign_row}).all()
-    mistyped = typed_ids.find(connection, campaign_row, at) if typed else []
+    mistyped = typed_ids.find(connection, campaign_row) if typed else []
     return Doubts(
         tuple(steps),
-        tuple(doubts_in(connection, Operation.ADD, refused, at)),
+        tuple(doubts_in(connection, Operation.ADD, refused)),
         frozenset(people),
         frozenset(project for project in others.values() if project is not None),
         _people_of_others(connection, list(others), [*steps, *mistyped]),
@@ -120,7 +119,7 @@ def settle(
 ) -> None:
     """Take all these verdicts, or raise NotDecided and take none."""
     typed = any(one.word is Word.ID for one in decided)
-    doubts = find(connection, campaign_row, by.at, typed=typed)
+    doubts = find(connection, campaign_row, typed=typed)
     if refused := objections(doubts, decided, by.at, soon=soon):
         raise NotDecided(refused)
     operations: dict[tuple[int | None, int | None], Operation] = {
@@ -222,6 +221,11 @@ def close_adds(connection: Connection, numbers: Collection[int]) -> None:
     brought = exists().where(of_this, candidate.c.add_state == Step.DONE)
     connection.execute(update(attempt).where(*settled, brought).values(state=AttemptState.DONE))
     connection.execute(update(attempt).where(*settled).values(state=AttemptState.OVERRULED))
+
+
+def accept_removed(connection: Connection, campaign_row: int, by: By) -> None:
+    """Keep that a person had a run go on although the guard would have stopped it."""
+    write_down(connection, campaign_row, [Decided(None, None, Word.REMOVED)], by)
 
 
 def write_down(

@@ -4,8 +4,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, true
 
-from data.doubts import By
-from data.states import Operation, Step
+from data.states import By, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, Decision, Pause, table_of
 from data.turns import SoFar
 

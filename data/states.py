@@ -1,6 +1,10 @@
-"""The words for where a step, a request and a run stand."""
+"""The words for where a step, a request and a run stand, and who decided something."""
 
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
+
+from data import clock
 
 
 class Operation(StrEnum):
@@ -61,3 +65,12 @@ class Ending(StrEnum):
     AWAITS_APPROVAL = "awaits_approval"  # nothing sent; a person has to approve the plan first
     STOPPED = "stopped"  # ended early by a rule; the same command continues
     DIED = "died"  # its process went away; said by the run that found it
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who decides, when and why."""
+
+    who: str
+    why: str
+    at: datetime = field(default_factory=lambda: clock.now())  # noqa: PLW0108 - as it stands then

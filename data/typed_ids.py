@@ -6,7 +6,6 @@ had an effect. A run reads ids before it claims, so that none of its campaign ma
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -105,7 +104,6 @@ _WITH_ID = (
 def find(
     connection: Connection,
     campaign_row: int,
-    at: datetime,
     stands: Sequence[Step] = _NOTHING_CAME,
 ) -> list[Doubt]:
     """The steps whose id may be replaced: of the project, and of people in the order sent.
@@ -120,12 +118,17 @@ def find(
     found: list[Doubt] = []
     for operation, statement in asked:
         rows = connection.execute(statement, {"of": campaign_row, "stands": stands}).all()
-        doubts = doubts_in(connection, operation, rows, at)
+        doubts = doubts_in(connection, operation, rows)
         found += [
             replace(doubt, alive=at_work, typed=row.typed)
             for doubt, row in zip(doubts, rows, strict=True)
         ]
     return found
+
+
+def refused(connection: Connection, campaign_row: int) -> list[Doubt]:
+    """The steps with an id that a person typed, and that was refused: it may be replaced."""
+    return find(connection, campaign_row, (Step.REFUSED,))
 
 
 def replace_ids(

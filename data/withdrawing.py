@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, case, exists, insert, select, update
 
 from data import forgotten
-from data.doubts import By, Decided, NotDecided, Word
+from data.doubts import Decided, NotDecided, Word
 from data.intake import SENT
 from data.settling import find, reason, settle, write_down
-from data.states import AttemptState, Operation, Step
+from data.states import AttemptState, By, Operation, Step
 from data.tables import Attempt, Candidate, table_of
 
 attempt = table_of(Attempt)
@@ -59,7 +59,7 @@ def _step_back(connection: Connection, campaign_row: int, rows: Sequence[int], b
 
     A doubt about them is settled by that, as `campaign settle` would do it.
     """
-    doubts = [d for d in find(connection, campaign_row, by.at).steps if d.row in rows]
+    doubts = [d for d in find(connection, campaign_row).steps if d.row in rows]
     verdicts = [Decided(doubt.attempt, doubt.row, Word.WITHDRAW) for doubt in doubts]
     if verdicts:
         settle(connection, campaign_row, verdicts, by, soon=False)
@@ -107,14 +107,15 @@ def _waits_uninvited(person: Row[Any] | None) -> bool:
 
 
 def correct(
-    connection: Connection, campaign_row: int, row: int, email1: str, key: str, by: By
+    connection: Connection, campaign_row: int, row: int, address: tuple[str, str], by: By
 ) -> None:
-    """Have the person at `row` be reached at another address from now on.
+    """Have the person at `row` be reached at another address, as typed and as its email key.
 
     A new candidate with the names as they were, to be added and invited; the old one is sent
     nothing more, and stays as where the new one came from. Going back to an address from before
     an earlier correction takes that one up again, as far as it had got. Raises NotDecided.
     """
+    email1, key = address
     if refused := against_correcting(connection, campaign_row, row, key):
         raise NotDecided(refused)
     _step_back(connection, campaign_row, [row], by)

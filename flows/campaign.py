@@ -21,7 +21,9 @@ from prefect.states import Cancelled, Completed, Failed
 
 from config.errors import BadInput, CampaignError
 from config.settings import load_local
-from data.ledger import Ledger, now
+from data import idle_runs
+from data.clock import now
+from data.ledger import Ledger
 from data.processes import HEARTBEAT_EXPIRES
 from data.same_campaign import AnotherCampaign
 from data.states import Ending
@@ -169,8 +171,8 @@ async def _note(
     if campaign is None:
         return
     try:
-        note = desk.ledger.note_idle_run
-        await asyncio.to_thread(note, campaign, since, ending, reason)
+        write = desk.ledger.write
+        await asyncio.to_thread(write, idle_runs.note, campaign, since, ending, reason)
     except LedgerUnusable as error:  # what ended the run is said all the same
         desk.warns(str(error))
 

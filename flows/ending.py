@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from data import holding, queries
 from data.approvals import Asked
+from data.clock import now
 from data.held import Holds
-from data.ledger import Ledger, now
+from data.ledger import Ledger
 from data.processes import Process, is_alive
 from data.recovery import OWN_RUNS
 from data.states import Ending, Step
@@ -50,11 +52,11 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
     """Judge a campaign as the ledger has it now. `stopped`: why sending ended early, if it did;
     `early`: why invitations wait for their time or for a person, if they do.
     """
-    campaign = ledger.campaign(key)
+    campaign = ledger.read(queries.find_campaign, key)
     if campaign is None:
         return Finish(key, Ending.STOPPED, stopped, {})
-    people = ledger.counts(campaign.id)
-    held = Holds.of(ledger.held(campaign.id))
+    people = ledger.read(queries.counts, campaign.id)
+    held = Holds.of(ledger.read(holding.held_in, campaign.id))
     open_now = tally(
         {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
     )
@@ -67,7 +69,7 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
 
 def _another_at_work(ledger: Ledger, row: int) -> bool:
     """Whether a run that is not of this process is at work on a campaign."""
-    run = ledger.last_run(row)
+    run = ledger.read(queries.last_run, row)
     if run is None or run.ended_at is not None or run.id in OWN_RUNS:
         return False
     return is_alive(Process(run.host, run.pid, run.process_start), run.heartbeat_at, now())

@@ -17,10 +17,11 @@ from pydantic import Field
 
 from config.errors import CampaignError
 from config.settings import load_local
+from data import approvals, queries, runs, settling
 from data.approvals import CODE, Answer, Asked
 from data.doubts import NEED_A_REASON, Decided, NotDecided, Word, about
 from data.ledger import Ledger
-from data.states import Operation
+from data.states import By, Operation
 from flows.campaign import run_campaign
 from flows.cli.doubts import STEPS
 from flows.ending import finish
@@ -108,7 +109,7 @@ def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> Ask
 async def _show_answer(key: str) -> None:
     local = load_local()
     with Ledger.open(local.database_url, create=False) as ledger:
-        asked, _ = ledger.asked(key)
+        asked, _ = ledger.read(approvals.look, key)
         end = replace(finish(ledger, key, None), plan=asked)
         async with get_client() as client:
             await show(client, ledger, local, end)
@@ -127,7 +128,7 @@ async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     """
     try:
         with Ledger.open(load_local().database_url, create=False) as ledger:
-            known = ledger.campaign(campaign)
+            known = ledger.read(queries.find_campaign, campaign)
             if known is None:
                 raise Nothing(f"There is no campaign {campaign} in the ledger.")
             confirm(ledger, known, who, why)
@@ -189,19 +190,21 @@ def _settle(
     person: int | None,
 ) -> int:
     """Take one verdict on everything of a kind, or on one person; answers how many steps."""
-    campaign = ledger.campaign(key)
+    campaign = ledger.read(queries.find_campaign, key)
     if campaign is None:
         raise Nothing(f"There is no campaign {key} in the ledger.")
     if word in NEED_A_REASON and not why.strip():
         raise Nothing(f"{word} is recorded with a reason: fill in why. Nothing was decided.")
-    ledger.recover(campaign.id)
+    runs.recover(ledger, campaign.id)
     operation = next(each for each in STEPS if STEPS[each] == what)
     decided = [
         Decided(doubt.attempt, doubt.row, word, value, doubt.typed)
-        for doubt in about(ledger.doubts(campaign.id, typed=True), operation, word, person)
+        for doubt in about(
+            ledger.read(settling.find, campaign.id, typed=True), operation, word, person
+        )
     ]
     if not decided:
         step = f"{what} of person {person}" if person else what
         raise Nothing(f"In {key} no {step} is unsure. Nothing was decided.")
-    ledger.settle(campaign.id, decided, who, why, soon=False)
+    ledger.write(settling.settle, campaign.id, decided, By(who, why), soon=False)
     return len(decided)

@@ -23,8 +23,10 @@ from config.folder import Entry, campaign_files, campaigns_of, once_each, source
 from config.places import Problem
 from config.settings import load_local
 from config.sources import sources_of
+from data import inbox
+from data.clock import now
 from data.inbox import BAD_CONTENT
-from data.ledger import Ledger, now
+from data.ledger import Ledger
 from data.own_files import CannotWrite
 from data.states import Ending
 from flows import reports
@@ -141,7 +143,7 @@ def _traces(files: Sequence[Path]) -> dict[Path, Traces]:
 
 
 def _known(files: Sequence[Path], ledger: Ledger) -> dict[Path, bool]:
-    return {file: bool(ledger.passed(sources_of(file, None).digest)) for file in files}
+    return {file: bool(ledger.read(inbox.passed, sources_of(file, None).digest)) for file in files}
 
 
 def _judge(
@@ -172,7 +174,7 @@ def _campaigns(file: Path, ledger: Ledger) -> Iterator[Found]:
     """What is in a file: as the ledger remembers it, else as it reads."""
     read, at = sources_of(file, None), now()
     content = read.digest
-    passed = ledger.passed(content)
+    passed = ledger.read(inbox.passed, content)
     if not passed:
         yield from (Found(entry, content, True) for entry in campaigns_of(file, read))
     for last in passed:
@@ -191,7 +193,9 @@ def _keep(ledger: Ledger, fresh: Sequence[Found], outcomes: Sequence[Outcome]) -
         problems = _problems(outcome)
         # Which of two files is meant may be settled without a change of this one.
         if not (found.entry.key and found.entry.problems):
-            ledger.note_passed(found.content, key, found.entry.file.name, _ending(outcome, key))
+            ledger.write(
+                inbox.note, found.content, key, found.entry.file.name, _ending(outcome, key)
+            )
         try:
             if not problems:
                 reports.withdraw(found.entry.file)

@@ -7,8 +7,11 @@ from datetime import datetime
 from functools import partial
 
 from config.timetable import Timetable
-from data.looking import ToInvite
+from data import pauses, queue, runs
+from data import so_far as progress
 from data.pauses import Paused
+from data.queue import ToInvite
+from data.states import By
 from data.turns import SoFar, Turn, Wait
 from flows.others import Others
 from flows.parts import around, may_go_on, name_of
@@ -33,7 +36,7 @@ async def invite_people(work: Work) -> None:
     while work.gate.stopped is None:
         people = [
             person
-            for person in await asyncio.to_thread(ledger.to_invite, row, table.pilot)
+            for person in await asyncio.to_thread(ledger.read, queue.to_invite, row, table.pilot)
             if person.row not in seen
         ]
         if not people:
@@ -69,11 +72,13 @@ def _so_far(work: Work, table: Timetable) -> SoFar:
     """Nothing is counted for a campaign without rules: it would cost with every thousand people."""
     if table == Timetable():
         return SoFar()
-    return work.desk.ledger.so_far(work.begun.campaign, work.key, table.pilot)
+    return work.desk.ledger.read(progress.so_far, work.begun.campaign, work.key, table.pilot)
 
 
 async def _hold(work: Work, why: str) -> None:
-    paused = await asyncio.to_thread(work.desk.ledger.pause, work.key, HOLD_ON, why)
+    paused = await asyncio.to_thread(
+        work.desk.ledger.write, pauses.pause, work.key, By(HOLD_ON, why)
+    )
     work.gate.stop(paused_by(work.key, paused))
 
 
@@ -123,14 +128,14 @@ class _Turn:
         """At which positions the parts begin, in the order in which this run takes them."""
         begun = self._work.begun
         before = await asyncio.to_thread(
-            self._work.desk.ledger.at_work_before, begun.campaign, begun.run
+            self._work.desk.ledger.read, runs.at_work_before, begun.campaign, begun.run
         )
         return [WAVE * part for part in around(-(-people // WAVE), before)]
 
     async def _left(self, part: Sequence[ToInvite]) -> Sequence[ToInvite]:
         """Those of a part whom no other run has invited meanwhile."""
         rows = [person.row for person in part]
-        waiting = await asyncio.to_thread(self._work.desk.ledger.still_waiting, rows)
+        waiting = await asyncio.to_thread(self._work.desk.ledger.read, queue.still_waiting, rows)
         return [person for person in part if person.row in waiting]
 
     async def _invite(self, part: Sequence[ToInvite], half_out: asyncio.Event) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from config.errors import CampaignError
+from data import adding_again, approvals, intake, pauses, queries, queue, runs, settling
 from data.approvals import Asked as Shown
 from data.guard import too_many_gone
 from data.intake import Intent
@@ -19,7 +20,7 @@ from data.ledger import Ledger
 from data.own_files import CannotWrite
 from data.receipt_file import places
 from data.remaining import Changes, Remaining, compare
-from data.states import Ending, Step
+from data.states import By, Ending, Step
 from data.tables import Campaign
 from data.turns import Wait
 from flows.ending import Finish, finish
@@ -83,7 +84,9 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     if whole.invite:
         early = await asyncio.to_thread(before_it_begins, wanted, ledger, at)
         if early is not None and early.wait is Wait.HELD:
-            await asyncio.to_thread(ledger.pause, wanted.key, HOLD_ON, early.reason)
+            await asyncio.to_thread(
+                ledger.write, pauses.pause, wanted.key, By(HOLD_ON, early.reason)
+            )
             early = None
     left = whole if early is None else replace(whole, invite=0)
     receipts = _receipts(asked, wanted, desk)
@@ -92,7 +95,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     desk.expects(left)
     if left.nothing:
         return await _nothing_to_send(wanted, asked, desk, early)
-    if (paused := await asyncio.to_thread(ledger.paused, wanted.key)) is not None:
+    if (paused := await asyncio.to_thread(ledger.read, pauses.standing, wanted.key)) is not None:
         held = (Ending.STOPPED, paused_by(wanted.key, paused))
         return await _not_begun(wanted, asked, desk, held)
     await asyncio.to_thread(see_where_links_go, desk.local.output_dir, wanted.key)
@@ -108,14 +111,14 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
         )
         if why_not is not None:
             end = await _not_begun(wanted, asked, desk, why_not, intent)
-            await asyncio.to_thread(ledger.saw_problem, wanted.key, look.doubt)
+            await asyncio.to_thread(ledger.write, queries.saw_problem, wanted.key, look.doubt)
             return replace(end, plan=plan)
         number = plan.id if plan else None
         async with working(wanted, intent, desk, service, receipts, number) as work:
-            await asyncio.to_thread(ledger.saw_problem, wanted.key, look.doubt)
+            await asyncio.to_thread(ledger.write, queries.saw_problem, wanted.key, look.doubt)
             await _send_what_is_left(work)
     end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
-    invited = await asyncio.to_thread(ledger.invited_by, work.begun.run)
+    invited = await asyncio.to_thread(ledger.read, queries.invited_by, work.begun.run)
     return replace(end, receipt=receipts.trouble, invited=invited)
 
 
@@ -150,12 +153,12 @@ def _gone(wanted: Wanted, ledger: Ledger, desk: Desk) -> str | None:
     definition, known = wanted.definition, wanted.known
     if definition is None or known is None:
         return None
-    people = ledger.known(known.id)
+    people = ledger.read(intake.known, known.id)
     gone = too_many_gone(definition.guard, compare(definition, people), people)
     if gone is None:
         return None
     if desk.accept_removed is not None:
-        ledger.accept_removed(known.id, desk.accept_removed, gone)
+        ledger.write(settling.accept_removed, known.id, By(desk.accept_removed, gone))
         return None
     return (
         f"{gone}, so nothing was sent and nothing taken over. If they are rightly gone: the same "
@@ -175,7 +178,7 @@ def _approval(
     terms = intent or wanted.known
     if terms is None or not terms.ask_first:
         return None, None
-    shown, stood = ledger.seek(plan_of(wanted, asked, left, terms, ledger, doubt))
+    shown, stood = ledger.write(approvals.seek, plan_of(wanted, asked, left, terms, ledger, doubt))
     return shown, held_back(shown, stood)
 
 
@@ -205,7 +208,9 @@ async def _take_over(
     if wanted.definition is None:
         return None
     intent = intent or intent_of(wanted, asked, desk.service, None)
-    return await asyncio.to_thread(desk.ledger.take_over, wanted.definition, intent)
+    return await asyncio.to_thread(
+        desk.ledger.write_beside, runs.take_over, wanted.definition, intent
+    )
 
 
 async def _send_what_is_left(work: Work) -> None:
@@ -271,16 +276,16 @@ async def _add_people(work: Work) -> None:
             await asyncio.gather(adding, heed_others(work))
             if refusals.everybody:
                 await work.journal.flush()
-                await asyncio.to_thread(ledger.wait_again, refusals.rows)
+                await asyncio.to_thread(ledger.write, adding_again.wait_again, refusals.rows)
                 work.gate.stop(refusals.why)
         await work.journal.flush()
 
     again = True
     while again:
-        rows = await asyncio.to_thread(ledger.to_add, work.begun.campaign)
+        rows = await asyncio.to_thread(ledger.read, queue.to_add, work.begun.campaign)
         await in_parts(work, "add candidates", rows, size * ADDS, some)
         # Whom an answer left in doubt: a definition may have them added once more.
-        again = bool(await asyncio.to_thread(ledger.add_again, work.begun.campaign))
+        again = bool(await asyncio.to_thread(adding_again.add_again, ledger, work.begun.campaign))
         again = again and work.gate.stopped is None
 
 
@@ -304,7 +309,7 @@ def _with_changes(end: Finish, changes: Changes | None) -> Finish:
 
 
 def _links(ledger: Ledger, key: str, output: Path) -> None:
-    campaign = ledger.campaign(key)
+    campaign = ledger.read(queries.find_campaign, key)
     if campaign is not None:
         try:
             write_links(ledger, campaign, output)

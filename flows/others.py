@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
+from data import queue, runs
 from flows.work import Desk
 
 AGAIN = 1.0  # seconds between two looks
@@ -39,7 +40,9 @@ class Others:
         """
         ledger = self._desk.ledger
         before = self._newest
-        self._newest = await asyncio.to_thread(ledger.sent_beside, self._campaign, self._run)
+        self._newest = await asyncio.to_thread(
+            ledger.read, queue.sent_beside, self._campaign, self._run
+        )
         if self._newest is None:
             return before is not None  # their last answers are to be looked at as well
         if self._newest != before:
@@ -52,5 +55,5 @@ class Others:
         self._patience -= AGAIN
         if not await self._wait(AGAIN):
             return False
-        await asyncio.to_thread(ledger.recover, self._campaign)
+        await asyncio.to_thread(runs.recover, ledger, self._campaign)
         return True

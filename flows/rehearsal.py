@@ -16,9 +16,11 @@ from pydantic import SecretStr
 
 from config.definition import Definition, ProblemById, ProblemByTitle
 from config.settings import LocalSettings, ServiceSettings
+from data import queries
 from data.approvals import Answer
+from data.clock import now
 from data.exports import Link
-from data.ledger import Ledger, now
+from data.ledger import Ledger
 from data.receipt_file import Places
 from data.states import Ending, Step
 from flows.ending import Finish
@@ -86,13 +88,13 @@ class Stage:
     def links(self, key: str) -> list[Link]:
         """The links of a campaign that ran here."""
         with Ledger.open(self.local.database_url) as ledger:
-            campaign = ledger.campaign(key)
+            campaign = ledger.read(queries.find_campaign, key)
             return links_of(ledger, campaign) if campaign else []
 
 
 def _answer(ledger: Ledger, end: Finish) -> None:
     """Answer as a person would who finds everything in order."""
-    known = ledger.campaign(end.campaign)
+    known = ledger.read(queries.find_campaign, end.campaign)
     if end.plan is None and known is not None:
         confirm(ledger, known, *BY)
     else:

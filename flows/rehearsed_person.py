@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from config.email_key import email_key
+from data import queries, settling
 from data.doubts import Decided, Doubt, Doubts, Word
 from data.ledger import Ledger
-from data.states import Operation
+from data.states import By, Operation
 from data.tables import Campaign
 from sandbox.record import Record
 
@@ -40,13 +41,15 @@ def settle(ledger: Ledger, key: str, record: Record) -> list[Found]:
 
     The service has come to rest, so nobody waits a quarter of an hour before sending again.
     """
-    campaign = ledger.campaign(key)
-    doubts = ledger.doubts(campaign.id) if campaign else Doubts(())
+    campaign = ledger.read(queries.find_campaign, key)
+    doubts = ledger.read(settling.find, campaign.id) if campaign else Doubts(())
     if campaign is None or not doubts.steps:
         return []
     seen = _look(campaign, doubts, record)
     decided = [_verdict(doubt, seen) for doubt in doubts.steps]
-    ledger.settle(campaign.id, decided, "rehearsal", "looked into the sandbox", soon=True)
+    ledger.write(
+        settling.settle, campaign.id, decided, By("rehearsal", "looked into the sandbox"), soon=True
+    )
     of = Counter(doubt.operation for doubt in doubts.steps)
     happened = Counter(
         doubt.operation

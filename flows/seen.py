@@ -21,7 +21,9 @@ from prefect.runtime import flow_run
 from config.errors import CampaignError
 from config.moments import in_zone
 from config.settings import LocalSettings, load_local
-from data.ledger import Ledger, now
+from data import queries, settling
+from data.clock import now
+from data.ledger import Ledger
 from flows import showing
 from flows.ending import Finish
 from flows.watching import whole
@@ -112,7 +114,7 @@ class Seen:
     def _how_far(self, key: str) -> tuple[str, float]:
         """Say how far the campaign is, in words and in percent; nothing while it is unknown."""
         begun = thread_time()
-        campaign = self._ledger.campaign(key)
+        campaign = self._ledger.read(queries.find_campaign, key)
         if campaign is None:
             return "", 0.0
         counts = counts_of(self._ledger, campaign)
@@ -142,7 +144,7 @@ async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end
 
 def _zone(ledger: Ledger, end: Finish) -> str | None:
     """The time zone of a campaign, which may only be known by its plan so far."""
-    campaign = ledger.campaign(end.campaign)
+    campaign = ledger.read(queries.find_campaign, end.campaign)
     if campaign is not None:
         return campaign.timezone
     return end.plan.plan.timezone if end.plan else None
@@ -151,15 +153,18 @@ def _zone(ledger: Ledger, end: Finish) -> str | None:
 def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
     if end.plan is not None:
         return showing.plan(end.plan)
-    campaign = ledger.campaign(end.campaign)
+    campaign = ledger.read(queries.find_campaign, end.campaign)
     if campaign is None:
         return None
     written = local.output_dir / campaign.key
     return showing.summary(
         campaign,
         end.counts,
-        [*ledger.in_need(campaign.id), *islice(ledger.candidates(campaign.id), showing.SHOWN)],
-        ledger.doubts(campaign.id).steps,
+        [
+            *ledger.read(queries.in_need, campaign.id),
+            *islice(queries.candidates(ledger, campaign.id), showing.SHOWN),
+        ],
+        ledger.read(settling.find, campaign.id).steps,
         reason=end.reason,
         written=written if written.is_dir() else None,
         held=end.held,
@@ -193,7 +198,7 @@ def named_by_its_clock(key: str) -> str:
         suppress(CampaignError),  # the run itself tells what is wrong with the ledger
         Ledger.open(load_local().database_url, create=False) as ledger,
     ):
-        campaign = ledger.campaign(key)
+        campaign = ledger.read(queries.find_campaign, key)
         zone = campaign.timezone if campaign else None
     return name_of(key, zone)
 

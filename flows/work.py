@@ -14,14 +14,18 @@ from config.moments import in_zone, on_the_wall
 from config.service_address import canonical
 from config.settings import LocalSettings, ServiceSettings
 from config.timetable import Timetable
+from data import pauses as pauses_of_campaigns
+from data import queries, runs
+from data.clock import now
 from data.held import ListFile
 from data.intake import Intent
 from data.journal import Journal
-from data.ledger import Begun, Ledger, now
+from data.ledger import Ledger
 from data.pauses import Paused
 from data.processes import HEARTBEAT_EVERY
 from data.receipt_file import Places
 from data.remaining import Remaining
+from data.runs import Begun
 from data.tables import Campaign
 from flows.ending import finish
 from flows.interrupts import stopping_on_signals
@@ -119,7 +123,7 @@ class Work:
 
     def campaign(self) -> Campaign:
         """The campaign as the ledger has it now."""
-        found = self.desk.ledger.campaign(self.key)
+        found = self.desk.ledger.read(queries.find_campaign, self.key)
         if found is None:
             raise LookupError(self.key)
         return found
@@ -141,7 +145,9 @@ async def working(
     """
     ledger = desk.ledger
     await asyncio.to_thread(receipts.keep)
-    begun = await asyncio.to_thread(ledger.begin, wanted.key, wanted.definition, intent, approval)
+    begun = await asyncio.to_thread(
+        runs.begin, ledger, wanted.key, wanted.definition, intent, approval
+    )
     table = timetable_of(wanted)
     address = canonical(desk.service.base_url)  # by it all runs at one service are paced together
     heeds = partial(_heed_a_pause, ledger, wanted.key)
@@ -179,7 +185,7 @@ async def working(
 
 
 def _trust(ledger: Ledger, key: str) -> Trust:
-    found = ledger.campaign(key)
+    found = ledger.read(queries.find_campaign, key)
     return Trust(found.trust) if found else Trust.STATUS
 
 
@@ -197,7 +203,7 @@ async def _beat(ledger: Ledger, run: int, gate: Gate) -> None:
     while True:
         await asyncio.sleep(HEARTBEAT_EVERY.total_seconds())
         try:
-            await asyncio.to_thread(ledger.heartbeat, run)
+            await asyncio.to_thread(runs.heartbeat, ledger, run)
         except CampaignError as error:
             gate.stop(str(error))
 
@@ -211,11 +217,11 @@ async def _end(work: Work) -> None:
     ledger = work.desk.ledger
     try:
         # Where another run died meanwhile, what it was sending is doubt by now.
-        await asyncio.to_thread(ledger.recover, work.begun.campaign)
+        await asyncio.to_thread(runs.recover, ledger, work.begun.campaign)
     except CampaignError as error:
         work.gate.stop(str(error))
     ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped, work.early)
-    await asyncio.to_thread(ledger.end, work.begun.run, ended.ending, ended.reason)
+    await asyncio.to_thread(runs.end, ledger, work.begun.run, ended.ending, ended.reason)
     with logs.about(campaign=work.key, run=work.begun.run):
         # Not the reason: a person may have typed it, with a candidate's name in it.
         logs.say("the run ended", ending=ended.ending, counts=ended.counts)
@@ -246,13 +252,13 @@ def _objection(work: Work) -> str | None:
         work.listed = follow_on(desk.ledger, desk.local, work.listed)
     except CampaignError as error:
         return str(error)
-    paused = desk.ledger.paused(work.key)
+    paused = desk.ledger.read(pauses_of_campaigns.standing, work.key)
     return paused_by(work.key, paused) if paused else over_for(work.campaign(), desk.clock())
 
 
 def _heed_a_pause(ledger: Ledger, key: str) -> None:
     """While requests leave: the rest of a wave may take an hour at the rate that is kept."""
-    if (paused := ledger.paused(key)) is not None:
+    if (paused := ledger.read(pauses_of_campaigns.standing, key)) is not None:
         raise PausedByAPerson(paused_by(key, paused))
 
 
@@ -272,7 +278,7 @@ async def keep_receipt(work: Work) -> None:
     The ledger goes one step on first: a copy of it from a moment ago falls behind the receipt.
     """
     try:
-        await asyncio.to_thread(work.desk.ledger.begin_part, work.begun.campaign)
+        await asyncio.to_thread(work.desk.ledger.write_beside, runs.begin_part, work.begun.campaign)
         await asyncio.to_thread(work.receipts.keep)
     except CampaignError as error:
         work.gate.stop(str(error))

@@ -6,13 +6,14 @@ from hashlib import sha256
 from pathlib import Path
 
 from config.sources import sources_of
+from data import approvals, intake
 from data.approvals import Answer, Asked, NotAnswered, Plan, Standing
 from data.held import Holds
 from data.intake import Intent
 from data.ledger import Ledger
 from data.masking import masked_email, masked_name
 from data.remaining import Known, Remaining, fields_of, meant
-from data.states import Ending, Step
+from data.states import By, Ending, Step
 from data.tables import Campaign
 from tasks.asked import Asked as AskedFor
 from tasks.asked import Wanted
@@ -34,7 +35,7 @@ def plan_of(
 
     `doubt` is what speaks against the problem (tasks/problem_doubts.py).
     """
-    known = ledger.known(wanted.known.id) if wanted.known else {}
+    known = ledger.read(intake.known, wanted.known.id) if wanted.known else {}
     held = held_by(wanted.definition, wanted.known, ledger, wanted.service)
     people = [
         person
@@ -148,7 +149,7 @@ def decide(ledger: Ledger, key: str, given: Answer, code: str | None, who: str, 
 
     `code` is the plan that the person saw; None: the one that is shown now. Raises NotAnswered.
     """
-    asked, _ = ledger.asked(key)
+    asked, _ = ledger.read(approvals.look, key)
     if asked is None:
         raise NotAnswered(
             f"No plan of {key} was shown for approval. A run shows it, and sends nothing before "
@@ -159,19 +160,19 @@ def decide(ledger: Ledger, key: str, given: Answer, code: str | None, who: str, 
             f"The plan {code} of {key} is void; the one shown last is {asked.code}. Nothing was "
             f"decided. Look again: campaign approve {key}"
         )
-    if ledger.carried_out(asked):
+    if ledger.read(approvals.carried_out, asked):
         raise NotAnswered(
             f"The plan {asked.code} of {key} was approved by {asked.who} and carried out: there is "
             f"nothing left of it to decide. See: campaign status {key}"
         )
     if given is Answer.APPROVED:
-        _, stands = ledger.asked(key, _read_now(asked.plan))
+        _, stands = ledger.read(approvals.look, key, _read_now(asked.plan))
         if (void := VOID.get(stands)) is not None:
             raise NotAnswered(
                 f"The plan {asked.code} of {key} is void: {void}. Nothing was decided, and "
                 "nothing was sent. The next run shows the plan as it is now."
             )
-    ledger.answer(asked, given, who, why)
+    ledger.write(approvals.answer, asked, given, By(who, why))
     return asked
 
 

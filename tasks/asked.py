@@ -11,6 +11,8 @@ from config.reading import Reading, judged
 from config.service_address import same_service
 from config.settings import ServiceSettings
 from config.sources import sources_of
+from data import forgotten as forgotten_people
+from data import intake, queries, runs
 from data.intake import Intent
 from data.ledger import Ledger
 from data.remaining import Changes, Remaining, after, compare, remaining
@@ -79,12 +81,12 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
         message = "this file was changed after it was read; look at it again before you send it"
         raise Rewritten([Problem(Place(str(asked.file)), message=message)])
     if asked.campaign is not None:
-        known = ledger.campaign(asked.campaign)
+        known = ledger.read(queries.find_campaign, asked.campaign)
         if known is not None and _taken_over(known, digest, service):
             _same_service(known, service)
             return Wanted(asked.campaign, digest, None, known, service.base_url)
     definition = _pick(asked, judged(sources))
-    known = ledger.campaign(definition.campaign)
+    known = ledger.read(queries.find_campaign, definition.campaign)
     if known is not None:
         _same_service(known, service)
         if not asked.keep_project:
@@ -99,7 +101,7 @@ def without_forgotten(
 ) -> tuple[Definition, int]:
     """Leave out whoever was forgotten; answers how many people of the definition that are."""
     keys = [candidate.key for candidate in definition.candidates]
-    gone = ledger.forgotten(keys, known.id if known else None)
+    gone = ledger.read(forgotten_people.among, keys, known.id if known else None)
     if not gone:
         return definition, 0
     stay = tuple(candidate for candidate in definition.candidates if candidate.key not in gone)
@@ -139,7 +141,7 @@ def only_problem(definition: Definition, ledger: Ledger) -> None:
     project = definition.project.id
     if project is None or definition.problem is None:
         return
-    for other in ledger.campaigns():
+    for other in ledger.read(queries.every_campaign):
         if (
             other.key != definition.campaign
             and other.project_id == project
@@ -217,19 +219,19 @@ def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
         problem = Step.WAITING if definition.problem is not None else Step.DONE
         people = after(compare(definition, {}), (), held)
         return remaining(project, problem, people, send=definition.invites.send)
-    if ledger.recover(known.id, definition.add_again if definition else None):
-        known = ledger.campaign(wanted.key) or known
+    if runs.recover(ledger, known.id, definition.add_again if definition else None):
+        known = ledger.read(queries.find_campaign, wanted.key) or known
     send = known.send_invites if definition is None else definition.invites.send
     if definition is None and held:
-        steps = after(Changes(), ledger.known(known.id).values(), held)
+        steps = after(Changes(), ledger.read(intake.known, known.id).values(), held)
     elif definition is None:
         steps = [
             (add, invited)
-            for (listed, add, invited), number in ledger.counts(known.id).items()
+            for (listed, add, invited), number in ledger.read(queries.counts, known.id).items()
             for _ in range(number)
             if listed
         ]
     else:
-        people_now = ledger.known(known.id)
+        people_now = ledger.read(intake.known, known.id)
         steps = after(compare(definition, people_now), people_now.values(), held)
     return remaining(Step(known.project_state), Step(known.problem_state), steps, send=send)

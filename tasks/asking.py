@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from data import intake, pauses, so_far
 from data.ledger import Ledger
 from data.states import Step
 from data.tables import Campaign
@@ -12,7 +13,7 @@ def asked_of_a_person(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     """The part of the status object about it: who paused the campaign since when (UTC) and why,
     whether a pilot waits to be confirmed, and what speaks against the problem.
     """
-    paused = ledger.paused(campaign.key)
+    paused = ledger.read(pauses.standing, campaign.key)
     return {
         "paused": {
             "who": paused.who,
@@ -31,7 +32,7 @@ def _to_confirm(ledger: Ledger, campaign: Campaign) -> bool:
     key = kept_timetable(campaign).pilot
     if key is None or not campaign.send_invites:
         return False
-    pilot = ledger.known(campaign.id).get(key)
+    pilot = ledger.read(intake.known, campaign.id).get(key)
     if pilot is None or pilot.invite is not Step.DONE:
         return False
-    return not ledger.so_far(campaign.id, campaign.key, key).confirmed
+    return not ledger.read(so_far.so_far, campaign.id, campaign.key, key).confirmed

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from config.errors import CampaignError
+from data import intake, queue
 from data.claims import Claimed
 from data.ledger import Ledger
 from data.remaining import Known
@@ -27,7 +28,7 @@ class AddCandidates:
     operation: Operation = Operation.ADD
 
     def prepare(self, claimed: Claimed) -> Prepared:
-        people = self.ledger.people(claimed.rows)
+        people = self.ledger.read(intake.people, claimed.rows)
         rows = {person.key: person.row for person in people}
         names = {person.key: (person.fields[0], person.fields[1]) for person in people}
 
@@ -50,7 +51,7 @@ class AddCandidates:
         if not answered:
             return 0
         try:
-            return self.ledger.strangers(self.rows[0], answered)
+            return self.ledger.read(queue.strangers, self.rows[0], answered)
         except CampaignError:  # what this request came to is recorded first
             return len(answered)
 
@@ -123,7 +124,7 @@ def _wrote(ledger: Ledger, sent: Sent) -> str:
     if sent.excerpt is None or sent.judged.then is not Then.ROW:
         return ""
     try:
-        people = ledger.people(sent.claimed.rows)
+        people = ledger.read(intake.people, sent.claimed.rows)
     except CampaignError:  # the next claim says so
         people = []
     return alike(sent.excerpt, (str(text) for one in people for text in one.fields[:3]))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from config.definition import Definition
+from data import so_far as progress
 from data.foresight import Foresight, foresee
 from data.ledger import Ledger
 from data.remaining import Changes, Known, waiting
@@ -39,7 +40,7 @@ def foreseen(
     keys = tuple(key for key, _ in people)
     so_far = SoFar()
     if campaign is not None and ledger is not None:
-        so_far = ledger.so_far(campaign.id, campaign.key, table.pilot)
+        so_far = ledger.read(progress.so_far, campaign.id, campaign.key, table.pilot)
     first = keys.index(table.pilot) if table.pilot in keys else None
     others = [Waiting(row, zone) for row, (_, zone) in enumerate(people) if row != first]
     pilot = None if first is None else Waiting(first, people[first][1])

@@ -9,9 +9,11 @@ from config.definition import Definition, ProblemById, ProblemByTitle
 from config.do_not_contact import read_do_not_contact
 from config.errors import BadInput, CampaignError
 from config.settings import LocalSettings
+from data import do_not_contact, holding, intake
+from data.clock import now
 from data.held import Assessment, Held, Holds, ListFile, Terms, held
 from data.holding import terms_of
-from data.ledger import Ledger, now
+from data.ledger import Ledger
 from data.remaining import Known, fields_of, meant
 from data.second_addresses import second_addresses
 from data.states import Step
@@ -55,7 +57,7 @@ def follow_the_list(
     """Take the list in the file over, unless it is still as `before`. Raises BadInput."""
     listed = list_file(local)
     if listed is not None and listed is not before:
-        ledger.follow(listed)
+        do_not_contact.follow(ledger, listed)
     return listed
 
 
@@ -86,14 +88,18 @@ def held_by(
     if definition is None:
         if campaign is None:
             return {}
-        rows = ledger.held(campaign.id)
-        return {one.key: rows[one.row] for one in ledger.people(list(rows))} if rows else {}
-    known = ledger.known(campaign.id) if campaign else {}
+        rows = ledger.read(holding.held_in, campaign.id)
+        return (
+            {one.key: rows[one.row] for one in ledger.read(intake.people, list(rows))}
+            if rows
+            else {}
+        )
+    known = ledger.read(intake.known, campaign.id) if campaign else {}
     own = campaign.id if campaign else None
     terms = terms_for(definition, campaign, service)
     turn = list(whose_turn(definition, known))
     seconds = _seconds(definition, known, set(turn))
-    return seconds | ledger.held_people(own, terms, turn, listed)
+    return seconds | ledger.read(holding.held_people, own, terms, turn, listed)
 
 
 def _seconds(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from data import approvals, pauses, queries
 from data.approvals import Standing
 from data.inbox import BAD_CONTENT, Passed
 from data.ledger import Ledger
@@ -89,10 +90,10 @@ def due(last: Passed, now: Situation, at: datetime) -> bool:
 
 def situation(ledger: Ledger, digest: str, key: str, at: datetime) -> Situation:
     """See how a campaign stands, from the ledger alone."""
-    asked, stands = ledger.asked(key)
+    asked, stands = ledger.read(approvals.look, key)
     plan = stands if asked is not None else None
-    paused = ledger.paused(key) is not None
-    known = ledger.campaign(key)
+    paused = ledger.read(pauses.standing, key) is not None
+    known = ledger.read(queries.find_campaign, key)
     if known is None or known.digest != digest:
         # Another content was taken over since: this one has had its time.
         return Situation(False, paused, False, plan)

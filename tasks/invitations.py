@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from data.claims import Claimed
-from data.looking import ToInvite
+from data.queue import ToInvite
 from data.states import Operation
 from tasks.sending import Prepared, Sender, Sent
 from tasks.service import wire

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from config.errors import BadSettings
-from data import forgotten
+from data import forgotten, holding, queries
 from data.exports import Link, Result, as_html, csv_pieces, json_pieces
 from data.forgotten import is_forgotten
 from data.held import Held
@@ -68,7 +68,9 @@ def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
 
 def each_link(ledger: Ledger, campaign: Campaign) -> Iterator[Link]:
     """The same, read as they are asked for."""
-    for _, first_name, last_name, email1, number, invite in ledger.whom_to_link(campaign.id):
+    for _, first_name, last_name, email1, number, invite in queries.whom_to_link(
+        ledger, campaign.id
+    ):
         yield Link(first_name, last_name, email1, number, link(campaign, number), invite)
 
 
@@ -77,8 +79,10 @@ def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
 
     Of whoever was forgotten no key is left: a table that still has them asks `forgotten_among`.
     """
-    held = ledger.held(campaign.id)
-    there = (row for row in ledger.candidates(campaign.id) if not is_forgotten(row.email_key))
+    held = ledger.read(holding.held_in, campaign.id)
+    there = (
+        row for row in queries.candidates(ledger, campaign.id) if not is_forgotten(row.email_key)
+    )
     rows = {row.id: row for row in there}
     results = {row.email_key: _result(row, campaign, held.get(row.id)) for row in rows.values()}
     for row in rows.values():
@@ -89,7 +93,7 @@ def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
 
 def forgotten_among(ledger: Ledger, campaign: Campaign, keys: Collection[str]) -> dict[str, Result]:
     """The result of those among these email keys who are not to be taken in: nothing, for good."""
-    return dict.fromkeys(ledger.forgotten(keys, campaign.id), FORGOTTEN)
+    return dict.fromkeys(ledger.read(forgotten.among, keys, campaign.id), FORGOTTEN)
 
 
 def _corrected(row: Any, rows: Mapping[int, Any], results: Mapping[str, Result]) -> Result:

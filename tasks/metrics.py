@@ -9,6 +9,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
+from data import holding, pauses, queries
 from data.ledger import Ledger
 from tasks.standing import counts_of
 
@@ -33,13 +34,15 @@ class Campaigns(Collector):
         last = GaugeMetricFamily(
             "campaign_last_run_seconds", "When its last run began.", None, ("campaign",)
         )
-        for one in self._ledger.campaigns():
+        for one in self._ledger.read(queries.every_campaign):
             counts = counts_of(self._ledger, one)
             for at, number in counts.items():
                 people.add_metric((one.key, at), number)
-            held.add_metric((one.key,), len(self._ledger.held(one.id)))
-            paused.add_metric((one.key,), int(self._ledger.paused(one.key) is not None))
-            if (run := self._ledger.last_run(one.id)) is not None:
+            held.add_metric((one.key,), len(self._ledger.read(holding.held_in, one.id)))
+            paused.add_metric(
+                (one.key,), int(self._ledger.read(pauses.standing, one.key) is not None)
+            )
+            if (run := self._ledger.read(queries.last_run, one.id)) is not None:
                 last.add_metric((one.key,), run.started_at.timestamp())
         yield from (people, held, paused, last)
         yield self._requests()
@@ -52,7 +55,7 @@ class Campaigns(Collector):
             None,
             ("campaign", "operation", "state"),
         )
-        for key, operation, state, number in self._ledger.requests_by_state():
+        for key, operation, state, number in self._ledger.read(queries.requests_by_state):
             requests.add_metric((key, operation, state), number)
         return requests
 
@@ -60,7 +63,7 @@ class Campaigns(Collector):
         runs = CounterMetricFamily(
             "campaign_runs", "Runs, by how they ended.", None, ("campaign", "ending")
         )
-        for key, ending, number in self._ledger.runs_by_ending():
+        for key, ending, number in self._ledger.read(queries.runs_by_ending):
             runs.add_metric((key, ending or "not ended"), number)
         return runs
 

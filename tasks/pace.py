@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
+from data import pace
 from data.ledger import Ledger
 from data.pace import SLACK
 
@@ -37,7 +38,11 @@ class Turns:
         now = asyncio.get_running_loop().time()
         if not self._left or now - self._next > LATE:
             first = await asyncio.to_thread(
-                self._ledger.take_turns, self._rate.name, self._rate.gap, self._share
+                self._ledger.write_beside,
+                pace.take_turns,
+                self._rate.name,
+                self._rate.gap,
+                self._share,
             )
             now = asyncio.get_running_loop().time()
             self._next = now + first.total_seconds()
@@ -77,7 +82,9 @@ class Together:
 
     async def asked_for(self, pause: float) -> None:
         """Let the other runs know that the service asked for a pause, in seconds."""
-        await asyncio.to_thread(self._ledger.pause_service, self._service, timedelta(seconds=pause))
+        await asyncio.to_thread(
+            self._ledger.write_beside, pace.pause_service, self._service, timedelta(seconds=pause)
+        )
 
     async def pause(self) -> float:
         """For how many seconds still the service wants no requests, as any run has heard.
@@ -93,4 +100,4 @@ class Together:
 
     def _look(self) -> timedelta:
         self._heeds()
-        return self._ledger.service_pause(self._service)
+        return self._ledger.read(pace.service_pause, self._service)

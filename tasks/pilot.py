@@ -1,8 +1,9 @@
 """The pilot: one invitation to oneself, which a person looks at before anybody else gets one."""
 
 from config.errors import CampaignError
+from data import intake, so_far
 from data.ledger import Ledger
-from data.states import Step
+from data.states import By, Step
 from data.tables import Campaign
 from data.timetables import timetable
 
@@ -15,7 +16,7 @@ def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
     """Write a person's word down that the pilot's invitation is right. Raises NothingToConfirm."""
     key = campaign.key
     pilot = timetable(campaign.timetable).pilot
-    person = ledger.known(campaign.id).get(pilot) if pilot else None
+    person = ledger.read(intake.known, campaign.id).get(pilot) if pilot else None
     if person is None:
         raise NothingToConfirm(
             f"{key} has no pilot (invites.pilot), so there is nothing to confirm."
@@ -30,4 +31,4 @@ def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
             f"Whether the pilot of {key} was invited is {person.invite}. Nothing was confirmed; "
             f"see campaign settle {key}"
         )
-    ledger.confirm_pilot(campaign.id, person.row, who, why)
+    ledger.write(so_far.confirm, campaign.id, person.row, By(who, why))

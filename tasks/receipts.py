@@ -11,8 +11,9 @@ from pathlib import Path
 from config.errors import CampaignError
 from config.moments import in_zone
 from config.service_address import on_this_machine
-from data import receipt_file
-from data.ledger import Ledger, now
+from data import receipt_doubts, receipt_file
+from data.clock import now
+from data.ledger import Ledger
 from data.receipt import Entry, Fit, Reach, Receipt, fits
 from data.receipt_file import Places
 
@@ -149,13 +150,15 @@ class Receipts:
         return None
 
     def _reach_if_fitting(self, found: Found) -> Reach:
-        reach = self.ledger.reach(self.campaign)  # after the receipts: it only ever grows
+        reach = self.ledger.read(
+            receipt_doubts.reach, self.campaign
+        )  # after the receipts: it only ever grows
         doubts = doubts_of(found, self.campaign, self.service, reach)
         if doubts:
-            accepted = self.ledger.accepted_receipts(self.campaign)
+            accepted = self.ledger.read(receipt_doubts.accepted, self.campaign)
             doubts = [misfit for misfit in doubts if misfit.says not in accepted]
         for misfit in doubts:
-            self.ledger.doubt_receipt(self.campaign, str(misfit.file), misfit.says)
+            self.ledger.write(receipt_doubts.note, self.campaign, str(misfit.file), misfit.says)
         if doubts:
             raise refusal(doubts, self.campaign, self.ledger.place, reach, self.timezone)
         return reach

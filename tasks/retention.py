@@ -4,9 +4,11 @@ from datetime import datetime
 from pathlib import Path
 
 from config.settings import LocalSettings
+from data import forgetting
 from data.doubts import NotDecided
 from data.ledger import Ledger
 from data.own_files import CannotWrite
+from data.states import By
 from tasks.links import WRITTEN_BY_RUNS
 
 WHO, WHY = "CAMPAIGN_KEEP", "kept long enough"
@@ -21,10 +23,10 @@ def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:
     if local.keep is None:
         return []
     told = []
-    for row, key in ledger.still_since(at - local.keep):
+    for row, key in ledger.read(forgetting.still_since, at - local.keep):
         _remove(local.output_dir / key)
         try:
-            people = ledger.forget_campaign(row, WHO, WHY)
+            people = ledger.write(forgetting.forget_campaign, row, By(WHO, WHY))
         except NotDecided:  # a run that was stopped in its tracks may still be sending
             continue
         told.append(f"{key}: {people:,} forgotten, kept long enough (CAMPAIGN_KEEP)")

@@ -14,10 +14,9 @@ from typing import Any, Protocol, TypeVar
 from config.definition import Trust
 from config.errors import CampaignError
 from data.claims import Claim, Claimed
-from data.clock import Moment
+from data.clock import Moment, now
 from data.journal import Journal
 from data.landing import Outcome
-from data.ledger import now
 from data.states import AttemptState, Operation, Step
 from tasks import logs
 from tasks.gate import Gate

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from data import answers as service_answers
+from data import cleaning, holding, queries, typed_ids
 from data.forgotten import is_forgotten
 from data.held import Held
 from data.ledger import Ledger
@@ -43,7 +45,10 @@ def tally(
 
 def counts_of(ledger: Ledger, campaign: Campaign) -> dict[str, int]:
     """The counts of a campaign as the ledger has it now, with `withdrawn_since` and `removed`."""
-    people, since = ledger.counts(campaign.id), ledger.withdrawn_since(campaign.id)
+    people, since = (
+        ledger.read(queries.counts, campaign.id),
+        ledger.read(queries.withdrawn_since, campaign.id),
+    )
     told = tally(people, send=campaign.send_invites, since=since)
     return {
         **told,
@@ -60,7 +65,12 @@ def removed(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> int
 
 def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     """The status object of one campaign (`campaign status KEY --json`)."""
-    return _standing(ledger, campaign, ledger.held(campaign.id), ledger.candidates(campaign.id))
+    return _standing(
+        ledger,
+        campaign,
+        ledger.read(holding.held_in, campaign.id),
+        queries.candidates(ledger, campaign.id),
+    )
 
 
 def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
@@ -68,8 +78,12 @@ def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
 
     Of 100,000 people a handful has to be read then.
     """
-    held = ledger.held(campaign.id)
-    rows = ledger.candidates(campaign.id) if held else ledger.in_need(campaign.id)
+    held = ledger.read(holding.held_in, campaign.id)
+    rows = (
+        queries.candidates(ledger, campaign.id)
+        if held
+        else ledger.read(queries.in_need, campaign.id)
+    )
     return _standing(ledger, campaign, held, rows)
 
 
@@ -78,7 +92,7 @@ def _standing(
 ) -> dict[str, Any]:
     counts = counts_of(ledger, campaign)
     apart = {name: counts.pop(name) for name in ("withdrawn_since", "removed")}
-    answers = ledger.answers(campaign.id)
+    answers = ledger.read(service_answers.of, campaign.id)
     return {
         "campaign": campaign.key,
         "service": campaign.service,
@@ -89,9 +103,9 @@ def _standing(
         "problem": campaign.problem_state,
         "counts": counts,
         **apart,
-        **holds(held, ledger.candidates(campaign.id) if held else ()),
+        **holds(held, queries.candidates(ledger, campaign.id) if held else ()),
         **asked_of_a_person(ledger, campaign),
-        "clean_up": [item.as_json() for item in ledger.clean_up(campaign.id)],
+        "clean_up": [item.as_json() for item in ledger.read(cleaning.find, campaign.id)],
         "service_wrote": [
             {"words": words, "requests": number} for words, number in answers.requests.items()
         ],
@@ -101,7 +115,7 @@ def _standing(
                 "email1": doubt.email1 or None,
                 "id": doubt.typed,
             }
-            for doubt in ledger.refused_ids(campaign.id)
+            for doubt in ledger.read(typed_ids.refused, campaign.id)
         ],
         "candidates": list(people(campaign, rows, held, answers.by_row)),
     }

@@ -6,8 +6,10 @@ from datetime import datetime
 from config.moments import in_zone
 from config.timetable import Timetable
 from config.window import Phase
+from data import intake, queries
+from data import so_far as progress
 from data.ledger import Ledger
-from data.looking import ToInvite
+from data.queue import ToInvite
 from data.remaining import Known
 from data.states import Step
 from data.tables import Campaign
@@ -69,7 +71,7 @@ def before_it_begins(wanted: Wanted, ledger: Ledger, at: datetime) -> Later | No
     if table == Timetable():
         return None
     known = wanted.known
-    so_far = ledger.so_far(known.id, known.key, table.pilot) if known else SoFar()
+    so_far = ledger.read(progress.so_far, known.id, known.key, table.pilot) if known else SoFar()
     clocks = _clocks(wanted, ledger)
     pilot = _pilot(wanted, ledger, table.pilot)
     answer = turn(table, pilot, [Waiting(0, zone) for zone in clocks], so_far, at)
@@ -79,7 +81,7 @@ def before_it_begins(wanted: Wanted, ledger: Ledger, at: datetime) -> Later | No
 def _clocks(wanted: Wanted, ledger: Ledger) -> set[str | None]:
     if wanted.definition is not None:
         return {candidate.timezone for candidate in wanted.definition.candidates}
-    return set(ledger.timezones(wanted.known.id)) if wanted.known else set()
+    return set(ledger.read(queries.timezones, wanted.known.id)) if wanted.known else set()
 
 
 def _pilot(wanted: Wanted, ledger: Ledger, key: str | None) -> Waiting | None:
@@ -88,7 +90,7 @@ def _pilot(wanted: Wanted, ledger: Ledger, key: str | None) -> Waiting | None:
     if key is None:
         return None
     if wanted.known is not None:
-        known = ledger.known(wanted.known.id).get(key)
+        known = ledger.read(intake.known, wanted.known.id).get(key)
     if known is not None and known.invite is not Step.WAITING:
         return None
     return Waiting(0, known.timezone if known else None)

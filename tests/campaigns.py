@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from config.settings import LocalSettings, ServiceSettings
+from data import queries
 from data.ledger import Ledger
 from flows.ending import Finish
 from flows.order import Desk, conduct
@@ -80,7 +81,7 @@ class Office:
     def status(self, key: str) -> dict[str, object]:
         """The status object of a campaign."""
         with self.ledger() as ledger:
-            campaign = ledger.campaign(key)
+            campaign = ledger.read(queries.find_campaign, key)
             assert campaign is not None
             return standing(ledger, campaign)
 

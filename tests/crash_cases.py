@@ -24,7 +24,8 @@ from small_campaigns import KEY, PEOPLE, Place, Scenario, credentials, new_ledge
 from sqlalchemy import NullPool, create_engine, make_url, text, update
 from sqlalchemy.exc import OperationalError
 
-from data.ledger import Ledger, now
+from data.clock import now
+from data.ledger import Ledger
 from data.processes import HEARTBEAT_EXPIRES
 from data.tables import Run, table_of
 from sandbox.faults import Fault

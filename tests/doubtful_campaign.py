@@ -18,7 +18,7 @@ from sqlalchemy import select
 
 from config.reading import read_campaigns
 from config.settings import load_local, load_service
-from data import ledger as ledger_module
+from data import clock, queries
 from data.ledger import Ledger
 from data.tables import Decision, table_of
 from flows.cli.main import main
@@ -29,6 +29,7 @@ from sandbox.server import Sandbox
 from tasks.asked import Asked
 from tests.databases import empty_ledger_at
 from tests.empty_ledger import open_ledger
+from tests.journal import attempts
 from tests.promise import check_promise
 
 KEY = "backend-2026"
@@ -110,13 +111,13 @@ class DoubtfulCampaign:
 
     def later(self, minutes: float) -> None:
         """Move the clock of the ledger on."""
-        before = ledger_module.now
+        before = clock.now
         at: timedelta = timedelta(minutes=minutes)
 
         def now() -> datetime:
             return before() + at
 
-        self._monkeypatch.setattr(ledger_module, "now", now)
+        self._monkeypatch.setattr(clock, "now", now)
 
     def requests(self) -> list[str]:
         """The changing requests that the service received, in order."""
@@ -130,19 +131,21 @@ class DoubtfulCampaign:
     def steps(self, email: str = "") -> tuple[str, str]:
         """Where project and problem stand, or the add and the invitation of a person."""
         with self.ledger() as ledger:
-            campaign = ledger.campaign(KEY)
+            campaign = ledger.read(queries.find_campaign, KEY)
             assert campaign is not None
             if not email:
                 return campaign.project_state, campaign.problem_state
-            [person] = [one for one in ledger.candidates(campaign.id) if one.email1 == email]
+            [person] = [
+                one for one in queries.candidates(ledger, campaign.id) if one.email1 == email
+            ]
             return person.add_state, person.invite_state
 
     def attempts(self, operation: str) -> list[str]:
         """The states of the requests of one operation, oldest first."""
         with self.ledger() as ledger:
-            campaign = ledger.campaign(KEY)
+            campaign = ledger.read(queries.find_campaign, KEY)
             assert campaign is not None
-            journal = ledger.attempts(campaign.id)
+            journal = ledger.read(attempts, campaign.id)
             return [one.state for one in journal if one.operation == operation]
 
     def decisions(self) -> list[tuple[str, str | None, str, str]]:

@@ -17,6 +17,7 @@ from config.email_key import email_key
 from config.errors import CampaignError
 from config.places import Place
 from config.settings import LocalSettings
+from data import queries
 from data.states import AttemptState, Step
 from flows.order import Desk, conduct
 from tasks.asked import Asked
@@ -136,7 +137,7 @@ class Faulted:
 
     def settle(self) -> int:
         """Let a person look at the service's record and settle what is unsure by it."""
-        if self.ledger.campaign(KEY) is None:
+        if self.ledger.read(queries.find_campaign, KEY) is None:
             return 0
         settled = truthful_person.settle(self.ledger, KEY, self.service.record)
         self.tally.settled += settled
@@ -160,7 +161,7 @@ class Faulted:
         if (most := max(self.emails().values(), default=0)) > (1 + REPEATS if self.fooled else 1):
             raise BrokenPromise(f"somebody got {most} emails")
         if not self.fooled:
-            known = self.ledger.campaign(KEY)
+            known = self.ledger.read(queries.find_campaign, KEY)
             keys = [person.key for person in self.definition.candidates] if known else []
             check_promise(self.ledger, KEY, self.service.record, keys)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from data import recovery
 from data.claims import Claim, Claimed
-from data.ledger import now
+from data.clock import now
 from data.states import AttemptState, Step
 from tasks import candidates, sending
 from tasks.sending import Learned, Order, Sender, Sent

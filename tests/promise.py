@@ -19,6 +19,7 @@ from typing import Any, cast
 from sqlalchemy import bindparam, select
 
 from config.email_key import email_key
+from data import cleaning, holding
 from data.adding_again import ADDS
 from data.clean_up import LeftOver, What
 from data.ledger import Ledger
@@ -130,7 +131,7 @@ def check_promise(
             *effects_beyond_attempts(books, record),
             *sent_without_a_claim(books, record),
             *made_twice(books, record),
-            *added_twice_unlisted(books, record, ledger.clean_up(books.campaign.id)),
+            *added_twice_unlisted(books, record, ledger.read(cleaning.find, books.campaign.id)),
         ]
     )
     return books
@@ -148,7 +149,7 @@ def check_finished(ledger: Ledger, campaign_key: str) -> Books:
     if books is None:
         raise BrokenPromise("the campaign is not in the ledger")
     _demand(still_sending(books))
-    _demand(left_waiting(books, ledger.held(books.campaign.id)))
+    _demand(left_waiting(books, ledger.read(holding.held_in, books.campaign.id)))
     return books
 
 

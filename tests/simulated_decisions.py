@@ -5,8 +5,10 @@ from random import Random
 from typing import Any
 
 from config.email_key import email_key
+from data import do_not_contact, queries, withdrawing
 from data.doubts import NotDecided
 from data.ledger import Ledger
+from data.states import By
 from sandbox.record import Record
 from tests.promise import BrokenPromise
 
@@ -22,7 +24,7 @@ class Decisions:
 
     def decide(self, campaign: Any, record: Record) -> None:
         """Decide something about somebody, by the dice."""
-        person = self.dice.choice(list(self.ledger.candidates(campaign.id)))
+        person = self.dice.choice(list(queries.candidates(self.ledger, campaign.id)))
         times = emails(record)[person.email_key]
         match self.dice.choice(("list", "list", "withdraw", "correct")):
             case "list":
@@ -34,16 +36,20 @@ class Decisions:
 
     def _list(self, person: Any, times: int) -> None:
         if person.email_key in self.listed:
-            self.ledger.lift([person.email_key], "Pat", "asked back")
+            self.ledger.write(do_not_contact.lift, [person.email_key], By("Pat", "asked back"))
             del self.listed[person.email_key]
             return
-        self.ledger.block({person.email_key: person.email1}, "Pat", "asked us to stop")
+        self.ledger.write(
+            do_not_contact.block, {person.email_key: person.email1}, By("Pat", "asked us to stop")
+        )
         self.listed[person.email_key] = times
         self.endings["listed"] += 1
 
     def _withdraw(self, campaign: int, person: Any, times: int) -> None:
         try:
-            self.ledger.withdraw(campaign, [person.id], "Pat", "took another job")
+            self.ledger.write(
+                withdrawing.withdraw, campaign, [person.id], By("Pat", "took another job")
+            )
         except NotDecided:
             self.endings["not withdrawn"] += 1
             return
@@ -52,14 +58,20 @@ class Decisions:
 
     def _correct(self, campaign: int, person: Any, times: int) -> None:
         """To an address that is new, or back to the one before."""
-        before = [one for one in self.ledger.candidates(campaign) if one.corrected_to == person.id]
+        before = [
+            one
+            for one in queries.candidates(self.ledger, campaign)
+            if one.corrected_to == person.id
+        ]
         if before and self.dice.random() < 0.5:
             new = before[0].email1
         else:
             self.corrections += 1
             new = f"right{self.corrections}@example.com"
         try:
-            self.ledger.correct(campaign, person.id, (new, email_key(new)), "Pat", "a typo")
+            self.ledger.write(
+                withdrawing.correct, campaign, person.id, (new, email_key(new)), By("Pat", "a typo")
+            )
         except NotDecided:
             self.endings["not corrected"] += 1
             return

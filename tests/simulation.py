@@ -32,9 +32,10 @@ from config.email_key import email_key
 from config.errors import CampaignError
 from config.places import Place
 from config.settings import LocalSettings, ServiceSettings
+from data import queries, resending, runs, settling
 from data.doubts import PATIENCE, Decided, Doubt, NotDecided, Word
 from data.processes import HEARTBEAT_EXPIRES
-from data.states import AttemptState, Ending, Operation, Step
+from data.states import AttemptState, By, Ending, Operation, Step
 from flows.ending import Finish
 from flows.interrupts import INTERRUPTED
 from flows.order import Desk, conduct
@@ -173,11 +174,11 @@ class World:
 
         `soon`: at once, as far as nothing of it can be on its way to the service any more.
         """
-        campaign = self.ledger.campaign(KEY)
+        campaign = self.ledger.read(queries.find_campaign, KEY)
         if campaign is None:
             return
-        self.ledger.recover(campaign.id)
-        doubts = self.ledger.doubts(campaign.id).steps
+        runs.recover(self.ledger, campaign.id)
+        doubts = self.ledger.read(settling.find, campaign.id).steps
         now = asyncio.get_running_loop().wall()
         arrived = now - timedelta(seconds=2 * FAR_TOO_LATE)
         some = [one for one in doubts if self.dice.random() < 0.8]
@@ -190,7 +191,7 @@ class World:
             for doubt, verdict in zip(some, decided, strict=True)
         )
         try:
-            self.ledger.settle(campaign.id, decided, "Pat", "looked", soon=soon)
+            self.ledger.write(settling.settle, campaign.id, decided, By("Pat", "looked"), soon=soon)
         except NotDecided:
             if not early:
                 raise
@@ -224,12 +225,14 @@ class World:
 
     async def resend(self) -> None:
         """Want a second invitation for somebody, now and then."""
-        campaign = self.ledger.campaign(KEY)
+        campaign = self.ledger.read(queries.find_campaign, KEY)
         if campaign is None:
             return
-        chosen = self.dice.choice(list(self.ledger.candidates(campaign.id)))
+        chosen = self.dice.choice(list(queries.candidates(self.ledger, campaign.id)))
         try:
-            self.ledger.resend(campaign.id, [chosen.id], "Pat", "it went astray")
+            self.ledger.write(
+                resending.resend, campaign.id, [chosen.id], By("Pat", "it went astray")
+            )
         except NotDecided:
             self.endings["no resend"] += 1
             return
@@ -242,9 +245,9 @@ class World:
 
     async def decide_against(self) -> None:
         """Decide that somebody gets nothing more, or that an address was wrong."""
-        campaign = self.ledger.campaign(KEY)
+        campaign = self.ledger.read(queries.find_campaign, KEY)
         if campaign is not None:
-            self.ledger.recover(campaign.id)
+            runs.recover(self.ledger, campaign.id)
             self.decisions.decide(campaign, self.assessment.record)
 
     # -- programs ---------------------------------------------------------------------------

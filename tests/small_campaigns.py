@@ -13,6 +13,7 @@ from sqlalchemy import NullPool, create_engine, inspect
 
 from config.email_key import email_key
 from config.settings import LocalSettings, ServiceSettings
+from data import queries
 from data.ledger import Ledger
 from data.states import Operation
 from flows.ending import Finish
@@ -133,7 +134,12 @@ class Place:
             assert not any(map(service.record.of, Operation)), "sent without a ledger"
             return 0
         with Ledger.open(self.url, create=False) as ledger:
-            check_promise(ledger, KEY, service.record, self.keys if ledger.campaign(KEY) else ())
+            check_promise(
+                ledger,
+                KEY,
+                service.record,
+                self.keys if ledger.read(queries.find_campaign, KEY) else (),
+            )
             return doubts(ledger, KEY)
 
     def check_in_the_end(self, service: Sandbox) -> int:

@@ -8,13 +8,16 @@ from typing import Any
 from config.definition import Candidate, Definition, Invites, ProblemById, Project
 from config.email_key import email_key
 from config.places import Place
+from data import queries, runs
 from data.claims import Claim, Claimed
 from data.intake import Intent
 from data.landing import Outcome
-from data.ledger import Begun, Ledger
+from data.ledger import Ledger
+from data.runs import Begun
 from data.states import AttemptState, Operation, Step
 from tests.databases import empty_ledger_at
 from tests.empty_ledger import open_ledger
+from tests.journal import attempts
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 FIRST_ID = 5001
@@ -63,31 +66,35 @@ class Small:
     @classmethod
     def at(cls, folder: Path, *names: str) -> "Small":
         ledger = open_ledger(empty_ledger_at(folder))
-        return cls(ledger, ledger.begin("a", definition(*names), intent()))
+        return cls(ledger, runs.begin(ledger, "a", definition(*names), intent()))
 
     def rows(self) -> dict[str, int]:
         """The ledger's row of each person, by first name."""
         return {one.first_name: one.id for one in self.people()}
 
     def people(self) -> Any:
-        return list(self.ledger.candidates(self.begun.campaign))
+        return list(queries.candidates(self.ledger, self.begun.campaign))
 
     def attempts(self) -> Any:
-        return self.ledger.attempts(self.begun.campaign)
+        return self.ledger.read(attempts, self.begun.campaign)
 
     def campaign(self) -> Any:
-        return self.ledger.campaign("a")
+        return self.ledger.read(queries.find_campaign, "a")
 
     def wish(self, operation: Operation, *rows: int, run: int | None = None) -> Claim:
         return Claim(operation, self.begun.campaign, run or self.begun.run, NOON, rows)
 
     def claim(self, operation: Operation, *rows: int, run: int | None = None) -> Claimed | None:
-        [claimed] = self.ledger.commit([], [self.wish(operation, *rows, run=run)])
+        [claimed] = self.ledger.write_beside(
+            runs.commit, [], [self.wish(operation, *rows, run=run)], self.ledger.gone
+        )
         return claimed  # type: ignore[return-value]  # of a run that others took for dead alone
 
     def land(self, operation: Operation, claimed: Claimed, step: Step, **more: Any) -> None:
         """Record what came of an attempt; an add that is done gives ids to all its rows."""
-        self.ledger.commit([outcome(operation, claimed, step, **more)], [])
+        self.ledger.write_beside(
+            runs.commit, [outcome(operation, claimed, step, **more)], [], self.ledger.gone
+        )
 
     def add_everybody(self) -> None:
         claimed = self.claim(Operation.ADD, *self.rows().values())

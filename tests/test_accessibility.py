@@ -10,6 +10,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from data import queries
 from flows.cli.report import written
 from sandbox.server import Sandbox
 from tasks.embed_pages import write_pages
@@ -39,7 +40,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
         office.run(office.write("a11y", people("ada", "bob")))
         service.create_interview("Two at once", 42, 43)
         with office.ledger() as ledger:
-            campaign = ledger.campaign("a11y")
+            campaign = ledger.read(queries.find_campaign, "a11y")
             assert campaign is not None
             write_pages(ledger, campaign, links_of(ledger, campaign), office.folder / "web")
             page = written(ledger, campaign, names=True)

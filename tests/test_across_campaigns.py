@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import data.ledger
 from config.settings import load_local, load_service
+from data import clock, do_not_contact
 from data.ledger import Ledger
-from data.states import Ending, Operation
+from data.states import By, Ending, Operation
 from flows import inviting, order
 from flows.ending import Finish
 from flows.order import Desk, conduct
@@ -203,7 +203,7 @@ def test_a_cooldown_holds_until_its_end(two: TwoCampaigns, monkeypatch: pytest.M
     assert "the cooldown of 30 days ends on 2" in said
     assert "held: wait until 2" in said
     two.desk.later(30 * 24 * 60 + 1)
-    monkeypatch.setattr("tasks.sending.now", data.ledger.now)  # of the claim itself
+    monkeypatch.setattr("tasks.sending.now", clock.now)  # of the claim itself
     assert two.run().ending is Ending.COMPLETED
     assert two.emails()[ADA] == 2
 
@@ -259,7 +259,9 @@ def test_somebody_blocked_while_a_run_is_at_work_is_not_invited(two: TwoCampaign
     def hears(sent: Sent) -> None:
         if sent.operation is Operation.INVITE and not blocked:
             with two.desk.ledger() as ledger:
-                blocked.append(ledger.block({GRACE: GRACE}, "rita", "just now"))
+                blocked.append(
+                    ledger.write(do_not_contact.block, {GRACE: GRACE}, By("rita", "just now"))
+                )
 
     with two.desk.ledger() as ledger:
         asyncio.run(conduct(Asked(two.desk.file, KEY), desk_of(ledger, hears=hears)))

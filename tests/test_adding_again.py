@@ -8,11 +8,12 @@ from sqlalchemy import update
 from config.definition import Definition
 from config.errors import BadInput
 from config.reading import read_campaigns
-from data import recovery
+from data import approvals, cleaning, forgetting, recovery, runs
+from data import records as campaign_records
 from data.adding_again import ADDS
 from data.approvals import Plan, Standing
 from data.doubts import Word
-from data.states import AttemptState, Ending, Operation, Step
+from data.states import AttemptState, By, Ending, Operation, Step
 from data.tables import Campaign, Candidate, table_of
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
@@ -43,17 +44,20 @@ def die_while_adding(small: Small, *names: str) -> object:
     claimed = add(small, *names)
     assert claimed is not None
     recovery.OWN_RUNS.clear()
-    small.ledger.recover(small.begun.campaign)
-    small.begun = small.ledger.begin("a", None, None)
+    runs.recover(small.ledger, small.begun.campaign)
+    small.begun = runs.begin(small.ledger, "a", None, None)
     return claimed
 
 
 def listed(small: Small) -> list[tuple[bool, int | None]]:
-    return [(one.certain, one.candidate_id) for one in small.ledger.clean_up(small.begun.campaign)]
+    return [
+        (one.certain, one.candidate_id)
+        for one in small.ledger.read(cleaning.find, small.begun.campaign)
+    ]
 
 
 def verdicts(small: Small) -> list[tuple[str, str]]:
-    records = small.ledger.records(small.begun.campaign)
+    records = small.ledger.read(campaign_records.read, small.begun.campaign)
     return [(one.verdict, one.who) for one in records.decisions]
 
 
@@ -74,7 +78,7 @@ def test_nobody_is_added_again_where_the_definition_asks(small: Small) -> None:
         connection.execute(update(table_of(Campaign)).values(add_again=False))
     die_while_adding(small, "ada")
     assert small.end_of("ada")[0] is Step.UNSURE
-    assert small.ledger.recover(small.begun.campaign, True) == 0  # as it says from now on
+    assert runs.recover(small.ledger, small.begun.campaign, True) == 0  # as it says from now on
     assert small.end_of("ada")[0] is Step.WAITING
 
 
@@ -96,7 +100,7 @@ def test_who_is_gone_from_the_definition_is_left_to_a_person(small: Small) -> No
     small.land(Operation.ADD, claimed, Step.DONE, ids={small.rows()["bo"]: BO})
     with small.ledger._writing() as connection:
         connection.execute(update(table_of(Candidate)).where(gone).values(add_state=Step.UNSURE))
-    small.ledger.recover(small.begun.campaign)
+    runs.recover(small.ledger, small.begun.campaign)
     assert small.end_of("ada")[0] is Step.UNSURE
 
 
@@ -126,9 +130,9 @@ def test_what_a_forgotten_person_has_twice_is_told_once_and_kept_no_more(small: 
     small.land(Operation.ADD, add(small, "ada"), Step.DONE, ids={row: BO})
     small.land(Operation.ADD, first, Step.DONE, ids={row: ADA})
     recovery.OWN_RUNS.clear()
-    left = small.ledger.forget({"ada@example.com"}, "rita", "asked")
+    left = small.ledger.write(forgetting.forget, {"ada@example.com"}, By("rita", "asked"))
     assert {one.candidate_id for one in left} == {ADA, BO}
-    records = small.ledger.records(small.begun.campaign)
+    records = small.ledger.read(campaign_records.read, small.begun.campaign)
     assert [one.value for one in records.decisions if one.verdict == Word.DOUBLE] == [None]
     assert listed(small) == []
 
@@ -136,13 +140,13 @@ def test_what_a_forgotten_person_has_twice_is_told_once_and_kept_no_more(small: 
 def test_an_approval_holds_although_its_run_died_while_adding(small: Small) -> None:
     """What the definition itself decides is no verdict that a person had to see first."""
     plan = Plan("a", "one", "https://api.example.com", "a.yaml", None, "add: 2")
-    shown, _ = small.ledger.seek(plan)
-    small.ledger.answer(shown, "approved", "rita", "")
+    shown, _ = small.ledger.write(approvals.seek, plan)
+    small.ledger.write(approvals.answer, shown, "approved", By("rita", ""))
     recovery.OWN_RUNS.clear()
-    small.begun = small.ledger.begin("a", None, None, shown.id)
+    small.begun = runs.begin(small.ledger, "a", None, None, shown.id)
     die_while_adding(small, "ada", "bo")
     assert verdicts(small)[-1] == (Word.ADD_AGAIN, "the definition")
-    assert small.ledger.asked("a")[1] is Standing.APPROVED
+    assert small.ledger.read(approvals.look, "a")[1] is Standing.APPROVED
 
 
 @pytest.fixture

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from data import approvals, queries, runs, settling
 from data.approvals import Answer, Asked, NotAnswered, Overtaken, Plan, Standing, standing
 from data.doubts import Decided, Word
-from data.states import Ending
+from data.states import By, Ending
 from flows.ending import Finish
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
@@ -203,11 +204,13 @@ def test_an_approval_is_void_once_a_person_settled_something(office: Office) -> 
     assert waits(office.run(path))
     answered(office)
     with office.ledger() as ledger:
-        campaign = ledger.campaign("asked")
+        campaign = ledger.read(queries.find_campaign, "asked")
         assert campaign is not None
-        [doubt] = ledger.doubts(campaign.id).steps
+        [doubt] = ledger.read(settling.find, campaign.id).steps
         settled = [Decided(doubt.attempt, doubt.row, Word.AGAIN)]
-        ledger.settle(campaign.id, settled, "grace", "nothing arrived", soon=True)
+        ledger.write(
+            settling.settle, campaign.id, settled, By("grace", "nothing arrived"), soon=True
+        )
     end = office.run(path)
     assert waits(end)
     assert "something was sent or settled" in (end.reason or "")
@@ -224,23 +227,23 @@ def test_an_approval_that_becomes_void_at_the_last_moment_begins_no_run(office: 
     office.run(path)
     with office.ledger() as ledger:
         approved = answered(office)
-        ledger.seek(replace(approved.plan, read="other"))
+        ledger.write(approvals.seek, replace(approved.plan, read="other"))
         with pytest.raises(Overtaken, match="Nothing was sent"):
-            ledger.begin("asked", definition("ada", key="asked"), intent(), approved.id)
-        assert ledger.last_run(1) is None
+            runs.begin(ledger, "asked", definition("ada", key="asked"), intent(), approved.id)
+        assert ledger.read(queries.last_run, 1) is None
 
 
 def test_an_answer_to_a_plan_that_is_no_longer_shown_is_not_taken(office: Office) -> None:
     """Between the look at the plan and the answer another plan was shown."""
     office.run(office.write("asked", people("ada"), more=REQUIRED))
     with office.ledger() as ledger:
-        seen, _ = ledger.asked("asked")
+        seen, _ = ledger.read(approvals.look, "asked")
         assert seen is not None
-        newer, stood = ledger.seek(replace(seen.plan, read="other"))
+        newer, stood = ledger.write(approvals.seek, replace(seen.plan, read="other"))
         assert stood is Standing.CHANGED
         with pytest.raises(NotAnswered, match="Another plan"):
-            ledger.answer(seen, Answer.APPROVED, "grace", "")
-        assert ledger.asked("asked", "other") == (newer, Standing.OPEN)
+            ledger.write(approvals.answer, seen, Answer.APPROVED, By("grace", ""))
+        assert ledger.read(approvals.look, "asked", "other") == (newer, Standing.OPEN)
 
 
 def test_what_a_run_has_begun_under_an_approval_it_may_end(office: Office) -> None:
@@ -277,7 +280,7 @@ def test_nobody_is_asked_where_nothing_is_to_be_sent(office: Office) -> None:
         Ending.COMPLETED
     )
     with office.ledger() as ledger:
-        assert ledger.asked("asked") == (None, Standing.NEW)
+        assert ledger.read(approvals.look, "asked") == (None, Standing.NEW)
 
 
 def test_adding_without_inviting_waits_as_well(office: Office) -> None:
@@ -305,7 +308,7 @@ def test_approving_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
     assert "campaign run" in answer.out
     assert "Lovelace" not in answer.out + answer.err
     with doubtful.ledger() as ledger:
-        asked, stands = ledger.asked(KEY)
+        asked, stands = ledger.read(approvals.look, KEY)
     assert stands is Standing.APPROVED
     assert asked is not None
     assert (asked.who, asked.why) == ("grace", "checked with Ada")
@@ -353,7 +356,7 @@ def test_only_the_plan_that_was_seen_is_approved(doubtful: DoubtfulCampaign) -> 
     answer = doubtful.type("approve", KEY, "--plan", "00000000")
     assert answer.code == 1
     with doubtful.ledger() as ledger:
-        asked, stands = ledger.asked(KEY)
+        asked, stands = ledger.read(approvals.look, KEY)
     assert stands is Standing.OPEN
     assert asked is not None
     assert asked.code in answer.err

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
+from data import queries
 from data.states import Ending
 from flows.cli.asking import ask
 from flows.cli.one_run import Agreed, NotAsAsked, OneRun
@@ -154,7 +155,7 @@ def test_what_is_sent_is_what_was_asked(bench: Bench, monkeypatch: pytest.Monkey
         assert f"campaign run {file}" in str(stopped.value)
         assert isinstance(stopped.value, CampaignError) and stopped.value.exit_code == 1
     assert bench.service.api_requests() == 0
-    assert bench.ledger.campaign("my-trap") is None
+    assert bench.ledger.read(queries.find_campaign, "my-trap") is None
     written(file, *FIRST)
     run = agreed_to(bench, file, 1, 1)
     assert bench.run(file, agrees=run.hold_to_it).ending is Ending.COMPLETED

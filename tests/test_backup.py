@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
-from data import opening
+from data import opening, queries
 from data.ledger import Ledger
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
@@ -24,9 +24,11 @@ def desk(
 
 def invited(file: Path) -> set[str]:
     with Ledger.open(f"sqlite:///{file}", create=False) as ledger:
-        found = ledger.campaign(KEY)
+        found = ledger.read(queries.find_campaign, KEY)
         assert found is not None
-        return {one.email1 for one in ledger.candidates(found.id) if one.invite_state == "done"}
+        return {
+            one.email1 for one in queries.candidates(ledger, found.id) if one.invite_state == "done"
+        }
 
 
 def test_a_copy_is_whole_and_for_its_owner_alone(desk: DoubtfulCampaign) -> None:

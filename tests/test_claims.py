@@ -6,9 +6,9 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.exc import IntegrityError
 
-from data import claims
+from data import claims, do_not_contact, runs
 from data.row_ranges import written
-from data.states import AttemptState, Operation, Step
+from data.states import AttemptState, By, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, table_of
 from tests.small_ledger import FIRST_ID, NOON, Small, definition, intent, outcome
 
@@ -86,7 +86,7 @@ def test_of_two_who_want_the_same_one_gets_it(small: Small, operation: Operation
         Operation.INVITE: (small.rows()["bo"],),
     }.get(operation, ())
     wishes = [small.wish(operation, *rows), small.wish(operation, *rows, run=small.begun.run)]
-    first, second = small.ledger.commit([], wishes)
+    first, second = small.ledger.write_beside(runs.commit, [], wishes, small.ledger.gone)
     assert first is not None
     assert second is None
     assert small.claim(operation, *rows) is None
@@ -104,7 +104,7 @@ def test_grants_come_back_in_the_order_of_the_wishes(small: Small) -> None:
         small.wish(Operation.INVITE, cy),
         small.wish(Operation.INVITE, bo),
     ]
-    granted = small.ledger.commit([], wishes)
+    granted = small.ledger.write_beside(runs.commit, [], wishes, small.ledger.gone)
     assert [g.rows if g else None for g in granted] == [(cy,), None, (), (ada,), None, (bo,)]
     numbers = {one.id: (one.operation, one.candidate_row) for one in small.attempts()}
     for wish, claimed in zip(wishes, granted, strict=True):
@@ -207,7 +207,7 @@ def test_an_add_is_done_for_whom_it_brought_an_id_and_unsure_for_the_others(smal
     claimed = small.claim(Operation.ADD, ada, bo, cy)
     ids = {cy: 9, ada: 7}
     part = outcome(Operation.ADD, claimed, Step.UNSURE, ids=ids, why="no id")
-    small.ledger.commit([part], [])
+    small.ledger.write_beside(runs.commit, [part], [], small.ledger.gone)
     found = {one.id: (one.add_state, one.candidate_id, one.why) for one in small.people()}
     assert found == {
         ada: (Step.DONE, 7, None),
@@ -233,7 +233,9 @@ def test_what_waits_in_another_campaign_grants_nothing(small: Small, operation: 
     """Each campaign has its own project and problem, however many wait in the ledger."""
     done = {"project_state": Step.DONE, "project_id": 101, "problem_state": Step.DONE}
     put(small, CAMPAIGNS, small.begun.campaign, **done)
-    other = Small(small.ledger, small.ledger.begin("b", definition("di", key="b"), intent("two")))
+    other = Small(
+        small.ledger, runs.begin(small.ledger, "b", definition("di", key="b"), intent("two"))
+    )
     assert small.claim(operation) is None
     claimed = other.claim(operation)
     assert claimed is not None
@@ -244,7 +246,9 @@ def test_what_waits_in_another_campaign_grants_nothing(small: Small, operation: 
 def test_another_campaign_may_have_the_same_ids(small: Small) -> None:
     """An id belongs to a project (interface 4.5): what one campaign has says nothing of another."""
     small.add_everybody()
-    other = Small(small.ledger, small.ledger.begin("b", definition("di", key="b"), intent("two")))
+    other = Small(
+        small.ledger, runs.begin(small.ledger, "b", definition("di", key="b"), intent("two"))
+    )
     [row] = other.rows().values()
     claimed = other.claim(Operation.ADD, row)
     assert claimed is not None
@@ -257,7 +261,12 @@ def test_an_id_that_is_somebody_elses_is_nobodys(small: Small) -> None:
     ada, bo, _ = small.rows().values()
     small.land(Operation.ADD, small.claim(Operation.ADD, ada), Step.DONE, ids={ada: 7})
     claimed = small.claim(Operation.ADD, bo)
-    small.ledger.commit([outcome(Operation.ADD, claimed, Step.UNSURE, ids={bo: 7})], [])
+    small.ledger.write_beside(
+        runs.commit,
+        [outcome(Operation.ADD, claimed, Step.UNSURE, ids={bo: 7})],
+        [],
+        small.ledger.gone,
+    )
     assert small.end_of("bo")[0] is Step.UNSURE
     with pytest.raises(IntegrityError), small.ledger._engine.begin() as connection:
         connection.execute(update(PEOPLE).where(PEOPLE.c.id == bo).values(candidate_id=7))
@@ -322,7 +331,9 @@ def test_a_claim_says_what_it_carries(small: Small) -> None:
 def test_whoever_is_held_at_this_moment_is_not_claimed(small: Small) -> None:
     """Whatever a plan said before: the list counts when the request would leave."""
     ada, bo, cy = small.rows().values()
-    small.ledger.block({"bo@example.com": "bo@example.com"}, "rita", "asked for it")
+    small.ledger.write(
+        do_not_contact.block, {"bo@example.com": "bo@example.com"}, By("rita", "asked for it")
+    )
     claimed = small.claim(Operation.ADD, ada, bo, cy)
     assert claimed is not None
     assert claimed.rows == (ada, cy)

@@ -24,10 +24,14 @@ from sqlalchemy import update
 from config.places import Place, Problem
 from config.reading import read_campaigns
 from config.settings import ServiceSettings
+from data import queries, queue
+from data import runs as campaign_runs
 from data.claims import Claim
+from data.clock import now
 from data.exports import COLUMNS
 from data.landing import Outcome
-from data.ledger import Begun, Ledger, now
+from data.ledger import Ledger
+from data.runs import Begun
 from data.states import AttemptState, Ending, Operation, Step
 from data.tables import Run, table_of
 from flows.cli.closing import next_steps, summary
@@ -125,19 +129,24 @@ def begin(ledger: Ledger, file: Path) -> Begun:
     [definition] = read_campaigns(file).definitions
     wanted = Wanted(definition.campaign, "digest", definition, None)
     intent = intent_of(wanted, Asked(file), SERVICE, None)
-    return ledger.begin(definition.campaign, definition, intent)
+    return campaign_runs.begin(ledger, definition.campaign, definition, intent)
 
 
 def send(
     ledger: Ledger, run: Begun, operation: Operation, step: Step, *rows: int, **learned: Any
 ) -> None:
     """Claim one call and record what came of it; SENDING leaves it claimed."""
-    [claimed] = ledger.commit([], [Claim(operation, run.campaign, run.run, now(), rows)])
+    [claimed] = ledger.write_beside(
+        campaign_runs.commit,
+        [],
+        [Claim(operation, run.campaign, run.run, now(), rows)],
+        ledger.gone,
+    )
     assert claimed is not None
     if step is not Step.SENDING:
         state = AttemptState(step.value)
         outcome = Outcome(claimed.attempt, operation, state, step, now(), rows, **learned)
-        ledger.commit([outcome], [])
+        ledger.write_beside(campaign_runs.commit, [outcome], [], ledger.gone)
 
 
 def sent_project(ledger: Ledger, run: Begun) -> None:
@@ -147,7 +156,7 @@ def sent_project(ledger: Ledger, run: Begun) -> None:
 
 def added(ledger: Ledger, run: Begun) -> list[int]:
     """Add everyone who waits; answers the rows, with ids from 5001."""
-    rows = ledger.to_add(run.campaign)
+    rows = ledger.read(queue.to_add, run.campaign)
     ids = {row: 5000 + number for number, row in enumerate(rows, start=1)}
     send(ledger, run, Operation.ADD, Step.DONE, *rows, ids=ids)
     return rows
@@ -162,7 +171,7 @@ def half_done(ledger: Ledger, file: Path) -> Begun:
     send(ledger, run, Operation.INVITE, Step.DONE, ada)
     send(ledger, run, Operation.INVITE, Step.UNSURE, zoe, why="no answer came")
     send(ledger, run, Operation.INVITE, Step.REFUSED, grace, why="status 422")
-    ledger.end(run.run, Ending.NEEDS_ATTENTION, None)
+    campaign_runs.end(ledger, run.run, Ending.NEEDS_ATTENTION, None)
     return run
 
 
@@ -347,7 +356,7 @@ def test_a_plan_after_a_change_adds_and_reports(
     text = DEFINITION.replace("Ada, last", "Augusta, last").replace("grace@", "joan@")
     text = text.replace("name: Backend engineer", "name: Backend Engineer, description: New words")
     file.write_text(text, encoding="utf-8")
-    before = list(ledger.candidates(half_done.campaign))
+    before = list(queries.candidates(ledger, half_done.campaign))
     answer = typed("plan", file.name)
     assert answer.code == 0
     told = {line.split()[0]: line for line in answer.out.splitlines()[1:]}
@@ -361,7 +370,7 @@ def test_a_plan_after_a_change_adds_and_reports(
     [plan] = typed("plan", file.name, "--json").object["campaigns"]
     assert plan["new"] == ["joan@example.com"] and plan["removed"] == ["grace@example.com"]
     assert plan["changed"] == [{"email1": "ada@example.com", "fields": ["first_name"]}]
-    assert list(ledger.candidates(half_done.campaign)) == before
+    assert list(queries.candidates(ledger, half_done.campaign)) == before
 
 
 def test_what_to_look_at_is_told_before_anything_is_sent(typed: Typed, file: Path) -> None:
@@ -403,7 +412,7 @@ def test_what_a_dead_run_was_sending_is_unsure_in_a_plan(
         connection.exec_driver_sql("UPDATE run SET process_start = 'another'")
     [dead] = typed("plan", file.name, "--json").object["campaigns"]
     assert (dead["sending"], dead["unsure"], dead["invite"]) == (0, 1, 2)
-    assert next(ledger.candidates(run.campaign)).invite_state == Step.SENDING
+    assert next(queries.candidates(ledger, run.campaign)).invite_state == Step.SENDING
 
 
 def test_a_plan_says_that_a_project_has_its_problem(typed: Typed, ledger: Ledger) -> None:
@@ -632,8 +641,10 @@ def test_a_bare_table_is_run_again_with_its_definition(
     asked = Asked(people, definition=file)
     [definition] = read_campaigns(people, file).definitions
     wanted = Wanted(definition.campaign, "digest", definition, None)
-    begun = ledger.begin(definition.campaign, definition, intent_of(wanted, asked, SERVICE, None))
-    ledger.end(begun.run, Ending.STOPPED, None)
+    begun = campaign_runs.begin(
+        ledger, definition.campaign, definition, intent_of(wanted, asked, SERVICE, None)
+    )
+    campaign_runs.end(ledger, begun.run, Ending.STOPPED, None)
     again = f"campaign run '{people}' --campaign {file}"
     assert f"waiting: {again}\n" in typed("status", "backend-2026").out
     assert f"waiting: {again}\n" in typed("settle", "backend-2026").out
@@ -695,7 +706,7 @@ def test_a_run_leaves_its_links_in_the_output_folder(
     ledger: Ledger, tmp_path: Path, half_done: Begun
 ) -> None:
     """links.csv and links.json of a campaign lie in a folder of its key."""
-    campaign = ledger.campaign("backend-2026")
+    campaign = ledger.read(queries.find_campaign, "backend-2026")
     assert campaign is not None
     path = write_links(ledger, campaign, tmp_path / "out")
     assert path == tmp_path / "out" / "backend-2026" / "links.csv"

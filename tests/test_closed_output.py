@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from data import queries
 from data.ledger import Ledger
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
@@ -59,9 +60,9 @@ def begin(desk: Desk, **how: Any) -> subprocess.Popen[str]:
 def steps(desk: Desk) -> Counter[str]:
     """How many stand where with their invitation; who was invited is in the service's record."""
     with Ledger.open(desk.environment["CAMPAIGN_DATABASE_URL"], create=False) as ledger:
-        campaign = ledger.campaign("cut")
+        campaign = ledger.read(queries.find_campaign, "cut")
         assert campaign is not None
-        return Counter(each.invite_state for each in ledger.candidates(campaign.id))
+        return Counter(each.invite_state for each in queries.candidates(ledger, campaign.id))
 
 
 def ended_gently(desk: Desk) -> None:

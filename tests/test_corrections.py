@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from data import runs
 from data.states import Ending
 from sandbox.faults import Fault
 from tests.doubtful_campaign import (
@@ -121,7 +122,9 @@ def _take_over(desk: DoubtfulCampaign, ledger: object) -> None:
     asked = Asked(desk.file, KEY)
     wanted = look_up(asked, ledger, load_service())  # type: ignore[arg-type]
     assert wanted.definition is not None
-    ledger.take_over(wanted.definition, intent_of(wanted, asked, load_service(), None))  # type: ignore[attr-defined]
+    ledger.write_beside(
+        runs.take_over, wanted.definition, intent_of(wanted, asked, load_service(), None)
+    )  # type: ignore[attr-defined]
 
 
 def test_who_was_never_sent_to_is_simply_replaced(desk: DoubtfulCampaign) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from data import queries
 from data.embed_page import embed_page, policy
 from sandbox.server import Sandbox
 from tasks.embed_pages import page_name, write_pages
@@ -48,7 +49,7 @@ def office(service: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Office
 def written(office: Office, folder: Path) -> dict[str, str]:
     """Write the pages; answers their texts by file name."""
     with office.ledger() as ledger:
-        campaign = ledger.campaign("pages")
+        campaign = ledger.read(queries.find_campaign, "pages")
         assert campaign is not None
         pages = write_pages(ledger, campaign, links_of(ledger, campaign), folder)
     return {path.name: path.read_text() for path in pages.iterdir()}

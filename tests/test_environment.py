@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
-from data import in_a_file, recovery
+from data import in_a_file, queries, recovery, runs, settling
+from data.clock import now
 from data.doubts import Decided, NotDecided, Word
-from data.ledger import Ledger, now
+from data.ledger import Ledger
 from data.opening import LedgerUnusable
-from data.states import Ending, Step
+from data.states import By, Ending, Step
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tasks.service.client import Service
@@ -224,7 +225,7 @@ DAY = timedelta(days=1)
 @contextmanager
 def clock(moved: Callable[[], timedelta]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("data.ledger", "tasks.sending", "tasks.receipts"):
+        for module in ("data.clock", "tasks.sending", "tasks.receipts"):
             patch.setattr(f"{module}.now", lambda: now() + moved())
         yield
 
@@ -267,16 +268,16 @@ def test_after_a_jump_back_nobody_is_sent_to_again_too_early(office: Office) -> 
     office.service.faults.add(Fault("lost", "invite", after_work=True, email=KEYS[0]))
     office.run(file)
     with office.ledger() as ledger:
-        campaign = ledger.campaign("a")
+        campaign = ledger.read(queries.find_campaign, "a")
         assert campaign is not None
-        [doubt] = ledger.doubts(campaign.id).steps
+        [doubt] = ledger.read(settling.find, campaign.id).steps
         again = [Decided(doubt.attempt, doubt.row, Word.AGAIN)]
         with clock(lambda: -DAY), pytest.raises(NotDecided):
-            ledger.settle(campaign.id, again, "Pat", "not there", soon=False)
-        assert Step.UNSURE in {one.invite_state for one in ledger.candidates(campaign.id)}
+            ledger.write(settling.settle, campaign.id, again, By("Pat", "not there"), soon=False)
+        assert Step.UNSURE in {one.invite_state for one in queries.candidates(ledger, campaign.id)}
         with clock(lambda: -DAY):
             sent = [Decided(doubt.attempt, doubt.row, Word.SENT)]
-            ledger.settle(campaign.id, sent, "Pat", "it is there", soon=False)
+            ledger.write(settling.settle, campaign.id, sent, By("Pat", "it is there"), soon=False)
     goes_on(office, file)
     assert set(office.emails().values()) == {1}
 
@@ -373,7 +374,7 @@ def test_after_a_power_cut_every_request_received_has_its_claim(
         assert books is not None
         assert len(books.attempts) >= received
         check_promise(ledger, "a", office.service.record, KEYS)
-        ledger.recover(books.campaign.id)
+        runs.recover(ledger, books.campaign.id)
         check_rest(ledger, "a")
         doubts = [one for one in open_books(ledger, "a").attempts if one.state == "unsure"]
         assert 1 <= len(doubts) <= 2  # what was in flight

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from data import approvals, queries
 from data.ledger import Ledger
 from sandbox.faults import Fault
 from tests.prefect_home import Answer, Desk, PrefectServer, WarmDesk, answer, kept
@@ -50,7 +51,7 @@ def page_of(prefect: PrefectServer, key: str) -> str:
 
 def code_of(desk: Desk, key: str) -> str:
     with Ledger.open(desk.environment["CAMPAIGN_DATABASE_URL"], create=False) as ledger:
-        asked, _ = ledger.asked(key)
+        asked, _ = ledger.read(approvals.look, key)
     assert asked is not None
     return asked.code
 
@@ -149,9 +150,9 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
         if row["invite"] == "unsure"
     )
     with Ledger.open(desk.environment["CAMPAIGN_DATABASE_URL"]) as ledger:
-        campaign = ledger.campaign("formal")
+        campaign = ledger.read(queries.find_campaign, "formal")
         assert campaign is not None
-        number = {row.email1: row.id for row in ledger.candidates(campaign.id)}[first]
+        number = {row.email1: row.id for row in queries.candidates(ledger, campaign.id)}[first]
     fields = {"campaign": "formal", "what": "invite", "who": "Grace"}
 
     def told() -> tuple[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
+from data import allowing, do_not_contact, holding, resending, runs, settling
 from data.doubts import Decided, NotDecided, Word
 from data.held import (
     Allowed,
@@ -21,7 +22,7 @@ from data.held import (
     Terms,
     held,
 )
-from data.states import Ending, Operation, Step
+from data.states import By, Ending, Operation, Step
 from data.tables import Candidate, table_of
 from tests.small_ledger import NOON, Small, definition, intent
 
@@ -189,7 +190,7 @@ def small(tmp_path: Path) -> Iterator[Small]:
 
 def other(small: Small, *names: str, key: str = "b", **asked: object) -> Small:
     """Another campaign of the same ledger, its people added, whoever holds them by now."""
-    begun = small.ledger.begin(key, definition(*names, key=key), intent(**asked))
+    begun = runs.begin(small.ledger, key, definition(*names, key=key), intent(**asked))
     with small.ledger._writing() as connection:
         connection.execute(
             update(PEOPLE)
@@ -209,7 +210,7 @@ def invite(of: Small, name: str, step: Step | None = Step.DONE) -> bool:
 
 def names_held(of: Small) -> set[str]:
     people = {row: name for name, row in of.rows().items()}
-    return {people[row] for row in of.ledger.held(of.begun.campaign)}
+    return {people[row] for row in of.ledger.read(holding.held_in, of.begun.campaign)}
 
 
 @pytest.mark.parametrize(
@@ -239,7 +240,7 @@ def test_nobody_is_added_who_is_held(small: Small) -> None:
     """The request goes without them; alone, it does not go at all."""
     small.add_everybody()
     invite(small, "ada")
-    begun = small.ledger.begin("b", definition("ada", "cy", key="b"), intent())
+    begun = runs.begin(small.ledger, "b", definition("ada", "cy", key="b"), intent())
     beside = Small(small.ledger, begun)
     ada, cy = beside.rows()["ada"], beside.rows()["cy"]
     assert beside.claim(Operation.ADD, ada) is None
@@ -268,20 +269,24 @@ def test_a_cooldown_is_kept_at_the_claim(small: Small) -> None:
     row = beside.rows()["ada"]
     early = replace(beside.wish(Operation.INVITE, row), at=NOON + timedelta(seconds=59))
     late = replace(early, at=NOON + timedelta(seconds=60))
-    assert small.ledger.commit([], [early]) == [None]
-    assert small.ledger.commit([], [late]) != [None]
+    assert small.ledger.write_beside(runs.commit, [], [early], small.ledger.gone) == [None]
+    assert small.ledger.write_beside(runs.commit, [], [late], small.ledger.gone) != [None]
 
 
 def test_a_block_counts_from_the_moment_it_is_typed(small: Small) -> None:
     """Also for what a run has already planned; lifted, the same command goes on."""
     small.add_everybody()
     address = {"ada@example.com": "Ada@Example.com"}
-    assert small.ledger.block(address, "rita", "asked") == {"ada@example.com"}
-    assert small.ledger.block(address, "rita", "again") == set()
+    assert small.ledger.write(do_not_contact.block, address, By("rita", "asked")) == {
+        "ada@example.com"
+    }
+    assert small.ledger.write(do_not_contact.block, address, By("rita", "again")) == set()
     assert not invite(small, "ada", None)
     assert invite(small, "bo")
-    assert small.ledger.lift(address.keys(), "rita", "asked back") == {"ada@example.com"}
-    assert small.ledger.lift(address.keys(), "rita", "twice") == set()
+    assert small.ledger.write(do_not_contact.lift, address.keys(), By("rita", "asked back")) == {
+        "ada@example.com"
+    }
+    assert small.ledger.write(do_not_contact.lift, address.keys(), By("rita", "twice")) == set()
     assert invite(small, "ada")
 
 
@@ -289,14 +294,16 @@ def test_a_file_of_the_list_is_followed_and_touches_only_its_own(small: Small) -
     """Who is taken out of the file is free again, unless a person typed them as well."""
     small.add_everybody()
     both = {f"{name}@example.com": f"{name}@example.com" for name in ("ada", "bo")}
-    small.ledger.block({"bo@example.com": "bo@example.com"}, "rita", "asked")
-    small.ledger.follow(ListFile("/stop.txt", both))
+    small.ledger.write(
+        do_not_contact.block, {"bo@example.com": "bo@example.com"}, By("rita", "asked")
+    )
+    do_not_contact.follow(small.ledger, ListFile("/stop.txt", both))
     assert names_held(small) == {"ada", "bo"}
-    small.ledger.follow(ListFile("/stop.txt", {}))
+    do_not_contact.follow(small.ledger, ListFile("/stop.txt", {}))
     assert names_held(small) == {"bo"}
-    small.ledger.follow(ListFile("/stop.txt", both))
+    do_not_contact.follow(small.ledger, ListFile("/stop.txt", both))
     assert names_held(small) == {"ada", "bo"}
-    assert len(small.ledger.do_not_contact()) == 3
+    assert len(small.ledger.read(do_not_contact.standing)) == 3
 
 
 def test_a_resent_invitation_still_counts_for_the_others(small: Small) -> None:
@@ -304,7 +311,7 @@ def test_a_resent_invitation_still_counts_for_the_others(small: Small) -> None:
     small.add_everybody()
     invite(small, "ada")
     row = small.rows()["ada"]
-    small.ledger.resend(small.begun.campaign, [row], "rita", "went to spam")
+    small.ledger.write(resending.resend, small.begun.campaign, [row], By("rita", "went to spam"))
     assert not invite(other(small, "ada"), "ada")
     assert invite(small, "ada")
 
@@ -316,13 +323,13 @@ def test_an_invitation_given_up_in_doubt_still_counts(
     small.add_everybody()
     for name in ("ada", "bo"):
         invite(small, name, Step.UNSURE)
-    small.ledger.end(small.begun.run, Ending.NEEDS_ATTENTION, None)
+    runs.end(small.ledger, small.begun.run, Ending.NEEDS_ATTENTION, None)
     words = {small.rows()["ada"]: Word.WITHDRAW, small.rows()["bo"]: Word.AGAIN}
-    doubts = small.ledger.doubts(small.begun.campaign).steps
+    doubts = small.ledger.read(settling.find, small.begun.campaign).steps
     verdicts = [Decided(one.attempt, one.row, words[one.row or 0]) for one in doubts]
     later = datetime.now(UTC) + timedelta(days=30)
-    monkeypatch.setattr("data.ledger.now", lambda: later)
-    small.ledger.settle(small.begun.campaign, verdicts, "rita", "x", soon=False)
+    monkeypatch.setattr("data.clock.now", lambda: later)
+    small.ledger.write(settling.settle, small.begun.campaign, verdicts, By("rita", "x"), soon=False)
     assert names_held(other(small, "ada", "bo")) == {"ada"}
 
 
@@ -333,11 +340,17 @@ def test_let_through_by_name_and_held_anew(small: Small) -> None:
     beside = other(small, "ada", "cy")
     rows = beside.rows()
     with pytest.raises(NotDecided):
-        small.ledger.allow(beside.begun.campaign, [rows["ada"], rows["cy"]], "rita", "x")
+        small.ledger.write(
+            allowing.allow, beside.begun.campaign, [rows["ada"], rows["cy"]], By("rita", "x")
+        )
     assert not invite(beside, "ada")
-    small.ledger.allow(beside.begun.campaign, [rows["ada"]], "rita", "a second round")
+    small.ledger.write(
+        allowing.allow, beside.begun.campaign, [rows["ada"]], By("rita", "a second round")
+    )
     third = other(small, "ada", key="c")
-    small.ledger.allow(third.begun.campaign, [third.rows()["ada"]], "rita", "a third round")
+    small.ledger.write(
+        allowing.allow, third.begun.campaign, [third.rows()["ada"]], By("rita", "a third round")
+    )
     assert invite(beside, "ada")
     assert not invite(third, "ada")  # the second round came after the look
 
@@ -348,19 +361,25 @@ def test_people_whom_the_ledger_does_not_know_yet_are_judged_by_their_address(
     """A definition is planned before it is taken over; an allowance of its own counts."""
     small.add_everybody()
     invite(small, "ada")
-    small.ledger.block({"cy@example.com": "cy@example.com"}, "rita", "asked")
+    small.ledger.write(
+        do_not_contact.block, {"cy@example.com": "cy@example.com"}, By("rita", "asked")
+    )
     keys = [f"{name}@example.com" for name in ("ada", "bo", "cy", *map(str, range(1200)))]
     terms = Terms(Assessment("https://api.example.com", 42))
-    found = small.ledger.held_people(None, terms, keys)
+    found = small.ledger.read(holding.held_people, None, terms, keys)
     assert {key: one.cause for key, one in found.items()} == {
         "ada@example.com": Cause.PROBLEM,
         "cy@example.com": Cause.LISTED,
     }
-    assert set(small.ledger.held_people(small.begun.campaign, terms, keys)) == {"cy@example.com"}
+    assert set(small.ledger.read(holding.held_people, small.begun.campaign, terms, keys)) == {
+        "cy@example.com"
+    }
     beside = other(small, "ada")
     row = beside.rows()["ada"]
-    small.ledger.allow(beside.begun.campaign, [row], "rita", "x")
-    assert set(small.ledger.held_people(beside.begun.campaign, terms, keys)) == {"cy@example.com"}
+    small.ledger.write(allowing.allow, beside.begun.campaign, [row], By("rita", "x"))
+    assert set(small.ledger.read(holding.held_people, beside.begun.campaign, terms, keys)) == {
+        "cy@example.com"
+    }
 
 
 def test_who_is_not_waiting_is_not_held(small: Small) -> None:
@@ -368,7 +387,7 @@ def test_who_is_not_waiting_is_not_held(small: Small) -> None:
     small.add_everybody()
     invite(small, "ada")
     for name in ("ada", "bo"):
-        small.ledger.block({f"{name}@example.com": name}, "rita", "asked")
+        small.ledger.write(do_not_contact.block, {f"{name}@example.com": name}, By("rita", "asked"))
     assert names_held(small) == {"bo"}
-    small.ledger.take_over(definition("ada"), intent("two"))
+    small.ledger.write_beside(runs.take_over, definition("ada"), intent("two"))
     assert names_held(small) == set()

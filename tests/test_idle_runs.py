@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from data import forgetting, idle_runs, queries, runs
+from data.clock import now
 from data.idle_runs import SENT_NOTHING
-from data.ledger import now
 from data.states import Ending
 from tests.small_ledger import Small
 
@@ -22,17 +23,17 @@ def small(tmp_path: Path):
 
 
 def note(small: Small, ending: Ending, reason: str | None = None, began=None) -> None:
-    small.ledger.note_idle_run("a", began or now(), ending, reason)
+    small.ledger.write(idle_runs.note, "a", began or now(), ending, reason)
 
 
 def last(small: Small) -> tuple[str | None, str | None, bool]:
-    run = small.ledger.last_run(small.begun.campaign)
+    run = small.ledger.read(queries.last_run, small.begun.campaign)
     return run.ending, run.reason, run.process_start == SENT_NOTHING
 
 
 def test_the_last_run_is_told_also_where_it_sent_nothing(small: Small) -> None:
     """One that was stopped, then one that had nothing to do: the second one is told."""
-    small.ledger.end(small.begun.run, Ending.STOPPED, "the service is out of reach")
+    runs.end(small.ledger, small.begun.run, Ending.STOPPED, "the service is out of reach")
     note(small, Ending.COMPLETED)
     assert last(small) == (Ending.COMPLETED, None, True)
     note(small, Ending.STOPPED, "the receipt is another one's")
@@ -41,13 +42,13 @@ def test_the_last_run_is_told_also_where_it_sent_nothing(small: Small) -> None:
 
 def test_a_schedule_that_finds_nothing_to_do_fills_no_ledger(small: Small) -> None:
     """Alike ones after each other are one row, with the time of the last of them."""
-    small.ledger.end(small.begun.run, Ending.COMPLETED, None)
+    runs.end(small.ledger, small.begun.run, Ending.COMPLETED, None)
     for _ in range(3):
         note(small, Ending.COMPLETED)
-    first = small.ledger.last_run(small.begun.campaign)
+    first = small.ledger.read(queries.last_run, small.begun.campaign)
     began = now()
     note(small, Ending.COMPLETED, began=began)
-    again = small.ledger.last_run(small.begun.campaign)
+    again = small.ledger.read(queries.last_run, small.begun.campaign)
     assert (again.id, again.started_at) == (first.id, began)
     assert first.id == small.begun.run + 1
 
@@ -58,7 +59,7 @@ def test_a_run_that_sent_is_told_by_itself(small: Small) -> None:
     note(small, Ending.COMPLETED)
     assert last(small) == (None, None, False)
     began = now() - BEFORE
-    small.ledger.end(small.begun.run, Ending.COMPLETED, None)
+    runs.end(small.ledger, small.begun.run, Ending.COMPLETED, None)
     note(small, Ending.STOPPED, "another run was at work", began=began)
     assert last(small) == (Ending.COMPLETED, None, False)
 
@@ -68,30 +69,30 @@ def test_of_runs_beside_each_other_the_one_at_work_and_then_the_one_that_ended_l
 ) -> None:
     """However they began: one that was stopped early does not hide what came after it."""
     first, campaign = small.begun.run, small.begun.campaign
-    second = small.ledger.begin("a", None, None).run
-    small.ledger.end(second, Ending.STOPPED, "somebody pressed Ctrl-C")
+    second = runs.begin(small.ledger, "a", None, None).run
+    runs.end(small.ledger, second, Ending.STOPPED, "somebody pressed Ctrl-C")
     assert last(small) == (None, None, False)
-    assert small.ledger.at_work(campaign)
-    small.ledger.end(first, Ending.COMPLETED, None)
+    assert small.ledger.read(runs.at_work, campaign)
+    runs.end(small.ledger, first, Ending.COMPLETED, None)
     assert last(small) == (Ending.COMPLETED, None, False)
-    assert not small.ledger.at_work(campaign)
+    assert not small.ledger.read(runs.at_work, campaign)
 
 
 def test_of_an_unknown_campaign_nothing_is_kept(small: Small) -> None:
     """A run that ended before the ledger had its campaign leaves no trace of it."""
-    small.ledger.note_idle_run("b", now(), Ending.STOPPED, "no network")
-    assert small.ledger.campaign("b") is None
+    small.ledger.write(idle_runs.note, "b", now(), Ending.STOPPED, "no network")
+    assert small.ledger.read(queries.find_campaign, "b") is None
 
 
 def test_nobody_is_kept_longer_for_a_run_that_sent_nothing(small: Small) -> None:
     """Else a schedule would keep people for ever (CAMPAIGN_KEEP)."""
-    small.ledger.end(small.begun.run, Ending.COMPLETED, None)
+    runs.end(small.ledger, small.begun.run, Ending.COMPLETED, None)
     [person] = small.rows().values()
     with small.ledger._writing() as connection:
         connection.exec_driver_sql(
             f"UPDATE candidate SET add_state = 'done', invite_state = 'done' WHERE id = {person}"
         )
     moment = now()
-    assert small.ledger.still_since(moment) == [(small.begun.campaign, "a")]
+    assert small.ledger.read(forgetting.still_since, moment) == [(small.begun.campaign, "a")]
     note(small, Ending.COMPLETED)
-    assert small.ledger.still_since(moment) == [(small.begun.campaign, "a")]
+    assert small.ledger.read(forgetting.still_since, moment) == [(small.begun.campaign, "a")]

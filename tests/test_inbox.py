@@ -22,9 +22,10 @@ from prefect.states import Cancelled, Completed
 from config.errors import CampaignError
 from config.folder import campaigns_of
 from config.sources import sources_of
+from data import approvals, pauses
 from data.approvals import Answer, Standing
 from data.inbox import BAD_CONTENT, Passed
-from data.states import Ending
+from data.states import By, Ending
 from flows import inbox, side_by_side
 from flows.campaign import state_of
 from flows.idle_looks import DROPPED, UntilBusy, forget_earlier
@@ -397,10 +398,10 @@ def test_a_paused_campaign_waits_for_the_person(
     monkeypatch.setattr(due_files, "TRY_AGAIN", timedelta(0))
     box.put("spring", "ada")
     with box.office.ledger() as ledger:
-        ledger.pause("spring", "Mia", "wait")
+        ledger.write(pauses.pause, "spring", By("Mia", "wait"))
         assert box.look()[0] == "Stopped"
         assert box.look() == ("Completed", "Nothing new")
-        ledger.resume("spring", "Mia", "go")
+        ledger.write(pauses.resume, "spring", By("Mia", "go"))
     assert box.look()[0] == "Completed"
     assert box.office.emails() == {"ada@example.com": 1}
 
@@ -411,9 +412,9 @@ def test_an_approved_plan_is_carried_out_by_the_next_look(box: Inbox) -> None:
     assert box.look()[0] == "NeedsAttention"
     assert box.look() == ("Completed", "Nothing new")
     with box.office.ledger() as ledger:
-        asked, _ = ledger.asked("spring")
+        asked, _ = ledger.read(approvals.look, "spring")
         assert asked is not None
-        ledger.answer(asked, Answer.APPROVED, "Mia", "")
+        ledger.write(approvals.answer, asked, Answer.APPROVED, By("Mia", ""))
     assert box.look() == ("Completed", "1 campaign: 1 completed")
     assert box.office.emails() == {"ada@example.com": 1}
 

@@ -16,6 +16,7 @@ import pytest
 
 from config.errors import BadInput
 from config.settings import LocalSettings, ServiceSettings
+from data import queries
 from data.ledger import Ledger
 from data.same_campaign import AnotherCampaign
 from data.states import Ending
@@ -82,7 +83,7 @@ class Hiring:
     def seen(self, read: Callable[[Ledger, Any], Any]) -> Any:
         """Read something of the campaign from the ledger."""
         with Ledger.open(self.database) as ledger:
-            return read(ledger, ledger.campaign(KEY))
+            return read(ledger, ledger.read(queries.find_campaign, KEY))
 
 
 @pytest.fixture

@@ -15,8 +15,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from config.reading import read_campaigns
+from data import intake, pauses, queries, records
 from data.ledger import Ledger
-from data.states import Ending
+from data.states import By, Ending
 from flows.cli.closing import next_steps
 from flows.cli.forecast import Forecast, forecast
 from flows.cli.stop import Cause
@@ -29,6 +30,7 @@ from tasks.gate import Gate
 from tasks.held import held_by
 from tasks.pilot import NothingToConfirm, confirm
 from tests.campaigns import Office, people, settings_of
+from tests.journal import attempts
 
 MONDAY = datetime(2025, 12, 1, 8, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -64,7 +66,7 @@ class Judged:
 
     def confirm(self) -> None:
         with self.office.ledger() as ledger:
-            campaign = ledger.campaign(KEY)
+            campaign = ledger.read(queries.find_campaign, KEY)
             assert campaign is not None
             confirm(ledger, campaign, "grace", "looks right")
 
@@ -150,7 +152,7 @@ def test_a_wave_with_too_many_refusals_holds_the_campaign(judged: Judged) -> Non
     assert judged.invited() == held
     judged.clock.at = datetime.now(UTC) + HOUR  # a person's word is written at the real time
     with judged.office.ledger() as ledger:
-        ledger.resume(KEY, "grace", "a known address")
+        ledger.write(pauses.resume, KEY, By("grace", "a known address"))
     assert judged.run(path).ending is Ending.NEEDS_ATTENTION
     assert len(set(judged.invited())) == len(judged.invited()) == 9
 
@@ -187,7 +189,7 @@ def test_a_shrunken_sheet_stops_the_run_and_asks(judged: Judged) -> None:
         assert len(judged.invited()) == 10
     assert judged.run(path, accept_removed="rita").ending is Ending.COMPLETED
     with judged.office.ledger() as ledger:
-        [said] = ledger.records(1).decisions
+        [said] = ledger.read(records.read, 1).decisions
     assert (said.verdict, said.who) == ("removed-accepted", "rita")
     assert "8 of 10 people are gone" in said.why
     assert judged.invited()[10:] == ["new"]
@@ -218,16 +220,16 @@ def test_the_rate_is_kept_from_one_run_to_the_next(
         judged.clock.at += waited[-1]
 
     monkeypatch.setattr(Gate, "wait", wait)
-    monkeypatch.setattr("data.ledger.now", judged.clock)
+    monkeypatch.setattr("data.clock.now", judged.clock)
     for names in (["ada"], ["ada", "bo"], ["ada", "bo", "cy"]):
         judged.run(judged.write(people(*names), "{per_hour: 5}"))
         judged.clock.at += HOUR / 60
     assert judged.invited() == ["ada", "bo", "cy"]
     assert waited == [HOUR / 60 * 11] * 2
     with judged.office.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        sent = [one for one in ledger.attempts(campaign.id) if one.operation == "invite"]
+        sent = [one for one in ledger.read(attempts, campaign.id) if one.operation == "invite"]
     assert {two.claimed_at - one.claimed_at for one, two in pairwise(sent)} == {HOUR / 5}
 
 
@@ -330,11 +332,11 @@ def _plan(judged: Judged, path: Path) -> Forecast:
     """What `campaign plan` would tell at the clock's moment."""
     [definition] = read_campaigns(path).definitions
     with judged.office.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         return forecast(
             definition,
             campaign,
-            ledger.known(campaign.id) if campaign else {},
+            ledger.read(intake.known, campaign.id) if campaign else {},
             per_request=judged.office.local.candidates_per_request,
             run_lives=False,
             held=held_by(definition, campaign, ledger, settings_of(judged.office.service).base_url),

@@ -10,11 +10,11 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine.default import DefaultDialect
 from sqlmodel import SQLModel
 
-from data import recovery
+from data import do_not_contact, pauses, queries, receipt_doubts, recovery, runs, withdrawing
 from data.closed import LedgerClosed
 from data.ledger import Ledger
 from data.ledger_copy import NotCopied, copy_ledger
-from data.states import Ending, Operation, Step
+from data.states import By, Ending, Operation, Step
 from data.unusable import LedgerUnusable
 from flows.cli.main import main
 from sandbox.server import Sandbox
@@ -40,18 +40,24 @@ def way(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
 def a_ledger_at(url: str) -> Small:
     """A ledger with something in every table that a run fills, and a number that is used up."""
     ledger = Ledger.open(url)
-    small = Small(ledger, ledger.begin("a", definition("ada", "bo", "cy"), intent()))
+    small = Small(ledger, runs.begin(ledger, "a", definition("ada", "bo", "cy"), intent()))
     small.add_everybody()
     ada, bo, _ = small.rows().values()
     for row, step in ((ada, Step.DONE), (bo, Step.UNSURE)):
         claimed = small.claim(Operation.INVITE, row)
         assert claimed is not None
         small.land(Operation.INVITE, claimed, step, why="ä, 'quoted'")
-    ledger.correct(small.begun.campaign, small.rows()["cy"], ("di@example.com",) * 2, "rita", "x")
-    ledger.block({"eve@example.com": "Eve@example.com"}, "rita", "asked")
-    ledger.pause("a", "rita", "a look")
-    ledger.doubt_receipt("a", "a.receipt", "another ledger")
-    ledger.end(small.begun.run, Ending.NEEDS_ATTENTION, None)
+    ledger.write(
+        withdrawing.correct,
+        small.begun.campaign,
+        small.rows()["cy"],
+        ("di@example.com",) * 2,
+        By("rita", "x"),
+    )
+    ledger.write(do_not_contact.block, {"eve@example.com": "Eve@example.com"}, By("rita", "asked"))
+    ledger.write(pauses.pause, "a", By("rita", "a look"))
+    ledger.write(receipt_doubts.note, "a", "a.receipt", "another ledger")
+    runs.end(ledger, small.begun.run, Ending.NEEDS_ATTENTION, None)
     return small
 
 
@@ -71,7 +77,7 @@ def is_open(url: str) -> bool:
     """Whether anything could be sent from the ledger at an address."""
     try:
         with Ledger.open(url, create=False) as ledger:
-            ledger.heartbeat(0)  # nobody's
+            runs.heartbeat(ledger, 0)  # nobody's
     except LedgerUnusable:
         return False
     return True
@@ -89,7 +95,11 @@ def test_everything_goes_along_and_the_old_one_is_closed(way: tuple[str, str]) -
     """Every row with its number, the identity, and what was used up; the old one only shows."""
     old, new = way
     with a_ledger_at(old).ledger as ledger:
-        uuid, before, last = ledger.uuid(), content(old), ledger.reach("a").attempt
+        uuid, before, last = (
+            ledger.uuid(),
+            content(old),
+            ledger.read(receipt_doubts.reach, "a").attempt,
+        )
     copied = copy_ledger(old, new)
     assert copied.rows["candidate"] == 4
     assert sum(copied.rows.values()) == sum(map(len, before.values()))
@@ -97,15 +107,15 @@ def test_everything_goes_along_and_the_old_one_is_closed(way: tuple[str, str]) -
     assert (is_open(old), is_open(new)) == (False, True)
     with Ledger.open(new) as ledger:
         assert ledger.uuid() == uuid
-        begun = ledger.begin("a", definition("ada", "bo", "cy", "fay"), intent("two"))
+        begun = runs.begin(ledger, "a", definition("ada", "bo", "cy", "fay"), intent("two"))
         small = Small(ledger, begun)
         claimed = small.claim(Operation.ADD, *small.rows().values())
         assert claimed is not None
         assert claimed.attempt == last + 1
         small.land(Operation.ADD, claimed, Step.DONE, ids={small.rows()["fay"]: FIRST_ID + 9})
-        ledger.end(begun.run, Ending.COMPLETED, None)
+        runs.end(ledger, begun.run, Ending.COMPLETED, None)
     with Ledger.open(old) as ledger, pytest.raises(LedgerClosed, match="campaigns go on there"):
-        ledger.begin("a", definition("ada"), intent("three"))
+        runs.begin(ledger, "a", definition("ada"), intent("three"))
 
 
 def test_a_number_that_was_used_up_is_not_given_again(way: tuple[str, str]) -> None:
@@ -117,19 +127,19 @@ def test_a_number_that_was_used_up_is_not_given_again(way: tuple[str, str]) -> N
         connection.exec_driver_sql(f"DELETE FROM attempt WHERE id = {highest}")
     copy_ledger(old, new)
     with Ledger.open(new) as ledger:
-        small = Small(ledger, ledger.begin("a", None, None))
+        small = Small(ledger, runs.begin(ledger, "a", None, None))
         assert small.claim(Operation.CREATE).attempt == highest + 1  # type: ignore[union-attr]
-        ledger.end(small.begun.run, Ending.STOPPED, None)
+        runs.end(ledger, small.begun.run, Ending.STOPPED, None)
 
 
 def test_nothing_is_moved_while_a_run_is_at_work(way: tuple[str, str]) -> None:
     """A run that lives would go on sending from the old one."""
     old, new = way
     with a_ledger_at(old).ledger as ledger:
-        begun = ledger.begin("a", None, None)
+        begun = runs.begin(ledger, "a", None, None)
         with pytest.raises(NotCopied, match="a run of a is at work"):
             copy_ledger(old, new)
-        ledger.end(begun.run, Ending.STOPPED, None)
+        runs.end(ledger, begun.run, Ending.STOPPED, None)
     assert is_open(old)
     copy_ledger(old, new)
     assert is_open(new)
@@ -139,12 +149,12 @@ def test_what_a_dead_run_was_sending_goes_along_as_doubt(way: tuple[str, str]) -
     """Its process is gone: nobody will ever tell."""
     old, new = way
     with Ledger.open(old) as ledger:
-        small = Small(ledger, ledger.begin("a", definition("ada"), intent()))
+        small = Small(ledger, runs.begin(ledger, "a", definition("ada"), intent()))
         small.claim(Operation.CREATE)
         recovery.OWN_RUNS.discard(small.begun.run)
     copy_ledger(old, new)
     with Ledger.open(new) as ledger:
-        assert ledger.campaign("a").project_state == Step.UNSURE  # type: ignore[union-attr]
+        assert ledger.read(queries.find_campaign, "a").project_state == Step.UNSURE  # type: ignore[union-attr]
 
 
 def test_a_database_that_holds_a_ledger_is_left_alone(way: tuple[str, str]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from sandbox.faults import Fault
 from tasks import logs
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.journal import attempts
 
 
 @pytest.fixture
@@ -48,7 +49,7 @@ def test_each_request_is_a_line(desk: DoubtfulCampaign, capsys: pytest.CaptureFi
     ]
     assert {(line["campaign"], line["run"]) for line in lines} == {(KEY, 1)}
     with desk.ledger() as ledger:
-        journal = [one.id for one in ledger.attempts(1)]
+        journal = [one.id for one in ledger.read(attempts, 1)]
     assert [line["attempt"] for line in lines] == [None, *journal, None]
     assert all(line["time"].endswith("+00:00") and line["level"] == "info" for line in lines)
     assert not any(word in text for word in ("example.com", "Lovelace", "sandbox-secret"))

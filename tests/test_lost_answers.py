@@ -15,6 +15,7 @@ import pytest
 from promise import check_promise, check_rest, check_times
 from small_campaigns import KEY, Place, Scenario, new_ledger
 
+from data import queries, settling
 from data.ledger import Ledger
 from data.states import AttemptState, Ending, Step
 from sandbox.faults import Fault
@@ -23,6 +24,7 @@ from sandbox.server import Sandbox
 from tasks.sending import Sender
 from tasks.service import verdict
 from tests.databases import on_both
+from tests.journal import attempts
 
 CREATE, ATTACH, ADD, INVITE = "create_project", "attach_problem", "add_candidates", "invite"
 OPERATIONS = (CREATE, ATTACH, ADD, INVITE)
@@ -193,10 +195,10 @@ def campaign_with(*faults: Fault, **more: Any) -> Scenario:
 
 
 def journal(ledger: Ledger, operation: str) -> list[AttemptState]:
-    campaign = ledger.campaign(KEY)
+    campaign = ledger.read(queries.find_campaign, KEY)
     assert campaign is not None
-    attempts = ledger.attempts(campaign.id)
-    return [AttemptState(each.state) for each in attempts if each.operation == operation]
+    requests = ledger.read(attempts, campaign.id)
+    return [AttemptState(each.state) for each in requests if each.operation == operation]
 
 
 def check(place: Place, ledger: Ledger, service: Sandbox) -> None:
@@ -269,8 +271,8 @@ def test_a_no_to_these_credentials_names_the_next_step(
         *_, end = [place.conduct(service, ledger) for _ in range(runs)]
         assert end.counts["unsure"] == 1
         assert "campaign doctor" in (end.reason or "")
-        [campaign] = ledger.campaigns()
-        [doubt] = ledger.doubts(campaign.id).steps
+        [campaign] = ledger.read(queries.every_campaign)
+        [doubt] = ledger.read(settling.find, campaign.id).steps
         assert "doctor" not in (doubt.evidence or "")
 
 
@@ -348,7 +350,9 @@ def test_bad_rows_are_found_by_halving_and_everyone_else_is_added(
             assert (end.ending, end.counts["refused"], end.counts["invited"]) == (LOOK, 2, 7)
             check(place, ledger, service)
         assert place.hold_in_the_end(ledger, service.record) == 0
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        refused = {p.email1 for p in ledger.candidates(campaign.id) if p.add_state == Step.REFUSED}
+        refused = {
+            p.email1 for p in queries.candidates(ledger, campaign.id) if p.add_state == Step.REFUSED
+        }
     assert refused == set(scenario.refused)

@@ -8,7 +8,7 @@ from threading import Timer
 import pytest
 from small_campaigns import KEY, Place, Scenario
 
-from data import server_transactions
+from data import queries, runs, server_transactions
 from data.ledger import Ledger
 from data.states import AttemptState, Ending, Operation, Step
 from data.unusable import LedgerUnusable
@@ -27,7 +27,7 @@ def way(postgres: Postgres, tmp_path: Path) -> Iterator[tuple[CuttingProxy, str]
 
 
 def small_at(ledger: Ledger) -> Small:
-    small = Small(ledger, ledger.begin("a", definition("ada"), intent()))
+    small = Small(ledger, runs.begin(ledger, "a", definition("ada"), intent()))
     small.add_everybody()
     return small
 
@@ -52,11 +52,16 @@ def test_a_commit_is_made_once_wherever_its_connection_is_cut(
             assert claimed is not None
             assert [one.id for one in small.attempts()][before:] == [claimed.attempt]
             proxy.arm(lambda number, _, at=cut_at: number == at, side)
-            ledger.commit([outcome(Operation.INVITE, claimed, Step.WAITING, status=421)], [])
+            ledger.write_beside(
+                runs.commit,
+                [outcome(Operation.INVITE, claimed, Step.WAITING, status=421)],
+                [],
+                ledger.gone,
+            )
             assert small.attempts()[-1].state == AttemptState.NOT_SENT
             assert small.end_of("ada") == (Step.DONE, Step.WAITING)
         assert proxy.cuts >= STATEMENTS
-        ledger.end(small.begun.run, Ending.STOPPED, None)
+        runs.end(ledger, small.begun.run, Ending.STOPPED, None)
 
 
 OFTEN = 0.03  # of the questions are cut
@@ -78,7 +83,7 @@ def test_the_server_is_asked_what_became_of_a_commit(
         assert asked.count("INSERT INTO attempt") == (1 if side is Cut.AFTER else 2)
         assert "pg_xact_status" in asked
         assert [one.id for one in small.attempts()][1:] == [claimed.attempt]
-        ledger.end(small.begun.run, Ending.STOPPED, None)
+        runs.end(ledger, small.begun.run, Ending.STOPPED, None)
 
 
 def test_a_commit_that_nobody_can_ask_about_is_no_claim(
@@ -98,10 +103,10 @@ def test_a_commit_that_nobody_can_ask_about_is_no_claim(
         with pytest.raises(LedgerUnusable, match="what became of it"):
             small.claim(Operation.INVITE, *small.rows().values())
         with pytest.raises(LedgerUnusable, match="has not answered"):
-            ledger.campaign("a")
+            ledger.read(queries.find_campaign, "a")
         proxy.closed = False
         assert small.end_of("ada")[1] == Step.SENDING
-        assert ledger.end(small.begun.run, Ending.STOPPED, None) == 1
+        assert runs.end(ledger, small.begun.run, Ending.STOPPED, None) == 1
         assert small.end_of("ada")[1] == Step.UNSURE
 
 
@@ -125,7 +130,7 @@ def test_a_campaign_whose_connections_are_cut_again_and_again_invites_everybody_
         proxy.arm(lambda number, _: False, side)
         assert place.hold_in_the_end(ledger, service.record) == 0
         place.check_everyone_once(service.record)
-        assert ledger.campaign(KEY) is not None
+        assert ledger.read(queries.find_campaign, KEY) is not None
 
 
 def out_of_reach(proxy: CuttingProxy) -> None:

@@ -11,6 +11,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
+from data import queries, runs
 from data.health import complaints
 from data.ledger import Ledger
 from data.opening import KNOWN, NEWEST, LedgerUnusable, NoLedger, migrate
@@ -141,10 +142,10 @@ def test_opening_again_changes_nothing(tmp_path: Path) -> None:
     """The same ledger has the same identity, and what is in it stays."""
     with opened(tmp_path / "a.db") as ledger:
         first = ledger.uuid()
-        ledger.begin("a", definition("ada"), intent())
+        runs.begin(ledger, "a", definition("ada"), intent())
     with opened(tmp_path / "a.db") as ledger:
         assert ledger.uuid() == first
-        assert [one.key for one in ledger.campaigns()] == ["a"]
+        assert [one.key for one in ledger.read(queries.every_campaign)] == ["a"]
 
 
 def test_a_ledger_is_for_its_owner_alone(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import BadInput, BadSettings
+from data import queries
 from data.own_files import CannotWrite
 from data.states import Ending
 from sandbox.faults import Fault
@@ -16,6 +17,7 @@ from sandbox.problems import problem
 from sandbox.server import Sandbox
 from tasks.asked import AnotherService
 from tests.campaigns import Office, people, settings_of
+from tests.journal import attempts
 
 
 @pytest.fixture
@@ -212,7 +214,7 @@ def test_a_title_must_match_exactly_one(tmp_path: Path, wanted: str, exists: boo
             office.run(path)
         assert office.changing() == []
         with office.ledger() as ledger:
-            assert ledger.campaigns() == []
+            assert ledger.read(queries.every_campaign) == []
 
 
 def test_another_service_is_another_campaign(office: Office, tmp_path: Path) -> None:
@@ -261,8 +263,8 @@ def test_a_refused_token_is_renewed_once_for_all_in_flight(office: Office) -> No
     assert set(office.emails().values()) == {1}
     assert len(office.service.record.of("token")) == 2
     with office.ledger() as ledger:
-        attempts = ledger.attempts(1)
-        states = [row.state for row in attempts if row.operation == "invite"]
+        requests = ledger.read(attempts, 1)
+        states = [row.state for row in requests if row.operation == "invite"]
         assert sorted(states) == ["done"] * 6 + ["not_sent"] * 6
 
 

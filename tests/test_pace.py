@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from data import ledger as ledger_module
+from data import clock, pace
 from data.ledger import Ledger
 from data.pace import first_free
 from data.states import Ending
@@ -54,10 +54,13 @@ def test_the_first_turn_that_nobody_has(turn_at: datetime | None, first: datetim
 
 def test_turns_are_given_out_once_and_evenly(ledger: Ledger) -> None:
     """Of two that ask at the same moment, the second one's turns are behind the first one's."""
-    waits = [ledger.take_turns("service", SECOND * 2, number).total_seconds() for number in (3, 1)]
+    waits = [
+        ledger.write_beside(pace.take_turns, "service", SECOND * 2, number).total_seconds()
+        for number in (3, 1)
+    ]
     assert waits[0] == 0
     assert 5 < waits[1] <= 6
-    assert ledger.take_turns("another", SECOND, 1) == timedelta(0)
+    assert ledger.write_beside(pace.take_turns, "another", SECOND, 1) == timedelta(0)
 
 
 def test_a_turn_that_was_not_used_is_not_lost(ledger: Ledger) -> None:
@@ -75,15 +78,15 @@ def test_a_turn_that_was_not_used_is_not_lost(ledger: Ledger) -> None:
 
 def test_a_pause_holds_until_it_is_over(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
     """A shorter one takes nothing from it; a clock put back by a day makes no day of it."""
-    assert ledger.service_pause("service") <= timedelta(0)
-    ledger.pause_service("service", 60 * SECOND)
-    ledger.pause_service("service", SECOND)
-    assert 50 * SECOND < ledger.service_pause("service") <= 60 * SECOND
-    assert ledger.service_pause("another") <= timedelta(0)
+    assert ledger.read(pace.service_pause, "service") <= timedelta(0)
+    ledger.write_beside(pace.pause_service, "service", 60 * SECOND)
+    ledger.write_beside(pace.pause_service, "service", SECOND)
+    assert 50 * SECOND < ledger.read(pace.service_pause, "service") <= 60 * SECOND
+    assert ledger.read(pace.service_pause, "another") <= timedelta(0)
     if ledger.place.startswith("postgresql"):
         return  # the database's own clock counts there
-    monkeypatch.setattr(ledger_module, "now", lambda: datetime.now(UTC) - timedelta(days=1))
-    assert ledger.service_pause("service") <= timedelta(0)
+    monkeypatch.setattr(clock, "now", lambda: datetime.now(UTC) - timedelta(days=1))
+    assert ledger.read(pace.service_pause, "service") <= timedelta(0)
 
 
 @pytest.mark.parametrize("spelled", ["http://127.0.0.1", "http://localhost"])
@@ -117,8 +120,10 @@ def test_what_one_run_was_asked_for_holds_for_the_next(office: Office) -> None:
     office.service.faults.add(asked)
     assert office.run(office.write("first", people("ada"))).ending is Ending.COMPLETED
     with office.ledger() as ledger:
-        assert timedelta(0) < SECOND + ledger.service_pause(settings_of(office.service).base_url)
-        ledger.pause_service(settings_of(office.service).base_url, 3 * SECOND)
+        assert timedelta(0) < SECOND + ledger.read(
+            pace.service_pause, settings_of(office.service).base_url
+        )
+        ledger.write_beside(pace.pause_service, settings_of(office.service).base_url, 3 * SECOND)
     began = datetime.now(UTC)
     assert office.run(office.write("second", people("bo"), problem="43")).ending is Ending.COMPLETED
     assert office.service.record.invitations[-1].at.astimezone(UTC) - began > 2 * SECOND

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from data import pauses
 from data.ledger import Ledger
-from data.states import Ending
+from data.states import By, Ending
 from flows import inviting
 from flows.ending import Finish
 from flows.order import Desk, conduct
@@ -67,7 +68,7 @@ def test_a_pause_ends_a_run_amid_a_wave(office: Office, monkeypatch: pytest.Monk
 
     def hears(ledger: Ledger, sent: Sent) -> None:
         if sent.operation == "invite" and not before:
-            ledger.pause("held", "grace", "wrong date in the text")
+            ledger.write(pauses.pause, "held", By("grace", "wrong date in the text"))
             before.append(len(office.emails()))
 
     path = office.write("held", people(*NAMES))
@@ -85,7 +86,7 @@ def test_a_pause_ends_a_run_before_the_next_bulk_add(office: Office) -> None:
     """People are added a request at a time: after the one under way no other leaves."""
 
     def hears(ledger: Ledger, sent: Sent) -> None:
-        ledger.pause("held", "grace", "")
+        ledger.write(pauses.pause, "held", By("grace", ""))
 
     path = office.write("held", people(*NAMES))
     end = run_hearing(office, path, hears)
@@ -97,11 +98,11 @@ def test_while_paused_no_run_asks_the_service_anything(office: Office) -> None:
     """Not even a token; and once it is let go on, the same run does everything, once."""
     path = office.write("held", people("ada", "grace"))
     with office.ledger() as ledger:
-        ledger.pause("held", "grace", "")
+        ledger.write(pauses.pause, "held", By("grace", ""))
         end = office.run(path)
         assert (end.ending, office.service.api_requests()) == (Ending.STOPPED, 0)
         assert end.counts["waiting"] == 2
-        ledger.resume("held", "grace", "")
+        ledger.write(pauses.resume, "held", By("grace", ""))
     assert office.run(path).ending is Ending.COMPLETED
     assert office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
 
@@ -109,7 +110,7 @@ def test_while_paused_no_run_asks_the_service_anything(office: Office) -> None:
 def test_a_pause_holds_only_its_campaign(office: Office) -> None:
     """Another campaign of the same ledger is sent as ever."""
     with office.ledger() as ledger:
-        ledger.pause("held", "grace", "")
+        ledger.write(pauses.pause, "held", By("grace", ""))
     assert office.run(office.write("other", people("ada"))).ending is Ending.COMPLETED
 
 
@@ -118,7 +119,7 @@ def test_a_finished_campaign_may_be_paused(office: Office) -> None:
     path = office.write("held", people("ada"))
     office.run(path)
     with office.ledger() as ledger:
-        ledger.pause("held", "grace", "")
+        ledger.write(pauses.pause, "held", By("grace", ""))
     assert office.run(path).ending is Ending.COMPLETED
 
 
@@ -147,13 +148,13 @@ def test_a_stop_from_outside_ends_a_run_within_one_wave(office: Office) -> None:
 def test_the_first_pause_stands(office: Office) -> None:
     """A second one changes neither who nor why; one word to go on ends it."""
     with office.ledger() as ledger:
-        assert ledger.pause("held", "grace", "first").who == "grace"
-        assert ledger.pause("held", "ada", "second").why == "first"
-        ended = ledger.resume("held", "ada", "mended")
+        assert ledger.write(pauses.pause, "held", By("grace", "first")).who == "grace"
+        assert ledger.write(pauses.pause, "held", By("ada", "second")).why == "first"
+        ended = ledger.write(pauses.resume, "held", By("ada", "mended"))
         assert ended is not None
         assert (ended.who, ended.why) == ("grace", "first")
-        assert ledger.paused("held") is None
-        assert ledger.resume("held", "ada", "") is None
+        assert ledger.read(pauses.standing, "held") is None
+        assert ledger.write(pauses.resume, "held", By("ada", "")) is None
 
 
 def test_pause_and_resume_at_the_command_line(doubtful: DoubtfulCampaign) -> None:

@@ -10,11 +10,11 @@ from sqlalchemy import NullPool, create_engine, inspect, text
 
 from config.errors import BadSettings
 from config.settings import load_local, load_service
-from data import ledger as ledger_module
+from data import clock, forgetting, forgotten, intake, queries, runs
 from data.disclosure import about
 from data.ledger import Ledger
 from data.own_files import CannotWrite
-from data.states import Ending
+from data.states import By, Ending
 from data.tables import Candidate, table_of
 from data.traces import naming
 from flows.order import Asked, Desk, conduct
@@ -110,8 +110,10 @@ def test_no_free_page_keeps_what_was_erased(tmp_path: Path) -> None:
     """A database only marks its pages as free: they are written anew, and the log is cut."""
     file = tmp_path / "ledger.db"
     with Ledger.open(f"sqlite:///{file}") as ledger:
-        ledger.take_over(definition("ada", "bo", notes="Lovelace " * 2000), intent())
-        ledger.forget(["ada@example.com", "bo@example.com"], "rita", "asked")
+        ledger.write_beside(
+            runs.take_over, definition("ada", "bo", notes="Lovelace " * 2000), intent()
+        )
+        ledger.write(forgetting.forget, ["ada@example.com", "bo@example.com"], By("rita", "asked"))
         ledger.rewrite()
         assert holding(tmp_path, "Lovelace") == set()
 
@@ -119,10 +121,10 @@ def test_no_free_page_keeps_what_was_erased(tmp_path: Path) -> None:
 def test_whoever_is_forgotten_meanwhile_is_not_taken_in(tmp_path: Path) -> None:
     """Between the reading of a sheet and the begin of its run somebody may be forgotten."""
     with Ledger.open(f"sqlite:///{tmp_path / 'ledger.db'}") as ledger:
-        ledger.forget(["bo@example.com"], "rita", "asked")
-        changes = ledger.take_over(definition("ada", "bo"), intent())
+        ledger.write(forgetting.forget, ["bo@example.com"], By("rita", "asked"))
+        changes = ledger.write_beside(runs.take_over, definition("ada", "bo"), intent())
         assert [one.email1 for one in changes.new] == ["ada@example.com"]
-        assert set(ledger.known(1)) == {"ada@example.com"}
+        assert set(ledger.read(intake.known, 1)) == {"ada@example.com"}
 
 
 def test_whoever_was_forgotten_is_not_invited_again(desk: DoubtfulCampaign) -> None:
@@ -167,10 +169,12 @@ def test_whoever_was_forgotten_is_called_so_and_offered_to_nobody(desk: Doubtful
     [seen] = desk.type("plan", desk.file, "--json").object["campaigns"]
     assert (seen["forgotten"], seen["removed"], seen["removed_before"]) == (2, [], [])
     with desk.ledger() as ledger:
-        known = ledger.campaign(KEY)
+        known = ledger.read(queries.find_campaign, KEY)
         assert known is not None
         told = counts_of(ledger, known)
-        page = summary(known, told, ledger.candidates(known.id), [], reason=None, written=None)
+        page = summary(
+            known, told, queries.candidates(ledger, known.id), [], reason=None, written=None
+        )
     assert page.count("5003") == 1 and "| [" not in page
 
 
@@ -235,7 +239,7 @@ def test_an_address_that_nobody_has_is_looked_at_by_a_person(desk: DoubtfulCampa
     for_good = desk.type("forget", "adda@example.com", "--why", "asked", "--yes")
     assert (for_good.code, "was forgotten already" in for_good.out) == (0, True)
     with desk.ledger() as ledger:
-        assert ledger.forgotten(["adda@example.com"]) == {"adda@example.com"}
+        assert ledger.read(forgotten.among, ["adda@example.com"]) == {"adda@example.com"}
     assert desk.type("block", "bo@example.com", "--why", "asked").code == 0
     listed = desk.type("forget", "bo@example.com", "--why", "asked", "--yes")
     assert (listed.code, "taken off the do-not-contact list" in listed.out) == (0, True)
@@ -281,9 +285,9 @@ def test_a_campaign_that_is_over_is_forgotten(
     assert (early.code, "Nobody's time is over" in early.out) == (0, True)
     desk.later(31 * 24 * 60)
     with desk.ledger() as ledger:
-        told = forget_due(ledger, load_local(), ledger_module.now())
+        told = forget_due(ledger, load_local(), clock.now())
         assert told == [f"{KEY}: 3 forgotten, kept long enough (CAMPAIGN_KEEP)"]
-        assert forget_due(ledger, load_local(), ledger_module.now()) == []
+        assert forget_due(ledger, load_local(), clock.now()) == []
     assert all(holding(desk.folder, word) == {"hiring.yaml"} for word in WORDS)
     edit(desk)
     assert go_on(desk) is Ending.COMPLETED
@@ -320,11 +324,11 @@ def test_nobody_is_forgotten_before_their_time_came(
     assert counts(desk)["unsure"] == 2
     desk.later(31 * 24 * 60)
     with desk.ledger() as ledger:
-        assert forget_due(ledger, load_local(), ledger_module.now()) == []
+        assert forget_due(ledger, load_local(), clock.now()) == []
     assert desk.settle("--invites", "again", "--why", "nothing arrived").code == 0
     desk.later(31 * 24 * 60)
     with desk.ledger() as ledger:
-        assert forget_due(ledger, load_local(), ledger_module.now()) == []
+        assert forget_due(ledger, load_local(), clock.now()) == []
     desk.run()
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
 

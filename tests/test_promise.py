@@ -21,6 +21,7 @@ from promise import (
 from small_campaigns import KEY, Place, Scenario, new_ledger
 from sqlalchemy import NullPool, create_engine, insert, text
 
+from data import queries
 from data.ledger import Ledger
 from data.tables import Decision
 from sandbox.record import Record
@@ -249,7 +250,7 @@ def test_a_request_before_its_claim_is_found(finished: Finished) -> None:
 def test_a_decision_allows_one_invitation_more(finished: Finished) -> None:
     """A person may have somebody invited again, once for each decision."""
     with Ledger.open(finished.place.url) as ledger, ledger._writing() as connection:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
         decided = {"campaign_id": campaign.id, "candidate_row": 1, "verdict": "again"}
         by = {"who": "me", "why": "asked for", "decided_at": datetime.now(UTC)}

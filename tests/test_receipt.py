@@ -19,17 +19,17 @@ from types import SimpleNamespace
 from typing import Any, TypeVar
 
 import pytest
-from sqlalchemy import make_url, select
+from sqlalchemy import Connection, make_url, select
 
 from config.errors import CampaignError
 from config.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings
-from data import receipt_file
+from data import receipt_doubts, receipt_file
 from data.ledger import Ledger
 from data.ledger_copy import copy_ledger
 from data.opening import open_engine
 from data.receipt import Entry, Fit, Reach, Receipt, fits
-from data.states import Ending
+from data.states import By, Ending
 from data.tables import Decision, table_of
 from flows import inviting
 from flows.cli import running
@@ -49,6 +49,7 @@ from tasks.receipts import (
     misfits,
     refusal,
 )
+from tests.journal import attempts
 
 T = TypeVar("T")
 KEY = "backend-2026"
@@ -116,7 +117,9 @@ class Office:
 
     def accept(self, ledger: str, key: str = KEY) -> int:
         with self.ledger(ledger) as opened:
-            return opened.accept_receipts(key, "ann", "looked in the web application")
+            return opened.write(
+                receipt_doubts.accept, key, By("ann", "looked in the web application")
+            )
 
     @property
     def receipt(self) -> Path:
@@ -130,7 +133,7 @@ class Office:
 
     def reach(self, ledger: str = "first", key: str = KEY) -> Reach:
         with self.ledger(ledger) as opened:
-            return opened.reach(key)
+            return opened.read(receipt_doubts.reach, key)
 
     def emails(self) -> Counter[str]:
         invitations = self.service.record.invitations
@@ -288,7 +291,7 @@ def test_a_receipt_says_how_far_its_ledger_got(office: Office) -> None:
     assert office.run().ending is Ending.COMPLETED
     with office.ledger("first") as ledger:
         assert (office.entry().ledger, office.entry().attempt) == (ledger.uuid(), 5 + PARTS)
-        assert len(ledger.attempts(1)) == 5
+        assert len(ledger.read(attempts, 1)) == 5
     assert stat.S_IMODE(office.receipt.stat().st_mode) == 0o600
     assert "example.com" not in office.receipt.read_text()
     names = {path.name for path in office.folder.iterdir()}
@@ -828,20 +831,22 @@ def test_two_ledgers_at_the_same_moment(office: Office) -> None:
     assert len(office.service.projects) == 1
 
 
-def test_a_nearer_receipt_never_replaces_a_further_one(office: Office) -> None:
+def test_a_nearer_receipt_never_replaces_a_further_one(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """How far the ledger is gets read when it is this writer's turn, not before."""
     office.run()
     with office.ledger("first") as ledger:
         places = receipt_file.places(office.file, KEY, office.service.base_url)
         receipts = Receipts(ledger, places, KEY, office.service.base_url)
         read_how_far = threading.Event()
-        reach = ledger.reach
+        reach = receipt_doubts.reach
 
-        def watched(key: str) -> Reach:
+        def watched(connection: Connection, key: str) -> Reach:
             read_how_far.set()
-            return reach(key)
+            return reach(connection, key)
 
-        ledger.reach = watched  # type: ignore[method-assign]
+        monkeypatch.setattr(receipt_doubts, "reach", watched)
         with receipt_file.locked(office.folder):
             slow = threading.Thread(target=receipts.keep)
             slow.start()

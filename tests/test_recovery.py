@@ -1,14 +1,17 @@
 """What a run leaves behind when its process goes away is doubt, and only that."""
 
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select, update
 
-from data import processes, recovery
+from data import processes, queries, recovery
+from data import runs as campaign_runs
 from data.claims import Claimed
-from data.ledger import Ledger, now
+from data.clock import now
+from data.ledger import Ledger
 from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.recovery import TakenOver
 from data.states import AttemptState, Ending, Operation, Step
@@ -33,7 +36,7 @@ def die(small: Small) -> None:
 
 
 def recover(small: Small) -> int:
-    return small.ledger.recover(small.begun.campaign)
+    return campaign_runs.recover(small.ledger, small.begun.campaign)
 
 
 def test_a_request_of_a_dead_run_is_in_doubt_and_what_was_answered_stays(small: Small) -> None:
@@ -50,7 +53,7 @@ def test_a_request_of_a_dead_run_is_in_doubt_and_what_was_answered_stays(small: 
         Step.WAITING,
     ]
     assert small.attempts()[-1].evidence == recovery.LEFT_BY_DEAD_RUN
-    assert small.ledger.last_run(small.begun.campaign).ending == Ending.DIED
+    assert small.ledger.read(queries.last_run, small.begun.campaign).ending == Ending.DIED
 
 
 @pytest.mark.parametrize("operation", [Operation.CREATE, Operation.ATTACH, Operation.ADD])
@@ -87,7 +90,7 @@ def test_a_living_run_is_left_alone(small: Small) -> None:
 def on_another_host(small: Small, silent_for: timedelta, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is another machine's, and its last sign of life is so long ago."""
     monkeypatch.setattr(processes.socket, "gethostname", lambda: "another")
-    monkeypatch.setattr("data.recovery.shared_now", lambda *_: now() + silent_for)
+    monkeypatch.setattr("data.clock.shared_now", lambda *_: now() + silent_for)
 
 
 @pytest.mark.parametrize(
@@ -117,12 +120,12 @@ def test_a_heartbeat_from_the_future_is_judged_by_whether_another_one_follows(
     back = timedelta(days=-2)
     with monkeypatch.context() as elsewhere:
         on_another_host(small, back, elsewhere)
-        [(_, far)] = small.ledger.ahead(small.begun.campaign)
+        [(_, far)] = small.ledger.read(campaign_runs.ahead, small.begun.campaign)
         assert timedelta(days=1, hours=23) < far <= timedelta(days=2)
         assert recover(small) == 0
-        assert small.ledger.ahead(small.begun.campaign) == []
+        assert small.ledger.read(campaign_runs.ahead, small.begun.campaign) == []
     if lives:
-        small.ledger.heartbeat(small.begun.run)
+        campaign_runs.heartbeat(small.ledger, small.begun.run)
     with monkeypatch.context() as elsewhere:
         on_another_host(small, back + HEARTBEAT_EXPIRES + timedelta(seconds=5), elsewhere)
         assert recover(small) == (0 if lives else 1)
@@ -144,17 +147,20 @@ def test_a_run_that_was_taken_for_dead_claims_nothing_more(
     """Awake again, it hears so with its next sign of life, look or claim, whichever is first."""
     small.claim(Operation.CREATE)
     taken_for_dead(small, monkeypatch)
-    before = small.ledger.last_run(small.begun.campaign)
+    before = small.ledger.read(queries.last_run, small.begun.campaign)
     assert isinstance(small.claim(Operation.ATTACH), TakenOver)
-    for look in (small.ledger.heartbeat, small.ledger.see_that_it_stands):
+    for look in (
+        partial(campaign_runs.heartbeat, small.ledger),
+        partial(campaign_runs.see_that_it_stands, small.ledger),
+    ):
         with pytest.raises(TakenOver) as over:
             look(small.begun.run)
         assert str(over.value) == (
             "This run gave no sign of life for 14 minutes, and another one took over. "
             "Nothing more is sent from here. Type the same command again."
         )
-    small.ledger.end(small.begun.run, Ending.STOPPED, "woke")
-    assert small.ledger.last_run(small.begun.campaign) == before
+    campaign_runs.end(small.ledger, small.begun.run, Ending.STOPPED, "woke")
+    assert small.ledger.read(queries.last_run, small.begun.campaign) == before
     assert (before.ending, small.campaign().problem_state) == (Ending.DIED, Step.WAITING)
 
 
@@ -166,14 +172,16 @@ def test_beside_a_run_that_was_taken_for_dead_others_claim(
     claimed = small.claim(Operation.ADD, ada)
     assert claimed is not None
     taken_for_dead(small, monkeypatch)
-    other = small.ledger.begin("a", None, None).run
+    other = campaign_runs.begin(small.ledger, "a", None, None).run
     wishes = [
         small.wish(Operation.ADD, bo),
         small.wish(Operation.ADD, cy, run=other),
         small.wish(Operation.CREATE),
     ]
     landing = outcome(Operation.ADD, claimed, Step.WAITING)
-    first, second, third = small.ledger.commit([landing], wishes)
+    first, second, third = small.ledger.write_beside(
+        campaign_runs.commit, [landing], wishes, small.ledger.gone
+    )
     assert isinstance(first, TakenOver) and isinstance(third, TakenOver)
     assert isinstance(second, Claimed) and second.rows == (cy,)
     stands = {name: small.end_of(name)[0] for name in ("ada", "bo", "cy")}
@@ -207,7 +215,7 @@ def test_a_late_answer_lands_on_what_was_doubted(small: Small) -> None:
 def test_a_run_that_ends_leaves_doubt_only_where_no_answer_was_recorded(small: Small) -> None:
     """Ending gives up what is still under way, and says so in its own words."""
     small.claim(Operation.CREATE)
-    assert small.ledger.end(small.begun.run, Ending.STOPPED, "why") == 1
+    assert campaign_runs.end(small.ledger, small.begun.run, Ending.STOPPED, "why") == 1
     assert small.campaign().project_state == Step.UNSURE
     assert small.attempts()[0].evidence == recovery.LEFT_BY_OWN_RUN
     assert recover(small) == 0
@@ -234,39 +242,47 @@ def test_only_the_campaigns_own_runs_are_looked_at(small: Small, tmp_path: Path)
     """A campaign that never ran has no dead runs."""
     die(small)
     with Ledger.open(ledger_at(tmp_path)) as ledger:
-        assert ledger.recover(small.begun.campaign + 1) == 0
-        assert ledger.recover(small.begun.campaign) == 0  # one dead run, nothing under way
+        assert campaign_runs.recover(ledger, small.begun.campaign + 1) == 0
+        assert (
+            campaign_runs.recover(ledger, small.begun.campaign) == 0
+        )  # one dead run, nothing under way
 
 
 def test_who_is_at_work_on_a_campaign(small: Small) -> None:
     """Any run that lives and has not ended, also the first of several; none of another campaign."""
     ledger, campaign = small.ledger, small.begun.campaign
-    other = ledger.begin("b", definition("di", key="b"), intent("two"))
-    assert (ledger.at_work(campaign), ledger.at_work(other.campaign)) == (True, True)
-    ledger.end(other.run, Ending.COMPLETED, None)
-    assert (ledger.at_work(campaign), ledger.at_work(other.campaign)) == (True, False)
-    second = ledger.begin("a", None, None)
-    ledger.end(second.run, Ending.COMPLETED, None)
-    assert ledger.at_work(campaign)  # the first one goes on
-    ledger.end(small.begun.run, Ending.COMPLETED, None)
-    assert not ledger.at_work(campaign)
-    third = ledger.begin("a", None, None)
-    assert ledger.at_work(campaign)
+    other = campaign_runs.begin(ledger, "b", definition("di", key="b"), intent("two"))
+    assert (
+        ledger.read(campaign_runs.at_work, campaign),
+        ledger.read(campaign_runs.at_work, other.campaign),
+    ) == (True, True)
+    campaign_runs.end(ledger, other.run, Ending.COMPLETED, None)
+    assert (
+        ledger.read(campaign_runs.at_work, campaign),
+        ledger.read(campaign_runs.at_work, other.campaign),
+    ) == (True, False)
+    second = campaign_runs.begin(ledger, "a", None, None)
+    campaign_runs.end(ledger, second.run, Ending.COMPLETED, None)
+    assert ledger.read(campaign_runs.at_work, campaign)  # the first one goes on
+    campaign_runs.end(ledger, small.begun.run, Ending.COMPLETED, None)
+    assert not ledger.read(campaign_runs.at_work, campaign)
+    third = campaign_runs.begin(ledger, "a", None, None)
+    assert ledger.read(campaign_runs.at_work, campaign)
     recovery.OWN_RUNS.discard(third.run)
-    assert not ledger.at_work(campaign)  # the last one is gone
-    assert not ledger.at_work(4711)
+    assert not ledger.read(campaign_runs.at_work, campaign)  # the last one is gone
+    assert not ledger.read(campaign_runs.at_work, 4711)
 
 
 def test_who_began_before_is_at_work_beside(small: Small) -> None:
     """Runs of this campaign that live and have not ended, and none that began later."""
     ledger, campaign = small.ledger, small.begun.campaign
-    ledger.begin("b", definition("di", key="b"), intent("two"))
-    runs = [small.begun.run, *(ledger.begin("a", None, None).run for _ in range(3))]
-    before = [ledger.at_work_before(campaign, run) for run in runs]
+    campaign_runs.begin(ledger, "b", definition("di", key="b"), intent("two"))
+    runs = [small.begun.run, *(campaign_runs.begin(ledger, "a", None, None).run for _ in range(3))]
+    before = [ledger.read(campaign_runs.at_work_before, campaign, run) for run in runs]
     assert before == [0, 1, 2, 3]
-    ledger.end(runs[0], Ending.COMPLETED, None)
+    campaign_runs.end(ledger, runs[0], Ending.COMPLETED, None)
     recovery.OWN_RUNS.discard(runs[1])
-    assert ledger.at_work_before(campaign, runs[3]) == 1
+    assert ledger.read(campaign_runs.at_work_before, campaign, runs[3]) == 1
 
 
 def test_a_run_on_another_machine_is_at_work_while_its_heart_beats(small: Small) -> None:
@@ -276,7 +292,9 @@ def test_a_run_on_another_machine_is_at_work_while_its_heart_beats(small: Small)
     def seen(**values: object) -> tuple[bool, int]:
         with ledger._writing() as connection:
             connection.execute(update(table_of(Run)).values(host="elsewhere", **values))
-        return ledger.at_work(campaign), ledger.at_work_before(campaign, small.begun.run + 1)
+        return ledger.read(campaign_runs.at_work, campaign), ledger.read(
+            campaign_runs.at_work_before, campaign, small.begun.run + 1
+        )
 
     assert seen() == (True, 1)
     assert seen(heartbeat_at=now() - 2 * HEARTBEAT_EXPIRES) == (False, 0)
@@ -286,7 +304,7 @@ def test_of_two_runs_only_the_dead_one_leaves_doubt(small: Small) -> None:
     """What the living one is sending is its own affair, and it has not ended."""
     ledger, campaign = small.ledger, small.begun.campaign
     ada, bo, _ = small.rows().values()
-    living = ledger.begin("a", None, None).run
+    living = campaign_runs.begin(ledger, "a", None, None).run
     small.claim(Operation.ADD, ada)
     small.claim(Operation.ADD, bo, run=living)
     recovery.OWN_RUNS.discard(small.begun.run)
@@ -301,4 +319,4 @@ def test_of_two_runs_only_the_dead_one_leaves_doubt(small: Small) -> None:
     assert dead.ended_at is not None
     assert (other.id, other.ending, other.ended_at) == (living, None, None)
     assert small.attempts()[0].ended_at is not None
-    assert ledger.at_work(campaign)
+    assert ledger.read(campaign_runs.at_work, campaign)

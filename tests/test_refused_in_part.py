@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from config.settings import load_local, load_service
+from data import queries, records
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
 from tasks.asked import Asked
@@ -69,9 +70,9 @@ def test_who_may_have_been_added_twice_is_listed_once(
     run(desk, no(status, noes, after_work=True))
     items = listed(desk)
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        people = ledger.records(campaign.id).people.values()
+        people = ledger.read(records.read, campaign.id).people.values()
     in_use = {one.email1: one.candidate_id for one in people if one.candidate_id is not None}
     assert len(there_twice(desk)) == len(in_use) == MANY
     assert {one["email1"]: one["candidate_id"] for one in items} == in_use

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from data import queries
 from data.approvals import Answer
 from data.events import PlanAnswered, PlanShown
 from data.masking import masked_text, words_of_names
@@ -248,7 +249,7 @@ def test_the_waves_of_the_definition_are_those_of_the_report(campaign: DoubtfulC
         file.write("invites: {pilot: me@example.com, waves: [1, rest]}\n")
     campaign.run()
     with campaign.ledger() as ledger:
-        [known] = ledger.campaigns()
+        [known] = ledger.read(queries.every_campaign)
         confirm(ledger, known, "rita", "it opens")
     campaign.run()
     said = str(Text(page(campaign)))

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from data import queries, resending, runs
+from data.clock import now
 from data.doubts import PATIENCE, Doubt, Invited, NotDecided, no_resend
 from data.landing import Outcome
-from data.ledger import now
-from data.states import AttemptState, Operation, Step
+from data.states import AttemptState, By, Operation, Step
 from sandbox.faults import Fault
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
@@ -81,9 +82,11 @@ def test_a_refused_invitation_is_tried_once_more(desk: DoubtfulCampaign) -> None
     desk.run()
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        generations = {one.email1: one.generation for one in ledger.candidates(campaign.id)}
+        generations = {
+            one.email1: one.generation for one in queries.candidates(ledger, campaign.id)
+        }
     assert generations == {ADA: 1, ZOE: 2, GRACE: 1}
 
 
@@ -135,9 +138,9 @@ def test_a_late_answer_to_the_first_invitation_does_not_settle_the_second(
     desk.later(16)
     assert desk.settle("--invites", "withdraw", "--why", "unclear").code == 0
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        [person] = [one for one in ledger.candidates(campaign.id) if one.email1 == ZOE]
+        [person] = [one for one in queries.candidates(ledger, campaign.id) if one.email1 == ZOE]
         assert desk.type("resend", KEY, ZOE, "--why", "asked for it", "--yes").code == 0
         late = Outcome(
             person.invite_attempt,
@@ -147,7 +150,7 @@ def test_a_late_answer_to_the_first_invitation_does_not_settle_the_second(
             now(),
             (person.id,),
         )
-        ledger.commit([late], [])
+        ledger.write_beside(runs.commit, [late], [], ledger.gone)
     assert desk.steps(ZOE) == ("done", "waiting")
     desk.run()
     assert desk.emails() == {ADA: 1, ZOE: 2, GRACE: 1}
@@ -171,11 +174,11 @@ def test_the_ledger_itself_refuses_what_is_not_settled(desk: DoubtfulCampaign) -
     """Whatever a person saw before: when it is decided, each invitation must be settled."""
     desk.run(Fault("lost", "invite", email=ZOE, after_work=True))
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        rows = [one.id for one in ledger.candidates(campaign.id)]
+        rows = [one.id for one in queries.candidates(ledger, campaign.id)]
         with pytest.raises(NotDecided) as refused:
-            ledger.resend(campaign.id, rows, "rita", "x")
+            ledger.write(resending.resend, campaign.id, rows, By("rita", "x"))
     assert list(refused.value.objections) == [1]
     assert [desk.steps(one)[1] for one in EMAILS] == ["done", "unsure", "done"]
     assert desk.decisions() == []

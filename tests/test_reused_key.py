@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from config.errors import BadInput
 from config.settings import LocalSettings, ServiceSettings
+from data import queries, runs
 from data.ledger import Ledger
 from data.states import Ending
 from flows.ending import Finish
@@ -97,9 +99,9 @@ def test_another_project_or_problem_is_refused_before_anything_is_sent(
     assert f"campaign run {second} --keep-project" in message
     assert bench.service.api_requests() == before
     assert [mail for mail, _ in bench.invited] == ["ada@mail.test"]
-    known = bench.ledger.campaign("my-trap")
+    known = bench.ledger.read(queries.find_campaign, "my-trap")
     assert known is not None and known.definition == str(first)
-    assert [row.email1 for row in bench.ledger.candidates(known.id)] == ["ada@mail.test"]
+    assert [row.email1 for row in queries.candidates(bench.ledger, known.id)] == ["ada@mail.test"]
 
 
 def test_the_same_campaign_goes_on_where_somebody_says_so(bench: Bench) -> None:
@@ -158,7 +160,7 @@ def test_what_the_service_does_not_have_yet_may_change(bench: Bench) -> None:
     wanted = look_up(Asked(first), bench.ledger, bench.settings)
     assert wanted.definition is not None
     intent = intent_of(wanted, Asked(first), bench.settings, None)
-    bench.ledger.take_over(wanted.definition, intent)
+    bench.ledger.write_beside(runs.take_over, wanted.definition, intent)
     title = title_of(61)
     second = written(bench.folder / "data.yaml", "{name: Data}", f'{{title: "{title}"}}', OTHERS)
     assert (bench.run(second)).ending is Ending.COMPLETED
@@ -173,7 +175,10 @@ def test_two_new_files_that_begin_at_once_do_not_share_a_project(bench: Bench) -
     assert wanted.definition is not None and wanted.known is None
     bench.run(written(bench.folder / "backend.yaml", *FIRST))
     intent = intent_of(wanted, Asked(second), bench.settings, None)
-    for take in (bench.ledger.take_over, lambda *both: bench.ledger.begin("my-trap", *both)):
+    for take in (
+        partial(bench.ledger.write_beside, runs.take_over),
+        partial(runs.begin, bench.ledger, "my-trap"),
+    ):
         with pytest.raises(BadInput, match="nothing was sent"):
             take(wanted.definition, intent)
 

@@ -21,8 +21,9 @@ import pytest
 from sqlalchemy import func, select, update
 
 from config.settings import load_local, load_service
-from data import recovery
+from data import queries, recovery, resending, runs, settling
 from data.claims import Claim
+from data.clock import now
 from data.doubts import (
     LARGEST_ID,
     PATIENCE,
@@ -35,14 +36,16 @@ from data.doubts import (
     objections,
 )
 from data.landing import Outcome
-from data.ledger import Begun, Ledger, now
-from data.states import AttemptState, Ending, Operation, Step
+from data.ledger import Ledger
+from data.runs import Begun
+from data.states import AttemptState, By, Ending, Operation, Step
 from data.tables import Attempt, Candidate, table_of
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
 from tasks.asked import Asked, Wanted, intent_of
 from tests.databases import ledger_at
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.journal import attempts
 
 ADA, ZOE, GRACE = EMAILS
 ALL = ["create_project", "attach_problem", "add_candidates", "invite", "invite", "invite"]
@@ -235,13 +238,15 @@ def test_who_was_withdrawn_before_being_added_is_never_invited(desk: DoubtfulCam
     assert desk.steps(ADA) == ("withdrawn", "withdrawn")
     assert desk.attempts("add_candidates") == ["overruled"]
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        rows = tuple(person.id for person in ledger.candidates(campaign.id))
-        [number] = [a.id for a in ledger.attempts(campaign.id) if a.operation == Operation.ADD]
+        rows = tuple(person.id for person in queries.candidates(ledger, campaign.id))
+        [number] = [
+            a.id for a in ledger.read(attempts, campaign.id) if a.operation == Operation.ADD
+        ]
         ids = dict(zip(rows, (5001, 5002, 5003), strict=True))
         late = Outcome(number, Operation.ADD, AttemptState.DONE, Step.UNSURE, now(), rows, ids=ids)
-        ledger.commit([late], [])
+        ledger.write_beside(runs.commit, [late], [], ledger.gone)
     assert desk.steps(ADA) == ("done", "withdrawn")
     before = len(desk.requests())
     desk.run()
@@ -277,10 +282,10 @@ def test_an_invitation_arrived_is_sent_again_or_withdrawn(
         del expected[ZOE]
     assert desk.emails() == expected
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        [row] = [one.id for one in ledger.candidates(campaign.id) if one.email1 == ZOE]
-        theirs = [a.state for a in ledger.attempts(campaign.id) if a.candidate_row == row]
+        [row] = [one.id for one in queries.candidates(ledger, campaign.id) if one.email1 == ZOE]
+        theirs = [a.state for a in ledger.read(attempts, campaign.id) if a.candidate_row == row]
     assert theirs == state
 
 
@@ -448,10 +453,10 @@ def test_what_is_refused_names_nobody_in_the_error() -> None:
 def sending(desk: DoubtfulCampaign, ledger: Ledger) -> tuple[Begun, int, int]:
     """Ready to invite everyone: begin a run and claim Zoë; answers run, attempt and row."""
     desk.run(Fault("status", "invite", None, status=403))
-    begun = ledger.begin(KEY, None, None)
-    [row] = [one.id for one in ledger.candidates(begun.campaign) if one.email1 == ZOE]
+    begun = runs.begin(ledger, KEY, None, None)
+    [row] = [one.id for one in queries.candidates(ledger, begun.campaign) if one.email1 == ZOE]
     claim = Claim(Operation.INVITE, begun.campaign, begun.run, now(), (row,))
-    [claimed] = ledger.commit([], [claim])
+    [claimed] = ledger.write_beside(runs.commit, [], [claim], ledger.gone)
     assert claimed is not None
     return begun, claimed.attempt, row
 
@@ -464,13 +469,15 @@ def test_again_is_refused_while_the_run_lives(desk: DoubtfulCampaign) -> None:
     """However long ago and with --now: the run may yet send what it has claimed."""
     with desk.ledger() as ledger:
         begun, attempt, row = sending(desk, ledger)
-        ledger.commit([outcome(attempt, row, AttemptState.UNSURE, Step.UNSURE)], [])
+        ledger.write_beside(
+            runs.commit, [outcome(attempt, row, AttemptState.UNSURE, Step.UNSURE)], [], ledger.gone
+        )
         desk.later(60)
         answer = desk.settle("--invites", "again", "--why", "x", "--now")
         assert answer.code == 2
         assert "still at work" in answer.err
         assert desk.settle("--invites", "sent").code == 0  # sends nothing, so it may be said
-        ledger.end(begun.run, Ending.STOPPED, None)
+        runs.end(ledger, begun.run, Ending.STOPPED, None)
 
 
 def test_what_a_dead_run_was_sending_is_unsure_when_listed(desk: DoubtfulCampaign) -> None:
@@ -490,14 +497,19 @@ def test_what_was_answered_meanwhile_is_not_overruled(desk: DoubtfulCampaign) ->
     """Between looking and deciding the answer arrives: none of the verdicts is taken."""
     desk.run(LOST_INVITE, Fault("lost", "invite", email=GRACE))
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        zoe, grace = ledger.doubts(campaign.id).steps
+        zoe, grace = ledger.read(settling.find, campaign.id).steps
         assert zoe.row is not None
-        ledger.commit([outcome(zoe.attempt, zoe.row, AttemptState.DONE, Step.DONE)], [])
+        ledger.write_beside(
+            runs.commit,
+            [outcome(zoe.attempt, zoe.row, AttemptState.DONE, Step.DONE)],
+            [],
+            ledger.gone,
+        )
         said = [Decided(one.attempt, one.row, Word.AGAIN) for one in (zoe, grace)]
         with pytest.raises(NotDecided) as refused:
-            ledger.settle(campaign.id, said, "rita", "looked", soon=True)
+            ledger.write(settling.settle, campaign.id, said, By("rita", "looked"), soon=True)
     assert refused.value.objections == {0: "this is not unsure any more"}
     assert desk.steps(ZOE) == ("done", "done")
     assert desk.steps(GRACE) == ("done", "unsure")
@@ -510,11 +522,11 @@ def test_a_late_yes_after_again_prevents_the_second_email(desk: DoubtfulCampaign
     desk.later(16)
     assert desk.settle("--invites", "again", "--why", "nothing came").code == 0
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        [person] = [one for one in ledger.candidates(campaign.id) if one.email1 == ZOE]
+        [person] = [one for one in queries.candidates(ledger, campaign.id) if one.email1 == ZOE]
         late = outcome(person.invite_attempt, person.id, AttemptState.DONE, Step.DONE)
-        ledger.commit([late], [])
+        ledger.write_beside(runs.commit, [late], [], ledger.gone)
     assert desk.steps(ZOE) == ("done", "done")
     before = desk.service.api_requests()
     desk.run()
@@ -536,7 +548,7 @@ class Crowd:
 
     def __init__(self, ledger: Ledger, begun: Begun) -> None:
         self.ledger, self.begun = ledger, begun
-        self.rows = [one.id for one in ledger.candidates(begun.campaign)]
+        self.rows = [one.id for one in queries.candidates(ledger, begun.campaign)]
         self.first = self.claim(self.rows)
 
     def claim(self, rows: list[int]) -> dict[int, int]:
@@ -545,38 +557,49 @@ class Crowd:
         for start in range(0, len(rows), 100):
             part = rows[start : start + 100]
             claims = [Claim(Operation.INVITE, campaign, run, now(), (row,)) for row in part]
-            granted = self.ledger.commit([], claims)
+            granted = self.ledger.write_beside(runs.commit, [], claims, self.ledger.gone)
             numbers |= {row: one.attempt for row, one in zip(part, granted, strict=True) if one}
         return numbers
 
     def people(self, rows: list[int]) -> list[Candidate]:
         chosen = set(rows)
-        return [one for one in self.ledger.candidates(self.begun.campaign) if one.id in chosen]  # type: ignore[misc]
+        return [
+            one for one in queries.candidates(self.ledger, self.begun.campaign) if one.id in chosen
+        ]  # type: ignore[misc]
 
     def happens(self, event: str, rows: list[int]) -> None:
         if event in LATE:
             state, step = LATE[event]
-            self.ledger.commit([outcome(self.first[row], row, state, step) for row in rows], [])
+            self.ledger.write_beside(
+                runs.commit,
+                [outcome(self.first[row], row, state, step) for row in rows],
+                [],
+                self.ledger.gone,
+            )
         elif event == "newest done":
             late = [
                 outcome(one.invite_attempt, one.id, AttemptState.DONE, Step.DONE)
                 for one in self.people(rows)
                 if one.invite_attempt is not None
             ]
-            self.ledger.commit(late, [])
+            self.ledger.write_beside(runs.commit, late, [], self.ledger.gone)
         elif event == "claim":
             self.claim(rows)
         elif event == "resend":
-            against = self.ledger.against_resending(self.begun.campaign, rows)
+            against = self.ledger.read(resending.objections, self.begun.campaign, rows)
             fit = [row for position, row in enumerate(rows) if position not in against]
-            self.ledger.resend(self.begun.campaign, fit, "rita", "asked for it")
+            self.ledger.write(
+                resending.resend, self.begun.campaign, fit, By("rita", "asked for it")
+            )
         else:
-            doubts = self.ledger.doubts(self.begun.campaign).steps
+            doubts = self.ledger.read(settling.find, self.begun.campaign).steps
             chosen = set(rows)
             said = [
                 Decided(one.attempt, one.row, Word(event)) for one in doubts if one.row in chosen
             ]
-            self.ledger.settle(self.begun.campaign, said, "rita", "looked", soon=True)
+            self.ledger.write(
+                settling.settle, self.begun.campaign, said, By("rita", "looked"), soon=True
+            )
 
 
 def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
@@ -593,12 +616,12 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
             outcome(number, row, AttemptState.UNSURE, Step.UNSURE)
             for row, number in crowd.first.items()
         ]
-        ledger.commit(unsure, [])
-        ledger.end(crowd.begun.run, Ending.STOPPED, None)
+        ledger.write_beside(runs.commit, unsure, [], ledger.gone)
+        runs.end(ledger, crowd.begun.run, Ending.STOPPED, None)
         start = now()
         # In whichever run: one that lives would have none of these doubts settled.
         monkeypatch.setattr("data.claims.taken_over", lambda *_: None)
-        monkeypatch.setattr("data.ledger.now", lambda: start + timedelta(hours=1))
+        monkeypatch.setattr("data.clock.now", lambda: start + timedelta(hours=1))
         for step in range(LONG):
             for event in EVENTS:
                 people = zip(crowd.rows, orders, strict=True)
@@ -613,7 +636,7 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
                 .group_by(attempt.c.candidate_row, attempt.c.generation)
             ).scalars()
             assert max(standing) == 1
-        claimed = Counter(one.candidate_row for one in ledger.attempts(crowd.begun.campaign))
+        claimed = Counter(one.candidate_row for one in ledger.read(attempts, crowd.begun.campaign))
     for row, order in zip(crowd.rows, orders, strict=True):
         if order[:2] in (("again", "late done"), ("withdraw", "late done")):
             assert claimed[row] == 1 + (order[2] == "resend"), order
@@ -633,7 +656,7 @@ def ready_to_invite(ledger: Ledger, folder: Path, number: int) -> Begun:
     file.write_text(DEFINITION.partition("  - ")[0] + people)
     [definition] = read_campaigns(file).definitions
     wanted = Wanted(definition.campaign, "digest", definition, None)
-    begun = ledger.begin(KEY, definition, intent_of(wanted, Asked(file), SERVICE, None))
+    begun = runs.begin(ledger, KEY, definition, intent_of(wanted, Asked(file), SERVICE, None))
     with ledger._writing() as connection:
         candidate = table_of(Candidate)
         connection.execute(

@@ -7,6 +7,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from data import queries
 from flows.cli import settle as command_line
 from sandbox.faults import Fault
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
@@ -43,9 +44,9 @@ def write(rows: Sequence[Sequence[Any]], name: str = "list.csv", delimiter: str 
 
 def in_use(desk: DoubtfulCampaign) -> dict[str, int | None]:
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        return {one.email1: one.candidate_id for one in ledger.candidates(campaign.id)}
+        return {one.email1: one.candidate_id for one in queries.candidates(ledger, campaign.id)}
 
 
 @pytest.mark.parametrize("name", ["list.csv", "list.xlsx"])

@@ -14,6 +14,7 @@ from small_campaigns import KEY, Place, Scenario
 from sqlalchemy import update
 
 from config.email_key import email_key
+from data import queries, runs
 from data.ledger import Ledger
 from data.processes import HEARTBEAT_EXPIRES
 from data.recovery import OWN_RUNS
@@ -49,9 +50,9 @@ def emails_invited(record: Record) -> list[str]:
 def steps(place: Place) -> Counter[str]:
     """How many candidates stand where with their invitation."""
     with Ledger.open(place.url, create=False) as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        return Counter(each.invite_state for each in ledger.candidates(campaign.id))
+        return Counter(each.invite_state for each in queries.candidates(ledger, campaign.id))
 
 
 def stop_at(tried: Crashes, place: Place, service: Sandbox, boundary: str) -> int:
@@ -223,5 +224,5 @@ def test_a_run_with_nothing_to_do_beside_another_says_so(tmp_path: Path) -> None
         told = finish(ledger, "a", None)
         assert told.reason is not None
         assert told.reason.startswith("Another run is still at work on this campaign")
-        ledger.end(small.begun.run, Ending.STOPPED, None)
+        runs.end(ledger, small.begun.run, Ending.STOPPED, None)
         assert finish(ledger, "a", None).reason == "Some candidates are still waiting."

@@ -20,6 +20,7 @@ from flows.work import Desk
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
+from tests.journal import attempts
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -71,7 +72,7 @@ def test_runs_side_by_side_share_the_people(office: Office) -> None:
     assert set(office.emails().values()) == {1}
     assert len(office.emails()) == 60
     with office.ledger() as ledger:
-        sent = [one for one in ledger.attempts(1) if one.operation == "invite"]
+        sent = [one for one in ledger.read(attempts, 1) if one.operation == "invite"]
     shares = Counter(one.run_id for one in sent)
     assert len(sent) == 60
     assert len(shares) == 3
@@ -99,7 +100,7 @@ def test_a_run_that_comes_while_people_are_added_invites_its_share(office: Offic
     assert set(office.emails().values()) == {1}
     assert len(office.emails()) == 60
     with office.ledger() as ledger:
-        sent = [one for one in ledger.attempts(1) if one.operation == "invite"]
+        sent = [one for one in ledger.read(attempts, 1) if one.operation == "invite"]
     shares = Counter(one.run_id for one in sent)
     assert len(shares) == 2
     assert min(shares.values()) >= 5

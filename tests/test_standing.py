@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from data.states import Operation, Step
+from data import runs, withdrawing
+from data.states import By, Operation, Step
 from flows.cli.closing import next_steps, summary
 from flows.cli.status import left_out, needing_a_person, removed
 from flows.showing import percent
@@ -28,14 +29,18 @@ def test_an_email_that_went_out_stays_counted(tmp_path: Path) -> None:
         small.land(Operation.INVITE, claimed, Step.REFUSED if name == "cy" else Step.DONE)
     rows = small.rows()
     gone = [rows["ada"], rows["cy"], rows["di"]]  # of these, only ada had an email
-    small.ledger.withdraw(small.begun.campaign, gone, "rita", "hired")
+    small.ledger.write(withdrawing.withdraw, small.begun.campaign, gone, By("rita", "hired"))
     stand = standing(small.ledger, small.campaign())
     assert (stand["counts"]["invited"], stand["withdrawn_since"]) == (2, 1)
     assert stand["counts"]["withdrawn"] == 3
     assert summary(stand) == "2 invited (1 of them withdrawn since), 4 added, 2 withdrawn"
     assert percent(counts_of(small.ledger, small.campaign()), send=True) == 100
-    small.ledger.correct(
-        small.begun.campaign, rows["bo"], ("eve@example.com",) * 2, "rita", "a typo"
+    small.ledger.write(
+        withdrawing.correct,
+        small.begun.campaign,
+        rows["bo"],
+        ("eve@example.com",) * 2,
+        By("rita", "a typo"),
     )
     assert standing(small.ledger, small.campaign())["counts"]["invited"] == 2
     small.ledger.close()
@@ -49,7 +54,7 @@ def test_who_left_the_sheet_before_being_invited_waits_for_no_run(
     small = Small.at(tmp_path, "ada", "bo")
     if added:
         small.add_everybody()
-    small.begun = small.ledger.begin("a", definition("ada"), intent("two"))
+    small.begun = runs.begin(small.ledger, "a", definition("ada"), intent("two"))
     if not added:
         claimed = small.claim(Operation.ADD, small.rows()["ada"])
         assert claimed is not None
@@ -71,7 +76,9 @@ def test_who_left_the_sheet_before_being_invited_waits_for_no_run(
         ("bo@example.com", step, "removed", why)
     ]
     assert percent(counts_of(small.ledger, small.campaign()), send=True) == 100
-    small.ledger.withdraw(small.begun.campaign, [small.rows()["bo"]], "rita", "gone")
+    small.ledger.write(
+        withdrawing.withdraw, small.begun.campaign, [small.rows()["bo"]], By("rita", "gone")
+    )
     assert standing(small.ledger, small.campaign())["removed"] == 0
     small.ledger.close()
 

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from config.settings import load_local, load_service
-from data.ledger import now
+from data.clock import now
 from flows import batch, forms, inbox, showing
 from flows.cli.progress import paused
 from flows.order import Desk, conduct

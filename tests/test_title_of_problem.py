@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from data import queries, settling
 from data.doubts import Decided, Word
-from data.states import Ending, Step
+from data.states import By, Ending, Step
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
@@ -28,10 +29,10 @@ def leave_the_project_unsure(office: Office, title: str) -> Path:
 
 def settle_the_project(office: Office) -> None:
     with office.ledger() as ledger:
-        campaign = ledger.campaign("a")
-        [doubt] = ledger.doubts(campaign.id).steps
+        campaign = ledger.read(queries.find_campaign, "a")
+        [doubt] = ledger.read(settling.find, campaign.id).steps
         seen = Decided(doubt.attempt, None, Word.ID, office.service.projects[0].id)
-        ledger.settle(campaign.id, [seen], "Pat", "seen", soon=False)
+        ledger.write(settling.settle, campaign.id, [seen], By("Pat", "seen"), soon=False)
 
 
 def test_a_title_written_while_the_project_was_unsure_is_looked_up_once_it_is_settled(office):
@@ -50,5 +51,5 @@ def test_an_id_that_was_found_is_not_forgotten_by_a_run_that_had_no_need_of_it(o
     file = office.write("a", people("ada", "bo"), problem="{title: Two sum}")
     office.run(file)
     with office.ledger() as ledger:
-        known = ledger.campaign("a")
+        known = ledger.read(queries.find_campaign, "a")
         assert (known.problem_id, known.problem_state) == (42, Step.WAITING)

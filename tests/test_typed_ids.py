@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from config.settings import load_local, load_service
+from data import cleaning, queries, runs, settling
 from data.claims import Claim
+from data.clock import now
 from data.doubts import Decided, NotDecided, Word
 from data.landing import Outcome
-from data.ledger import now
-from data.states import AttemptState, Ending, Operation, Step
+from data.states import AttemptState, By, Ending, Operation, Step
 from flows import forms
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
@@ -107,9 +108,9 @@ def test_a_mistyped_candidate_takes_another_id(desk: DoubtfulCampaign) -> None:
 def by_form(desk: DoubtfulCampaign, what: forms.What, value: int, email: str = "") -> int:
     """Fill in Prefect's form `settle`, which names people by their numbers; answers how many."""
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        rows = {person.email1: person.id for person in ledger.candidates(campaign.id)}
+        rows = {person.email1: person.id for person in queries.candidates(ledger, campaign.id)}
         return forms._settle(ledger, KEY, what, Word.ID, "Omar", "", value, rows.get(email))
 
 
@@ -197,10 +198,10 @@ def test_a_run_at_work_may_be_about_to_use_the_id(desk: DoubtfulCampaign) -> Non
     desk.run(PARTIAL)
     desk.settle("--candidate", f"{GRACE}=5999")
     with desk.ledger() as ledger:
-        begun = ledger.begin(KEY, None, None)
+        begun = runs.begin(ledger, KEY, None, None)
         answer = desk.settle("--candidate", f"{GRACE}=5003")
         assert (answer.code, "a run is at work" in answer.err) == (2, True)
-        ledger.end(begun.run, Ending.STOPPED, None)
+        runs.end(ledger, begun.run, Ending.STOPPED, None)
     assert desk.settle("--candidate", f"{GRACE}=5003").code == 0
 
 
@@ -208,17 +209,17 @@ def test_of_two_who_mend_it_at_once_one_is_told(desk: DoubtfulCampaign) -> None:
     """A verdict says which id it replaces: it never overrules one that nobody has seen."""
     desk.run(PARTIAL)
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        [doubt] = ledger.doubts(campaign.id).steps
+        [doubt] = ledger.read(settling.find, campaign.id).steps
         unsure = Decided(doubt.attempt, doubt.row, Word.ID, 5998)
         desk.settle("--candidate", f"{GRACE}=5999")
         late = Decided(doubt.attempt, doubt.row, Word.ID, 5003, instead=5998)
         for stale in (unsure, late):
             with pytest.raises(NotDecided):
-                ledger.settle(campaign.id, [stale], "Omar", "", soon=True)
+                ledger.write(settling.settle, campaign.id, [stale], By("Omar", ""), soon=True)
         right = Decided(doubt.attempt, doubt.row, Word.ID, 5003, instead=5999)
-        ledger.settle(campaign.id, [right], "Omar", "", soon=True)
+        ledger.write(settling.settle, campaign.id, [right], By("Omar", ""), soon=True)
     desk.run()
     assert everybody_once(desk)
 
@@ -242,16 +243,16 @@ def test_an_id_in_use_is_nothing_to_clean_up(desk: DoubtfulCampaign) -> None:
     desk.run(PARTIAL)
     desk.settle("--candidate", f"{GRACE}=5999")
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        [person] = [one for one in ledger.candidates(campaign.id) if one.email1 == GRACE]
+        [person] = [one for one in queries.candidates(ledger, campaign.id) if one.email1 == GRACE]
         assert person.add_attempt is not None
         done, own = AttemptState.DONE, {person.id: 5003}
         late = Outcome(
             person.add_attempt, Operation.ADD, done, Step.UNSURE, now(), (person.id,), ids=own
         )
-        ledger.commit([late], [])
-        assert len(ledger.clean_up(campaign.id)) == 1
+        ledger.write_beside(runs.commit, [late], [], ledger.gone)
+        assert len(ledger.read(cleaning.find, campaign.id)) == 1
     assert desk.settle("--candidate", f"{GRACE}=5003").code == 0
     assert "clean-up" not in desk.type("status", KEY).out
     desk.run()
@@ -263,14 +264,14 @@ def test_a_claim_between_the_look_and_the_verdict_wins(desk: DoubtfulCampaign) -
     desk.run(PARTIAL)
     desk.settle("--candidate", f"{GRACE}=5003")
     with desk.ledger() as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
-        [doubt] = ledger.doubts(campaign.id, typed=True).typed
-        begun = ledger.begin(KEY, None, None)
+        [doubt] = ledger.read(settling.find, campaign.id, typed=True).typed
+        begun = runs.begin(ledger, KEY, None, None)
         assert doubt.row is not None
         claim = Claim(Operation.INVITE, campaign.id, begun.run, now(), (doubt.row,))
-        assert ledger.commit([], [claim]) != [None]
-        ledger.end(begun.run, Ending.STOPPED, None)
+        assert ledger.write_beside(runs.commit, [], [claim], ledger.gone) != [None]
+        runs.end(ledger, begun.run, Ending.STOPPED, None)
         other = Decided(doubt.attempt, doubt.row, Word.ID, 5999, instead=5003)
         with pytest.raises(NotDecided):
-            ledger.settle(campaign.id, [other], "Omar", "", soon=True)
+            ledger.write(settling.settle, campaign.id, [other], By("Omar", ""), soon=True)

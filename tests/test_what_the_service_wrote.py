@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from data import recovery
-from data.states import Ending, Operation, Step
+from data import answers as service_answers
+from data import forgetting, recovery, runs
+from data.states import By, Ending, Operation, Step
 from flows.cli.speech import QUOTED, most_quoted
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
@@ -214,13 +215,13 @@ def test_a_late_answer_brings_nothing_back(
         small.add_everybody()
         rows = small.rows()
         claims = {name: small.claim(Operation.INVITE, rows[name]) for name in ("ada", "bo")}
-        ledger.end(small.begun.run, Ending.DIED, "")
-        ledger.forget(["ada@example.com"], "rita", "asked")
+        runs.end(ledger, small.begun.run, Ending.DIED, "")
+        ledger.write(forgetting.forget, ["ada@example.com"], By("rita", "asked"))
         for name in ("ada", "bo"):
             small.land(Operation.INVITE, claims[name], Step.REFUSED, answer=f"{name} is late")
         wrote = [one.answer for one in small.attempts() if one.operation == Operation.INVITE]
         assert wrote == ["", "bo is late"]
-        answers = ledger.answers(small.begun.campaign)
+        answers = ledger.read(service_answers.of, small.begun.campaign)
         assert (answers.by_row, answers.requests) == ({rows["bo"]: "bo is late"}, {"bo is late": 1})
 
 

@@ -18,6 +18,7 @@ from config.errors import BadInput
 from config.own_tables import named_table, own_tables, people_at
 from config.reading import Reading, read_campaigns
 from config.where import in_words
+from data import intake, queries
 from data.exports import Result
 from data.writing_back import keys_in, results_by_row
 from sandbox.server import Sandbox
@@ -359,9 +360,13 @@ def test_who_leaves_the_filter_is_treated_as_a_removed_row(
     office.run(path)
     assert office.emails() == Counter(["ada@mail.com", "bob@mail.com", "cy@mail.com", "m@mail.com"])
     with office.ledger() as ledger:
-        campaign = ledger.campaign("a")
+        campaign = ledger.read(queries.find_campaign, "a")
         assert campaign is not None
-        gone = [person.key for person in ledger.known(campaign.id).values() if not person.listed]
+        gone = [
+            person.key
+            for person in ledger.read(intake.known, campaign.id).values()
+            if not person.listed
+        ]
     assert gone == ["ada@mail.com"]
     table([HEADER, PEOPLE[0], [*PEOPLE[1][:4], "Take-home"]])
     finish = office.run(path)

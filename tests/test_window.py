@@ -11,8 +11,9 @@ import pytest
 from config.errors import BadInput
 from config.reading import read_campaigns
 from config.window import Phase, Window
+from data import approvals
 from data.approvals import Answer
-from data.states import Ending
+from data.states import By, Ending
 from flows.ending import Finish
 from flows.order import Asked, Desk, conduct
 from sandbox.faults import Fault
@@ -316,7 +317,7 @@ def test_an_approval_covers_what_is_sent_when_its_time_comes(office: Office) -> 
     assert "invite: 1 by email" in end.plan.plan.told
     assert "from 2026-12-01 09:00 until 2026-12-04 18:00 (Europe/Paris)" in end.plan.plan.told
     with office.ledger() as ledger:
-        ledger.answer(end.plan, Answer.APPROVED, "Mia", "")
+        ledger.write(approvals.answer, end.plan, Answer.APPROVED, By("Mia", ""))
     assert run(office, path, early).ending is Ending.NOT_YET
     assert office.changing()[-1] == "add_candidates"
     assert run(office, path, Clock(utc("2026-12-02 09:00"))).ending is Ending.COMPLETED

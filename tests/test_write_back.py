@@ -15,6 +15,7 @@ import xlsxwriter
 from config.errors import BadInput
 from config.headers import Wishes, wishes_of
 from config.own_tables import Named, OwnTable, PeopleAt, named_table, own_tables, people_at
+from data import queries
 from data.exports import RESULT_COLUMNS, Result
 from data.writing_back import (
     absent,
@@ -291,7 +292,7 @@ def test_a_mended_sheet_is_sent_again_and_invites_nobody_twice(tmp_path: Path) -
 
         run(path)
         with office.ledger() as ledger:
-            row = ledger.campaign("backend")
+            row = ledger.read(queries.find_campaign, "backend")
             assert row is not None
             known = results_of(ledger, row)
             write_unfinished(path, tmp_path / "failed.xlsx", None, row, Known(known))

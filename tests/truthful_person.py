@@ -1,9 +1,10 @@
 """A person who looks into the web application, and settles by what is there."""
 
 from config.email_key import email_key
+from data import queries, settling
 from data.doubts import Decided, Doubt, Word
 from data.ledger import Ledger
-from data.states import Operation
+from data.states import By, Operation
 from sandbox.record import Record
 
 
@@ -12,11 +13,11 @@ def settle(ledger: Ledger, campaign_key: str, record: Record) -> int:
 
     The service must have come to rest, as it does in the minutes that a person waits.
     """
-    campaign = ledger.campaign(campaign_key)
+    campaign = ledger.read(queries.find_campaign, campaign_key)
     assert campaign is not None
-    decided = [seen(doubt, record) for doubt in ledger.doubts(campaign.id).steps]
+    decided = [seen(doubt, record) for doubt in ledger.read(settling.find, campaign.id).steps]
     if decided:
-        ledger.settle(campaign.id, decided, "me", "looked it up", soon=True)
+        ledger.write(settling.settle, campaign.id, decided, By("me", "looked it up"), soon=True)
     return len(decided)
 
 

@@ -25,9 +25,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from data import queries
 from data.ledger import Ledger
 from sandbox.server import Sandbox
 from tasks.standing import tally
+from tests.journal import attempts
 from tests.prefect_home import QUICK, Desk, PrefectServer, free_port, wait_for_server
 from tests.workers import PREFECT, go_down, wait_until
 
@@ -158,18 +160,20 @@ class Ground:
 
     def shares(self, key: str) -> Counter[int]:
         with Ledger.open(self.url("ledger"), create=False) as ledger:
-            campaign = ledger.campaign(key)
+            campaign = ledger.read(queries.find_campaign, key)
             assert campaign is not None
             return Counter(
-                one.run_id for one in ledger.attempts(campaign.id) if one.operation == "invite"
+                one.run_id
+                for one in ledger.read(attempts, campaign.id)
+                if one.operation == "invite"
             )
 
     def counts(self, key: str) -> dict[str, int]:
         """As in the status object, without the cost of a command that is typed again and again."""
         with Ledger.open(self.url("ledger"), create=False) as ledger:
-            campaign = ledger.campaign(key)
+            campaign = ledger.read(queries.find_campaign, key)
             assert campaign is not None
-            return tally(ledger.counts(campaign.id), send=True)
+            return tally(ledger.read(queries.counts, campaign.id), send=True)
 
     def say(self, words: str) -> None:
         self.said.append(words)

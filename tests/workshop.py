@@ -18,7 +18,7 @@ from sqlalchemy import event, make_url
 from sqlalchemy.exc import OperationalError
 from sqlmodel import SQLModel
 
-from data import recovery
+from data import clock, recovery
 from data.ledger import Ledger
 from data.opening import open_engine
 from tests.virtual_time import HERE, WallClock
@@ -92,10 +92,9 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         patch = opened.enter_context(pytest.MonkeyPatch.context())
         patch.setenv("XDG_DATA_HOME", str(folder / "data-directory"))
         patch.setattr("data.recovery.OWN_RUNS", set())
-        patch.setattr("data.ledger.datetime", WallClock)
+        patch.setattr("data.clock.datetime", WallClock)
         patch.setattr("data.clock._clocks", _clocks)
-        for module in ("ledger", "pace", "recovery"):  # a server's clock is the world's as well
-            patch.setattr(f"data.{module}.shared_now", lambda _, own: own)
+        patch.setattr("data.clock.shared_now", lambda _: clock.now())  # a server's is the world's
         patch.setattr("sandbox.record.datetime", WallClock)
         patch.setattr("data.processes.socket", SimpleNamespace(gethostname=lambda: HERE.get().host))
         patch.setattr("data.processes.os", SimpleNamespace(getpid=lambda: HERE.get().pid))

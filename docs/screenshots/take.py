@@ -9,6 +9,7 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from config.settings import LocalSettings
+from data import queries
 from data.ledger import Ledger
 from flows.cli.demo import KEY, SAMPLE
 from flows.rehearsal import Stage
@@ -56,7 +57,7 @@ def main() -> None:
 
 def _pages(stage: Stage, folder: Path) -> None:
     with Ledger.open(stage.local.database_url) as ledger:
-        if campaign := ledger.campaign(KEY):
+        if campaign := ledger.read(queries.find_campaign, KEY):
             write_pages(ledger, campaign, stage.links(KEY), folder)
 
 

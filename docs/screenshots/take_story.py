@@ -20,9 +20,11 @@ from unittest.mock import patch
 from playwright.sync_api import Browser, sync_playwright
 
 from config.settings import load_local, load_service
+from data import approvals, pauses, queries, resending, settling
 from data.approvals import Answer
 from data.doubts import Decided, Word
 from data.ledger import Ledger
+from data.states import By
 from flows.cli.main import main as campaign
 from flows.order import Desk, conduct
 from sandbox.faults import Fault
@@ -128,7 +130,7 @@ def _set_up(folder: Path) -> Iterator[tuple[Sandbox, Clock]]:
                 "COLUMNS": "130",
             },
         ),
-        patch("data.ledger.now", clock),
+        patch("data.clock.now", clock),
         patch("tasks.sending.now", clock),
         patch("getpass.getuser", lambda: "rita"),
         patch("socket.gethostname", lambda: "desk"),
@@ -150,15 +152,19 @@ def _days_of_a_campaign(file: Path, service: Sandbox, clock: Clock) -> None:
     _run(file)
     clock.later(hours=3)
     with Ledger.open(load_local().database_url) as ledger:
-        [known] = ledger.campaigns()
-        doubt = ledger.doubts(known.id).steps[0]
+        [known] = ledger.read(queries.every_campaign)
+        doubt = ledger.read(settling.find, known.id).steps[0]
         sent = Decided(doubt.attempt, doubt.row, Word.SENT)
-        ledger.settle(known.id, [sent], "rita", "he answered that he has it", soon=False)
+        ledger.write(
+            settling.settle, known.id, [sent], By("rita", "he answered that he has it"), soon=False
+        )
         clock.later(minutes=4)
-        ledger.pause(KEY, "grace", "the date in the text was wrong")
+        ledger.write(pauses.pause, KEY, By("grace", "the date in the text was wrong"))
         clock.later(days=1, hours=-2)
-        ledger.resume(KEY, "grace", "the text is right now")
-        ledger.resend(known.id, [doubt.row or 0, 1], "rita", "deleted by mistake")
+        ledger.write(pauses.resume, KEY, By("grace", "the text is right now"))
+        ledger.write(
+            resending.resend, known.id, [doubt.row or 0, 1], By("rita", "deleted by mistake")
+        )
     _run(file)
     with Ledger.open(load_local().database_url) as ledger:
         _approve(ledger, "")
@@ -177,7 +183,7 @@ def _plan_of_the_next(folder: Path, clock: Clock) -> str:
     clock.later(hours=3)
     _run(file, NEXT, clock=clock, paced=False)
     with Ledger.open(load_local().database_url) as ledger:
-        known = ledger.campaign(NEXT)
+        known = ledger.read(queries.find_campaign, NEXT)
         assert known is not None  # noqa: S101
         confirm(ledger, known, "rita", "text and link are right")
     _run(file, NEXT, clock=clock, paced=False)
@@ -189,9 +195,9 @@ def _plan_of_the_next(folder: Path, clock: Clock) -> str:
 
 
 def _approve(ledger: Ledger, why: str) -> None:
-    asked, _ = ledger.asked(KEY)
+    asked, _ = ledger.read(approvals.look, KEY)
     if asked is not None:
-        ledger.answer(asked, Answer.APPROVED, "grace", why)
+        ledger.write(approvals.answer, asked, Answer.APPROVED, By("grace", why))
 
 
 def _run(file: Path, key: str = KEY, **desk: Any) -> None:

@@ -3,6 +3,8 @@
 import typer
 
 from config.errors import CampaignError
+from data import receipt_doubts
+from data.states import By
 from flows.cli.speech import answering, counted, print_json, say
 
 
@@ -29,7 +31,7 @@ def accept_ledger(key: str, who: str, why: str | None, *, as_json: bool) -> None
         answering(as_json),
         Ledger.open(load_local().database_url, create=False) as ledger,
     ):
-        accepted = ledger.accept_receipts(key, who, why)
+        accepted = ledger.write(receipt_doubts.accept, key, By(who, why))
         if not accepted:
             raise NothingToAccept(key, ledger.place)
         if as_json:

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from data import allowing
+from data.states import By
 from flows.cli.arguments import Key, run_again
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
@@ -27,9 +29,12 @@ def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
         rows = rows_of(
-            ledger, campaign, emails, lambda rows: ledger.against_allowing(campaign.id, rows)
+            ledger,
+            campaign,
+            emails,
+            lambda rows: ledger.read(allowing.objections, campaign.id, rows),
         )
-        ledger.allow(campaign.id, rows, who or login_name(), reason)
+        ledger.write(allowing.allow, campaign.id, rows, By(who or login_name(), reason))
     say(
         f"{key}: {counted(len(rows), 'person is', 'people are')} let through",
         f"  send: {command('run', *run_again(campaign))}",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from data import approvals
 from flows.cli.arguments import Key
 from flows.cli.pause import Why, ledger_with
 from flows.cli.speech import answer_to, command, say
@@ -37,7 +38,7 @@ def approve(
         raise typer.BadParameter("a rejection is recorded with a reason: --why TEXT")
     given = Answer.REJECTED if reject else Answer.APPROVED
     with ledger_with(key) as ledger:
-        shown, _ = ledger.asked(key)
+        shown, _ = ledger.read(approvals.look, key)
         if shown is not None:
             say(*lines_of(shown))
             if plan is None and not _agreed(shown, given):

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from data import do_not_contact
 from data.doubts import NotDecided
+from data.states import By
 from flows.cli.addresses import addresses
 from flows.cli.arguments import AsJson
 from flows.cli.reasons import given
@@ -53,11 +55,11 @@ def block(
             if lift:
                 in_file = listed.addresses if listed else {}
                 say(*_lift(ledger, typed, in_file, who, reason), as_json=as_json)
-            _show(ledger.do_not_contact(), whole=not typed, as_json=as_json)
+            _show(ledger.read(do_not_contact.standing), whole=not typed, as_json=as_json)
 
 
 def _block(ledger: "Ledger", addresses: Mapping[str, str], who: str | None, why: str) -> list[str]:
-    new = ledger.block(addresses, who or login_name(), why)
+    new = ledger.write(do_not_contact.block, addresses, By(who or login_name(), why))
     return [
         f"{typed}: no campaign sends to this address" + ("" if key in new else ", as before")
         for key, typed in addresses.items()
@@ -72,7 +74,7 @@ def _lift(
     why: str,
 ) -> list[str]:
     """Only what stands on the list comes off it, and the file would bring its own back."""
-    on_it = {one.email_key for one in ledger.do_not_contact()}
+    on_it = {one.email_key for one in ledger.read(do_not_contact.standing)}
     wrong = [f"{typed}: is not on the list" for key, typed in addresses.items() if key not in on_it]
     wrong += [
         f"{typed}: is in the file that CAMPAIGN_DO_NOT_CONTACT names; take it out there"
@@ -82,7 +84,7 @@ def _lift(
     if wrong:
         complain(*wrong)
         raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
-    ledger.lift(addresses.keys(), who or login_name(), why)
+    ledger.write(do_not_contact.lift, addresses.keys(), By(who or login_name(), why))
     return [f"{typed}: campaigns may send to this address again" for typed in addresses.values()]
 
 

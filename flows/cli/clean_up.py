@@ -4,6 +4,9 @@ from typing import Annotated
 
 import typer
 
+from data import cleaning
+from data import forgotten as forgotten_people
+from data.states import By
 from flows.cli.arguments import AsJson, Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.speech import answering, command, counted, print_json, say
@@ -25,10 +28,10 @@ def clean_up(
     The service has no call that removes anything, so this command removes nothing either.
     """
     with answering(as_json), known_campaign(key) as (ledger, campaign):
-        items = ledger.clean_up(campaign.id)
-        forgotten = 0 if done else ledger.forgotten_there(campaign.id)
+        items = ledger.read(cleaning.find, campaign.id)
+        forgotten = 0 if done else ledger.read(forgotten_people.added, campaign.id)
         if done and items:
-            ledger.cleaned(campaign.id, items, who or login_name(), why)
+            ledger.write(cleaning.write_cleaned, campaign.id, items, By(who or login_name(), why))
         left = [] if done else [item.as_json() for item in items]
     if as_json:
         print_json({"campaign": key, "clean_up": left})

@@ -6,7 +6,9 @@ import typer
 
 from config.email_address import NotAnEmail, email_address
 from config.email_key import email_key
+from data import clock, holding, intake, withdrawing
 from data.doubts import NotDecided
+from data.states import By
 from flows.cli.arguments import Key, run_again
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
@@ -32,9 +34,12 @@ def withdraw(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
         rows = rows_of(
-            ledger, campaign, emails, lambda rows: ledger.against_withdrawing(campaign.id, rows)
+            ledger,
+            campaign,
+            emails,
+            lambda rows: ledger.read(withdrawing.against_withdrawing, campaign.id, rows),
         )
-        ledger.withdraw(campaign.id, rows, who or login_name(), reason)
+        ledger.write(withdrawing.withdraw, campaign.id, rows, By(who or login_name(), reason))
         say(f"{key}: {counted(len(rows), 'person is', 'people are')} withdrawn")
         _close(ledger, campaign)
 
@@ -56,13 +61,16 @@ def correct(
         [row] = rows_of(ledger, campaign, [old], lambda _: {})
         address = _right(new)
         try:
-            ledger.correct(campaign.id, row, address, who or login_name(), reason)
+            by = By(who or login_name(), reason)
+            ledger.write(withdrawing.correct, campaign.id, row, address, by)
         except NotDecided as error:
             complain(*_why_not(campaign, (old, new), error))
             raise
         say(f"{key}: {old} is corrected to {address[0]}")
-        person = ledger.known(campaign.id)[address[1]]
-        if (held := ledger.held_rows([person.row]).get(person.row)) is not None:
+        person = ledger.read(intake.known, campaign.id)[address[1]]
+        if (
+            held := ledger.read(holding.held_rows, [person.row], clock.now()).get(person.row)
+        ) is not None:
             say(f"  {address[0]} is held: {held.why}")
         _close(ledger, campaign)
 

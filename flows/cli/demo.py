@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import config
 from config.errors import CampaignError
+from data import queries
 from flows.cli.speech import command, counted, say, say_table
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def _show_links() -> None:
     from tasks.links import links_of
 
     with Ledger.open(load_local().database_url, create=False) as ledger:
-        campaign = ledger.campaign(KEY)
+        campaign = ledger.read(queries.find_campaign, KEY)
         links = links_of(ledger, campaign) if campaign else []
     say("", "The links, one embed URL per candidate:", "")
     # No table: a narrow terminal would break the addresses in two.

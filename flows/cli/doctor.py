@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from config.errors import BadSettings, CampaignError
+from data import closed, queries, settling
 from flows.cli.arguments import AsJson
 from flows.cli.speech import command, counted, print_json, quoted, say
 
@@ -70,7 +71,7 @@ def _service(local: "LocalSettings") -> "Iterator[Finding]":
     import asyncio
 
     from config.settings import load_service, service_source
-    from data.ledger import now
+    from data.clock import now
     from tasks.health import Finding, How, ask, well
 
     try:
@@ -127,9 +128,9 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
         if wrong:
             return
         with Ledger.open(local.database_url, create=False) as ledger:
-            number = len(ledger.campaigns())
+            number = len(ledger.read(queries.every_campaign))
             yield well("ledger", f"{ledger.place} opens; it has {counted(number, 'campaign')}")
-            ledger.see_that_it_is_open()
+            ledger.read(closed.refuse_where_closed)
             yield from _doubts(ledger)
     except NoLedger:
         yield well("ledger", f"none at {file} yet; the first run makes it")
@@ -141,8 +142,8 @@ def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
     from flows.cli.doubts import in_calls
     from tasks.health import Finding, How
 
-    for campaign in ledger.campaigns():
-        if unsure := ledger.doubts(campaign.id).steps:
+    for campaign in ledger.read(queries.every_campaign):
+        if unsure := ledger.read(settling.find, campaign.id).steps:
             said = f"{campaign.key}: {in_calls(unsure)} unsure"
             yield Finding("doubts", How.LOOK, said, f"Type: {command('settle', campaign.key)}")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from config.email_key import email_key
 from config.moments import in_zone
+from data import queries, settling
 from data.doubts import WORDS, Doubt, Doubts, Word
 from data.states import Operation
 from flows.cli.speech import command, counted, most_quoted, say, say_table
@@ -71,11 +72,11 @@ def standing_of(ledger: "Ledger", campaign: "Campaign") -> Standing:
     """Read where a campaign stands."""
     steps = {("project", ""): campaign.project_state, ("problem", ""): campaign.problem_state}
     emails = {}
-    for person in ledger.candidates(campaign.id):
+    for person in queries.candidates(ledger, campaign.id):
         steps["add", person.email_key] = person.add_state
         steps["invite", person.email_key] = person.invite_state
         emails[person.email_key] = person.email1
-    return Standing(campaign, ledger.doubts(campaign.id, typed=True), steps, emails)
+    return Standing(campaign, ledger.read(settling.find, campaign.id, typed=True), steps, emails)
 
 
 def what(doubt: Doubt) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from data import disclosure
 from flows.cli.addresses import addresses
 from flows.cli.outputs import check_output, or_here
 from flows.cli.speech import complain, say
@@ -30,7 +31,7 @@ def export(
     [(key, typed)] = addresses([email]).items()
     with Ledger.open(load_local().database_url, create=False) as ledger:
         check_output(output, ledger)
-        held = ledger.about(key)
+        held = ledger.read(disclosure.about, key)
     content = json.dumps({"email1": typed, **held}, indent=2)
     if output is None:
         print(content)

@@ -5,6 +5,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from data import queries, receipt_doubts
+
 if TYPE_CHECKING:
     from config.definition import Definition
     from config.places import Problem
@@ -30,7 +32,7 @@ def check_same(
     try:
         with Ledger.open(load_local().database_url, create=False) as ledger:
             for definition in definitions:
-                known = ledger.campaign(definition.campaign)
+                known = ledger.read(queries.find_campaign, definition.campaign)
                 try:
                     if known is not None:
                         refuse_another(definition, known, digest, file, belongs_to)
@@ -54,7 +56,10 @@ def created(definitions: "Sequence[Definition]") -> list[str]:
 
     try:
         with Ledger.open(load_local().database_url, create=False) as ledger:
-            campaigns = [ledger.campaign(definition.campaign) for definition in definitions]
+            campaigns = [
+                ledger.read(queries.find_campaign, definition.campaign)
+                for definition in definitions
+            ]
     except NoLedger:
         return []
     return [each.key for each in campaigns if each and each.project_state != Step.WAITING]
@@ -107,8 +112,8 @@ def _receipts(
         place, reach = place_of(make_url(local.database_url)), Reach("", 0)
         accepted = set[str]()
     else:
-        place, reach = ledger.place, ledger.reach(key)
-        accepted = ledger.accepted_receipts(key)
+        place, reach = ledger.place, ledger.read(receipt_doubts.reach, key)
+        accepted = ledger.read(receipt_doubts.accepted, key)
     doubts = [
         misfit for misfit in doubts_of(found, key, service, reach) if misfit.says not in accepted
     ]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.email_key import email_key
+from data import disclosure, forgetting, forgotten, queries, runs
 from data.doubts import NotDecided
+from data.states import By
 from flows.cli.addresses import addresses
 from flows.cli.reasons import given
 from flows.cli.speech import answer_to, command, complain, counted, say
@@ -52,8 +54,8 @@ def forget(
     named = addresses(emails or [])
     reason = "" if due else given(why)
     with Ledger.open(local.database_url, create=False) as ledger:
-        for campaign in ledger.campaigns():
-            ledger.recover(campaign.id)
+        for campaign in ledger.read(queries.every_campaign):
+            runs.recover(ledger, campaign.id)
         if due:
             _forget_due(ledger, local)
         elif lift:
@@ -83,11 +85,11 @@ def _forget(
     """
     from data.traces import naming
 
-    held = {key: ledger.about(key) for key in named}
+    held = {key: ledger.read(disclosure.about, key) for key in named}
     rows = [one for about in held.values() for one in about["campaigns"]]
     every = {one["email1"] for one in rows} | set(named.values())
     try:
-        left = ledger.forget(named.keys(), who, why)
+        left = ledger.write(forgetting.forget, named.keys(), By(who, why))
     except NotDecided as error:
         complain(*(f"{list(named.values())[n]} {said}" for n, said in error.objections.items()))
         raise
@@ -113,7 +115,9 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
     from data.traces import naming
     from tasks.links import WRITTEN_BY_RUNS, write_links
 
-    for campaign in ledger.campaigns():  # found by what is in them: also where it broke off here
+    for campaign in ledger.read(
+        queries.every_campaign
+    ):  # found by what is in them: also where it broke off here
         if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
             try:
                 write_links(ledger, campaign, local.output_dir)
@@ -162,7 +166,7 @@ def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
     """Where files may name people: the results, the sheets, and copies beside the ledger."""
     read = [
         Path(name)
-        for one in ledger.campaigns()
+        for one in ledger.read(queries.every_campaign)
         for name in (one.definition, one.belongs_to)
         if name
     ]
@@ -191,7 +195,7 @@ def _still_named(files: Collection[Path]) -> Iterator[str]:
 
 
 def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
-    again = ledger.let_in_again(named.keys())
+    again = ledger.write(forgotten.lift, named.keys())
     if wrong := [f"{typed}: was not forgotten" for key, typed in named.items() if key not in again]:
         complain(*wrong)
         raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
@@ -199,7 +203,7 @@ def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
 
 
 def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:
-    from data.ledger import now
+    from data.clock import now
     from tasks.retention import forget_due
 
     if local.keep is None:

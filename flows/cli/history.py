@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from data import intake
+from data import records as campaign_records
 from flows.cli.arguments import AsJson, Key
 from flows.cli.complaints import UnknownPerson
 from flows.cli.known_campaign import campaign_as_it_is
@@ -41,7 +43,7 @@ def history(
     from flows.story import Teller, zone_of
 
     with answering(as_json), campaign_as_it_is(key) as (ledger, campaign):
-        records = ledger.records(campaign.id)
+        records = ledger.read(campaign_records.read, campaign.id)
         row = None if email is None else _row_of(ledger, campaign, email)
     records = records if row is None else about(records, row)
     people, zone = records.people, zone_of(campaign.timezone)
@@ -63,7 +65,7 @@ def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
     from flows.cli.doubts import standing_of
     from flows.cli.typed_verdicts import unknown
 
-    found = ledger.known(campaign.id).get(email_key(email))
+    found = ledger.read(intake.known, campaign.id).get(email_key(email))
     if found is None:
         complain(f"{email}: {unknown(email, standing_of(ledger, campaign))}")
         raise UnknownPerson(campaign.key)

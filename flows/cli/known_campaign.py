@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from data import runs
 from flows.cli.complaints import UnknownCampaign
 
 if TYPE_CHECKING:
@@ -39,5 +40,5 @@ def known_campaign(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
     from flows.cli.status import find_campaign
 
     with campaign_as_it_is(key) as (ledger, campaign):
-        ledger.recover(campaign.id)
+        runs.recover(ledger, campaign.id)
         yield ledger, find_campaign(ledger, key)

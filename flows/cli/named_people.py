@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from config.email_key import email_key
+from data import intake
 from data.doubts import NotDecided
 from flows.cli.speech import complain
 
@@ -25,7 +26,7 @@ def rows_of(
     from flows.cli.doubts import standing_of
     from flows.cli.typed_verdicts import unknown
 
-    known = ledger.known(campaign.id)
+    known = ledger.read(intake.known, campaign.id)
     chosen = {email_key(typed): typed for typed in emails}  # named twice is one person
     people = {key: known[key].row for key in chosen if key in known}
     wrong = [

@@ -2,7 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from data import settling
 from data.doubts import WORDS, Decided, Doubt, Word, objections
+from data.states import By
 from flows.cli.doubts import MEANS, look, meaning, reached, sent_at, what, wrote
 from flows.cli.speech import answer_to, say
 
@@ -16,7 +18,7 @@ NOW = f"{Word.AGAIN} now"
 
 def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, soon: bool) -> int:
     """Ask about each doubt and record each answer at once; answers how many were settled."""
-    doubts = ledger.doubts(campaign.id).steps
+    doubts = ledger.read(settling.find, campaign.id).steps
     settled = 0
     for number, doubt in enumerate(doubts, start=1):
         say("", f"{number} of {len(doubts)}: {what(doubt)}, sent {sent_at(doubt)}")
@@ -37,7 +39,7 @@ def _answered(
     ledger: "Ledger", campaign: "Campaign", doubt: Doubt, who: str, why: str | None, *, soon: bool
 ) -> str:
     """Ask until there is an answer that can be taken: `settled`, `left` or QUIT."""
-    from data.ledger import now
+    from data.clock import now
 
     while True:
         typed = answer_to("  Your verdict (Enter: decide later): ")
@@ -50,7 +52,9 @@ def _answered(
         if decided is None:
             say(f"  {typed} is none of these. Press Enter to decide later.")
             continue
-        refused = objections(ledger.doubts(campaign.id), [decided], now(), soon=at_once)
+        refused = objections(
+            ledger.read(settling.find, campaign.id), [decided], now(), soon=at_once
+        )
         if refused:
             # What is an option elsewhere is a word here.
             say(f"  Not taken: {refused[0].replace('with --now', f'by typing  {NOW}')}.")
@@ -60,7 +64,7 @@ def _answered(
             reason = answer_to("  Why (may be empty): ")
             if reason is None:
                 return QUIT
-        ledger.settle(campaign.id, [decided], who, reason or "", soon=at_once)
+        ledger.write(settling.settle, campaign.id, [decided], By(who, reason or ""), soon=at_once)
         return "settled"
 
 

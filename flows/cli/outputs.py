@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.errors import CampaignError
+from data import queries
 
 if TYPE_CHECKING:
     from data.ledger import Ledger
@@ -45,7 +46,7 @@ def check_output(place: Path | None, ledger: "Ledger") -> None:
         return
     definitions = [
         Path(name)
-        for one in ledger.campaigns()
+        for one in ledger.read(queries.every_campaign)
         for name in (one.definition, one.belongs_to)
         if name
     ]

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from data import approvals, pauses, queries
+from data.states import By
 from flows.cli.arguments import Key, run_again
 from flows.cli.complaints import UnknownCampaign
 from flows.cli.speech import command, say
@@ -25,7 +27,7 @@ def pause(key: Key, why: Why = "", who: Who = None) -> None:
     from config.moments import in_zone
 
     with ledger_with(key) as ledger:
-        stands = ledger.pause(key, who or login_name(), why)
+        stands = ledger.write(pauses.pause, key, By(who or login_name(), why))
     say(
         f"{key}: paused by {stands.who} since {in_zone(stands.since, stands.timezone)}",
         f"  go on: {command('resume', key)}",
@@ -38,8 +40,8 @@ def resume(key: Key, why: Why = "", who: Who = None) -> None:
     Nobody gets a second email by it; that is what `campaign resend` is for.
     """
     with ledger_with(key) as ledger:
-        stood = ledger.resume(key, who or login_name(), why)
-        campaign = ledger.campaign(key)
+        stood = ledger.write(pauses.resume, key, By(who or login_name(), why))
+        campaign = ledger.read(queries.find_campaign, key)
     if stood is None:
         say(f"{key}: is not paused")
         return
@@ -63,7 +65,10 @@ def ledger_with(key: str) -> "Iterator[Ledger]":
     except NoLedger as error:
         raise UnknownCampaign(key, [], error.place) from None
     with ledger:
-        if ledger.campaign(key) is None and ledger.asked(key)[0] is None:
-            known = [campaign.key for campaign in ledger.campaigns()]
+        if (
+            ledger.read(queries.find_campaign, key) is None
+            and ledger.read(approvals.look, key)[0] is None
+        ):
+            known = [campaign.key for campaign in ledger.read(queries.every_campaign)]
             raise UnknownCampaign(key, known, ledger.place)
         yield ledger

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from data import intake, queries, runs
 from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, as_typed
 from flows.cli.check import (
     kept_in_words,
@@ -98,7 +99,8 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
     """Forecast each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
     from config.service_address import same_service
     from config.settings import load_address, load_local
-    from data.ledger import Ledger, now
+    from data.clock import now
+    from data.ledger import Ledger
     from data.opening import NoLedger
     from flows.cli.forecast import forecast
     from tasks.asked import AnotherService, without_forgotten
@@ -126,14 +128,14 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
     forecasts = []
     with ledger:
         for definition in definitions:
-            found = ledger.campaign(definition.campaign)
+            found = ledger.read(queries.find_campaign, definition.campaign)
             if found and service and not same_service(found.service, service):
                 raise AnotherService(
                     f"The ledger has {found.key} at {found.service}, but ASSESSMENT_BASE_URL is "
                     f"{service}: a run would stop and send nothing. Set the address back, or give "
                     "the campaign for the other service a key of its own."
                 )
-            known = ledger.known(found.id) if found else {}
+            known = ledger.read(intake.known, found.id) if found else {}
             listed_now, gone = without_forgotten(definition, found, ledger)
             seen = forecast(
                 listed_now,
@@ -151,7 +153,7 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
 
 def last_run_lives(ledger: "Ledger", campaign: "Campaign") -> bool:
     """Whether a run is at work on this campaign now, here or on another machine."""
-    return ledger.at_work(campaign.id)
+    return ledger.read(runs.at_work, campaign.id)
 
 
 def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from data import records, settling
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import campaign_as_it_is
 from flows.cli.outputs import check_output, check_page
@@ -59,8 +60,8 @@ def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
 
     return page(
         assembled(
-            ledger.records(campaign.id),
-            ledger.doubts(campaign.id).steps,
+            ledger.read(records.read, campaign.id),
+            ledger.read(settling.find, campaign.id).steps,
             standing(ledger, campaign),
             names=names,
         )

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from data import resending
+from data.states import By
 from flows.cli.arguments import Key, run_again
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
@@ -39,14 +41,14 @@ def resend(
     with known_campaign(key) as (ledger, campaign):
 
         def against(rows: Sequence[int]) -> dict[int, str]:
-            found = ledger.against_resending(campaign.id, rows)
+            found = ledger.read(resending.objections, campaign.id, rows)
             return {at: why.replace(" KEY ", f" {campaign.key} ") for at, why in found.items()}
 
         rows = rows_of(ledger, campaign, emails, against)
         if not yes and not _agreed(len(rows)):
             say("Nothing was changed.")
             raise typer.Exit(1)
-        ledger.resend(campaign.id, rows, who or login_name(), why)
+        ledger.write(resending.resend, campaign.id, rows, By(who or login_name(), why))
         _tell(campaign, len(rows))
 
 

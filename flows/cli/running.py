@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from data import queries
 from flows.cli import garbage
 from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, as_typed
 from flows.cli.closing import beside_a_run, next_steps, summary, wrote
@@ -213,7 +214,7 @@ def told(
         ledger = None
     try:
         for one in runs:
-            known = ledger.campaign(one.key) if ledger else None
+            known = ledger.read(queries.find_campaign, one.key) if ledger else None
             status = look(ledger, known) if ledger and known else _untouched(one)
             objects.append(status)
             codes.append(_tell_one(one, status, as_json=as_json))

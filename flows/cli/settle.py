@@ -11,8 +11,9 @@ import typer
 
 from config.errors import BadInput
 from config.places import Place, Problem
+from data import settling
 from data.doubts import NEED_A_REASON, Decided, NotDecided, Word, objections
-from data.states import Operation
+from data.states import By, Operation
 from flows.cli import one_by_one, verdicts_file
 from flows.cli.accepting import accept_ledger
 from flows.cli.arguments import AsJson, Key, run_again
@@ -77,7 +78,9 @@ def settle(
             return
         if typed or source is not None:
             decided = _decided(typed, source, standing, why, soon=now)
-            ledger.settle(campaign.id, decided, who or login_name(), why or "", soon=now)
+            ledger.write(
+                settling.settle, campaign.id, decided, By(who or login_name(), why or ""), soon=now
+            )
             _tell_settled(key, decided, as_json=as_json)
         elif not as_json and standing.doubts.steps:
             show(campaign, standing.doubts.steps)
@@ -173,7 +176,7 @@ def _taken(
     soon: bool,
 ) -> list[Decided]:
     """Judge the verdicts of a file, each with its line (0: none); or raise BadInput with all."""
-    from data.ledger import now as moment
+    from data.clock import now as moment
 
     decided = [one for _, one in rows]
     refused = objections(standing.doubts, decided, moment(), soon=soon)
@@ -191,7 +194,7 @@ def _from_options(
     typed: Typed, standing: Standing, why: str | None, *, soon: bool
 ) -> list[Decided]:
     """Find what the options mean. Raises NotDecided, having said what is wrong with each."""
-    from data.ledger import now as moment
+    from data.clock import now as moment
 
     found, wrong = meant(typed, standing)
     decided = [one for _, one in found]
@@ -218,7 +221,7 @@ def _instead(
 
     `more`: something else is wrong with them than what is `refused`.
     """
-    from data.ledger import now as moment
+    from data.clock import now as moment
 
     key = standing.campaign.key
     if refused and not more and all(decided[position].value for position in refused):
@@ -253,7 +256,7 @@ def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
     from tasks.standing import in_short
 
     campaign: Campaign = find_campaign(ledger, key)
-    left = ledger.doubts(campaign.id).steps
+    left = ledger.read(settling.find, campaign.id).steps
     if as_json:
         print_json({"campaign": key, "unsure": [doubt_as_json(doubt) for doubt in left]})
     status = in_short(ledger, campaign)

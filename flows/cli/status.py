@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from data import approvals, pauses, queries, runs
 from flows.cli.arguments import AsJson, run_again
 from flows.cli.closing import beside_a_run, counted_out, next_steps, summary, wrote
 from flows.cli.complaints import UnknownCampaign
@@ -56,9 +57,9 @@ def status(
 
 def find_campaign(ledger: "Ledger", key: str) -> "Campaign":
     """Find a campaign by its key. Raises UnknownCampaign, which names the nearest one."""
-    found = ledger.campaign(key)
+    found = ledger.read(queries.find_campaign, key)
     if found is None:
-        known = [campaign.key for campaign in ledger.campaigns()]
+        known = [campaign.key for campaign in ledger.read(queries.every_campaign)]
         raise UnknownCampaign(key, known, ledger.place)
     return found
 
@@ -79,7 +80,7 @@ def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
     from tasks.standing import in_short, standing
 
     look = standing if as_json else in_short
-    campaigns = ledger.campaigns()
+    campaigns = ledger.read(queries.every_campaign)
     if not campaigns:
         _nothing_yet(f"The ledger {ledger.place} is empty.", as_json=as_json)
         return
@@ -105,7 +106,7 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
     from data.opening import LedgerUnusable
 
     try:
-        left = ledger.recover(campaign.id)
+        left = runs.recover(ledger, campaign.id)
     except LedgerUnusable:
         return campaign  # nothing can be written now: shown as it was recorded
     return find_campaign(ledger, campaign.key) if left else campaign
@@ -116,7 +117,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     from flows.cli.plan import last_run_lives
     from tasks.standing import in_short, standing
 
-    ahead = ledger.ahead(campaign.id)
+    ahead = ledger.read(runs.ahead, campaign.id)
     campaign = _with_doubts(ledger, campaign)
     if as_json:
         print_json(standing(ledger, campaign))
@@ -183,14 +184,14 @@ def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     from data.approvals import Standing
     from tasks.timing import kept_timetable
 
-    if (paused := ledger.paused(key)) is not None:
+    if (paused := ledger.read(pauses.standing, key)) is not None:
         since = in_zone(paused.since, paused.timezone)
         yield f"  paused    by {paused.who} since {since}; go on: {command('resume', key)}"
-    known = ledger.campaign(key)
+    known = ledger.read(queries.find_campaign, key)
     if known is not None and known.send_invites:
         for word, said in kept_timetable(known).in_words():
             yield f"  {word:<10}{said}"
-    asked, stands = ledger.asked(key)
+    asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
         yield f"  approval  plan {asked.code} waits for it: {command('approve', key)}"
 
@@ -237,7 +238,7 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
     from data.idle_runs import SENT_NOTHING
     from flows.cli.plan import last_run_lives
 
-    run = ledger.last_run(campaign.id)
+    run = ledger.read(queries.last_run, campaign.id)
     if run is None:
         return "none yet"
     began = f"began {in_zone(run.started_at, campaign.timezone)}"

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from config.definition import Definition
 from config.moments import in_zone
+from data import pauses
 from data.ledger import Ledger
 from data.remaining import Remaining
 from tasks.timing import over
@@ -38,7 +39,9 @@ def stop(
         return Stop(Cause.GUARD, gone)
     if left.invite and (late := over(definition.invites.timetable, at)) is not None:
         return Stop(Cause.OVER, late)
-    paused = ledger.paused(definition.campaign) if ledger and not left.nothing else None
+    paused = (
+        ledger.read(pauses.standing, definition.campaign) if ledger and not left.nothing else None
+    )
     if paused is None:
         return None
     why = f": {paused.why}" if paused.why else ""

@@ -14,10 +14,13 @@ import time
 import warnings
 from pathlib import Path
 
+from data import queue, runs
 from data.claims import Claim
+from data.clock import now
 from data.landing import Outcome
-from data.ledger import Ledger, now
+from data.ledger import Ledger
 from data.states import AttemptState, Operation, Step
+from tests.journal import attempts
 from tests.small_ledger import Small, definition, intent
 
 TOGETHER = 8  # invitations in flight of one run
@@ -26,8 +29,8 @@ TOGETHER = 8  # invitations in flight of one run
 def work(url: str, number: int, workers: int, gate: "multiprocessing.synchronize.Barrier") -> int:
     """Claim and record everybody whom no other process has claimed; answers how many."""
     with Ledger.open(url) as ledger:
-        begun = ledger.begin("a", None, None)
-        rows = [one.row for one in ledger.to_invite(begun.campaign)]
+        begun = runs.begin(ledger, "a", None, None)
+        rows = [one.row for one in ledger.read(queue.to_invite, begun.campaign)]
         start = number * len(rows) // workers
         mine = rows[start:] + rows[:start]  # everybody begins elsewhere, and goes through all
         gate.wait()
@@ -38,7 +41,11 @@ def work(url: str, number: int, workers: int, gate: "multiprocessing.synchronize
             wishes = [
                 Claim(Operation.INVITE, begun.campaign, begun.run, now(), (row,)) for row in some
             ]
-            claims = [one for one in ledger.commit(outcomes, wishes) if one]
+            claims = [
+                one
+                for one in ledger.write_beside(runs.commit, outcomes, wishes, ledger.gone)
+                if one
+            ]
             granted += len(claims)
             outcomes = [
                 Outcome(
@@ -46,7 +53,7 @@ def work(url: str, number: int, workers: int, gate: "multiprocessing.synchronize
                 )
                 for one in claims
             ]
-        ledger.commit(outcomes, [])
+        ledger.write_beside(runs.commit, outcomes, [], ledger.gone)
     return granted
 
 
@@ -65,7 +72,7 @@ def main() -> None:
         url = f"postgresql+psycopg://postgres@/postgres?host={data}"
         with Ledger.open(url) as ledger:
             names = [f"p{number}" for number in range(asked.people)]
-            small = Small(ledger, ledger.begin("a", definition(*names), intent()))
+            small = Small(ledger, runs.begin(ledger, "a", definition(*names), intent()))
             small.add_everybody()
         spawn = multiprocessing.get_context("spawn")
         with spawn.Manager() as manager, spawn.Pool(asked.workers) as pool:
@@ -79,7 +86,7 @@ def main() -> None:
             granted = sum(end.get() for end in ends)
             took = time.perf_counter() - began
         with Ledger.open(url) as ledger:
-            invited = ledger.attempts(small.begun.campaign)
+            invited = ledger.read(attempts, small.begun.campaign)
             distinct = {one.candidate_row for one in invited if one.candidate_row}
         server.cleanup()
     print(f"{granted:,} people, {asked.workers} processes: {1000 * took / granted:.3f} ms each")

@@ -20,6 +20,7 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlmodel import SQLModel
 
+from data import inbox, receipt_doubts
 from data.ledger_copy import copy_ledger
 from data.opening import NEWEST
 from data.states import Ending
@@ -87,8 +88,8 @@ def live_through(desk: DoubtfulCampaign) -> None:
     typed(desk, "resume", KEY, "--why", "it is Monday")
     typed(desk, "forget", "edsger@example.com", "--why", "asked by mail", "--yes")
     with desk.ledger() as ledger:
-        ledger.doubt_receipt(KEY, "hiring.receipt", "a receipt of another ledger")
-        ledger.note_passed("a" * 64, KEY, "autumn.yaml", Ending.COMPLETED)
+        ledger.write(receipt_doubts.note, KEY, "hiring.receipt", "a receipt of another ledger")
+        ledger.write(inbox.note, "a" * 64, KEY, "autumn.yaml", Ending.COMPLETED)
     # Somebody comes in whom no run has seen yet.
     desk.file.write_text(SOUGHT.replace("invites:", LATER), encoding="utf-8")
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Table, func, select
 
+from data import queries
 from data.ledger import Ledger
 from tests.databases import Postgres
 from tests.doubtful_campaign import KEY
@@ -41,11 +42,11 @@ def migrations_digest(version: str) -> str:
 
 def content_of(ledger: Ledger, tables: Iterable[Table]) -> Content:
     """By address the two steps of everybody and their id at the service; by table its rows."""
-    campaign = ledger.campaign(KEY)
+    campaign = ledger.read(queries.find_campaign, KEY)
     assert campaign is not None
     people = {
         one.email1: [one.add_state, one.invite_state, one.candidate_id]
-        for one in ledger.candidates(campaign.id)
+        for one in queries.candidates(ledger, campaign.id)
     }
     with ledger._reading() as connection:
         rows = {
