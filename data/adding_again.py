@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from data.doubts import Decided, Word
+from data import runs
+from data.doubts import Decided
 from data.ledger import Ledger
 from data.row_ranges import read as rows_in
 from data.settling import close_adds, settle_adds, write_down
-from data.states import MAY_HAVE_HAPPENED, By, Operation, Step
+from data.states import MAY_HAVE_HAPPENED, By, Operation, Step, Word
 from data.tables import Attempt, Campaign, Candidate, table_of
 
 attempt = table_of(Attempt)
@@ -44,6 +45,17 @@ _ADDS = select(attempt.c.carried).where(
     attempt.c.operation == Operation.ADD,
     attempt.c.state.in_(MAY_HAVE_HAPPENED),
 )
+
+
+def recover(ledger: Ledger, campaign_row: int, wanted: bool | None = None) -> int:
+    """Make the SENDING rows of dead runs UNSURE. Answers how many calls that were.
+
+    Unsure adds then wait for another one, if that is `wanted`; None: as the definition said when
+    it was taken over.
+    """
+    left = runs.close_the_dead(ledger, campaign_row)
+    add_again(ledger, campaign_row, wanted)
+    return left
 
 
 def add_again(ledger: Ledger, campaign_row: int, wanted: bool | None = None) -> int:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, func, select, update
 
 from data import clock
-from data.doubts import Decided, NotDecided, Word
+from data.doubts import Decided, NotDecided
 from data.edited_addresses import held_seconds
 from data.holding import held_rows
 from data.settling import write_down
-from data.states import By
+from data.states import By, Word
 from data.tables import Attempt, Candidate, DoNotContact, table_of
 
 attempt = table_of(Attempt)

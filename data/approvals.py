@@ -20,9 +20,8 @@ from config.errors import CampaignError
 from config.moments import in_zone
 from config.service_address import canonical
 from data import clock
-from data.doubts import Word
 from data.so_far import CONFIRMED
-from data.states import By, Ending
+from data.states import By, Ending, Word
 from data.tables import Approval, Attempt, Campaign, Decision, Run, table_of
 
 approvals = table_of(Approval)

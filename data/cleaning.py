@@ -6,12 +6,12 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, exists, or_, select
 
 from data.clean_up import AddedAgain, LeftOver, Mark, Place, SentAgain, SteppedBack, left_over
-from data.doubts import Decided, Word
+from data.doubts import Decided
 from data.forgotten import MARK
 from data.noes import OF_SOME_ROW
 from data.row_ranges import read as rows_in
 from data.settling import write_down
-from data.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step
+from data.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word
 from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 
 attempt = table_of(Attempt)

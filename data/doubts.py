@@ -7,32 +7,14 @@ again, and inviting somebody once more whose invitation no answer of the service
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from config.email_key import email_key
 from config.errors import CampaignError
 from config.moments import in_zone
-from data.states import AttemptState, Operation, Step
+from data.states import AttemptState, Operation, Step, Word
 
 PATIENCE = timedelta(minutes=15)  # so long a gateway may still be at work on a request
 LARGEST_ID = 2**63 - 1
-
-
-class Word(StrEnum):
-    """What a person may decide, as it is typed and as it stands in `decision.verdict`."""
-
-    ID = "id"  # it happened; its id was read in the web application
-    ATTACHED = "attached"  # it happened: the project has its problem
-    SENT = "sent"  # it happened: the invitation arrived
-    AGAIN = "again"  # it did not happen: the next run sends it
-    ADD_AGAIN = "add-again"  # it may have happened: the definition has people added once more
-    DOUBLE = "double"  # the service has this person once more, under the id in `value`
-    WITHDRAW = "withdraw"  # whatever happened, nothing is sent any more
-    RESEND = "resend"  # an invitation was settled, and another one is wanted
-    ALLOW = "allow"  # whatever holds this person, let through by name
-    CORRECT = "correct"  # the address was wrong; `value` is the row of the right one
-    REMOVED = "removed-accepted"  # many people are gone from the definition, and rightly so
-    CLEANED = "cleaned"  # what was left over in the web application was removed by hand
 
 
 WORDS: Mapping[Operation, tuple[Word, ...]] = {

@@ -15,12 +15,11 @@ from sqlalchemy import Connection, Row, bindparam, delete, exists, select, updat
 
 from config.email_key import email_key
 from data import forgotten
-from data.doubts import NotDecided, Word
-from data.idle_runs import SENT_NOTHING
+from data.doubts import NotDecided
 from data.intake import AT_ONCE
 from data.masking import replaced_in, words_of_names
 from data.row_ranges import read as rows_in
-from data.states import By, Operation, Step
+from data.states import SENT_NOTHING, By, Operation, Step, Word
 from data.tables import (
     Approval,
     Attempt,

@@ -22,11 +22,10 @@ from data.events import (
     RunEnded,
     Unblocked,
 )
-from data.idle_runs import SENT_NOTHING
 from data.receipt_doubts import ACCEPTED
 from data.records import Records
 from data.row_ranges import read as rows_in
-from data.states import AttemptState, Operation
+from data.states import SENT_NOTHING, AttemptState, Operation
 from data.stretches import wave_numbers
 from data.timetables import timetable
 

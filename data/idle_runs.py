@@ -11,15 +11,12 @@ from sqlalchemy import Connection, insert, select, update
 
 from data import clock
 from data.processes import this_process
-from data.recovery import LAST_FIRST
-from data.states import Ending
+from data.queries import LAST_FIRST
+from data.states import SENT_NOTHING, Ending
 from data.tables import Campaign, Run, table_of
 
 campaign = table_of(Campaign)
 runs = table_of(Run)
-
-# In place of when its process began: it claimed nothing that somebody would have to watch for.
-SENT_NOTHING = ""
 
 
 def note(

@@ -10,8 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, String, bindparam, case, exists, insert, select, update
 
-from data.doubts import Word
-from data.states import AttemptState, Operation, Step
+from data.states import AttemptState, Operation, Step, Word
 from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 
 candidate = table_of(Candidate)

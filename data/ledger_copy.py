@@ -24,7 +24,7 @@ from sqlalchemy.engine import make_url
 from sqlmodel import SQLModel
 
 from config.errors import CampaignError
-from data import locks, numbering, queries, recovery
+from data import adding_again, locks, numbering, queries, recovery
 from data import runs as runs_of
 from data.closed import Openness, refuse
 from data.ledger import Ledger
@@ -75,7 +75,7 @@ def copy_ledger(source: str, target: str) -> Copied:
             known = connection.execute(select(identity)).one()
         if known.openness == Openness.OPEN:
             for one in old.read(queries.every_campaign):
-                runs_of.recover(old, one.id)
+                adding_again.recover(old, one.id)
         with closing(_Target(target, known, address_of(old._engine.url))) as new:
             return _carry_and_close(old, new)
 

@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, select
 
-from data.doubts import Word
 from data.row_ranges import read as rows_in
-from data.states import AttemptState, Operation
+from data.states import AttemptState, Operation, Word
 from data.tables import Attempt, Candidate, Decision, table_of
 
 attempt = table_of(Attempt)

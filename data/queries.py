@@ -18,10 +18,8 @@ from sqlalchemy import (
 
 from data import clock
 from data.forgotten import MARK
-from data.idle_runs import SENT_NOTHING
 from data.ledger import Ledger
-from data.recovery import LAST_FIRST
-from data.states import AttemptState, Operation, Step
+from data.states import SENT_NOTHING, AttemptState, Operation, Step
 from data.tables import Attempt, Campaign, Candidate, Run, table_of
 
 campaign = table_of(Campaign)
@@ -31,6 +29,10 @@ runs = table_of(Run)
 
 AT_ONCE = 5_000  # candidates in one slice
 
+
+# Of runs beside each other the last is one at work, else the one that ended last: what it says
+# is how the campaign stands, whichever of them began first.
+LAST_FIRST = (runs.c.ended_at.is_not(None), runs.c.ended_at.desc(), runs.c.id.desc())
 
 # Built once: a run asks for them again and again.
 # Built once: a run asks for them again and again.

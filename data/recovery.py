@@ -44,9 +44,6 @@ _STILL_SENDING = select(
     attempt.c.id, attempt.c.operation, attempt.c.candidate_row, attempt.c.campaign_id
 ).where(attempt.c.run_id == bindparam("run"), attempt.c.state == AttemptState.SENDING)
 
-# Of runs beside each other the last is one at work, else the one that ended last: what it says
-# is how the campaign stands, whichever of them began first.
-LAST_FIRST = (runs.c.ended_at.is_not(None), runs.c.ended_at.desc(), runs.c.id.desc())
 
 LEFT_BY_DEAD_RUN = "the run stopped while this request may have been on its way"
 LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"

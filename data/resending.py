@@ -8,11 +8,11 @@ from sqlalchemy import Connection, Row, exists, select, update
 from data import clock
 from data.allowing import LAST_ATTEMPT
 from data.doubt_rows import SEEN, doubts_in
-from data.doubts import Decided, Doubt, Invited, NotDecided, Word, no_resend
+from data.doubts import Decided, Doubt, Invited, NotDecided, no_resend
 from data.held import Cause
 from data.holding import held_rows
 from data.settling import write_down
-from data.states import By, Operation, Step
+from data.states import By, Operation, Step, Word
 from data.tables import Attempt, Candidate, Decision, table_of
 
 candidate = table_of(Candidate)

@@ -11,7 +11,7 @@ from datetime import timedelta
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.definition import Definition
-from data import adding_again, approvals, claims, clock, intake, landing, locks, recovery
+from data import approvals, claims, clock, intake, landing, locks, recovery
 from data.claims import Claim
 from data.landing import Outcome
 from data.ledger import Ledger
@@ -158,18 +158,12 @@ def _end(connection: Connection, run: int, ending: Ending, reason: str | None) -
     return left
 
 
-def recover(ledger: Ledger, campaign_row: int, add_again: bool | None = None) -> int:
-    """Make the SENDING rows of dead runs UNSURE. Answers how many calls that were.
-
-    Unsure adds then wait for another one, if the definition says so; `add_again` is what it
-    says, where that is not taken over yet.
-    """
+def close_the_dead(ledger: Ledger, campaign_row: int) -> int:
+    """Make the SENDING rows of dead runs UNSURE. Answers how many calls that were."""
     if ledger.read(recovery.ahead, campaign_row):
         ledger.write_beside(_hear_now, campaign_row)
     dead = ledger.read(recovery.dead_runs, campaign_row)
-    left = ledger.write_beside(_bury, campaign_row, dead) if dead else 0
-    adding_again.add_again(ledger, campaign_row, add_again)
-    return left
+    return ledger.write_beside(_bury, campaign_row, dead) if dead else 0
 
 
 def _hear_now(connection: Connection, campaign_row: int) -> None:

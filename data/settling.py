@@ -21,8 +21,8 @@ from sqlalchemy import (
 from config.service_address import same_service
 from data import typed_ids
 from data.doubt_rows import SEEN, WHO, doubts_in
-from data.doubts import MOVES, Decided, Doubt, Doubts, NotDecided, Word, objections
-from data.states import AttemptState, By, Operation, Step
+from data.doubts import MOVES, Decided, Doubt, Doubts, NotDecided, objections
+from data.states import AttemptState, By, Operation, Step, Word
 from data.tables import Attempt, Campaign, Candidate, Decision, table_of
 
 campaign = table_of(Campaign)

@@ -74,3 +74,24 @@ class By:
     who: str
     why: str
     at: datetime = field(default_factory=lambda: clock.now())  # noqa: PLW0108 - as it stands then
+
+
+class Word(StrEnum):
+    """What a person may decide, as it is typed and as it stands in `decision.verdict`."""
+
+    ID = "id"  # it happened; its id was read in the web application
+    ATTACHED = "attached"  # it happened: the project has its problem
+    SENT = "sent"  # it happened: the invitation arrived
+    AGAIN = "again"  # it did not happen: the next run sends it
+    ADD_AGAIN = "add-again"  # it may have happened: the definition has people added once more
+    DOUBLE = "double"  # the service has this person once more, under the id in `value`
+    WITHDRAW = "withdraw"  # whatever happened, nothing is sent any more
+    RESEND = "resend"  # an invitation was settled, and another one is wanted
+    ALLOW = "allow"  # whatever holds this person, let through by name
+    CORRECT = "correct"  # the address was wrong; `value` is the row of the right one
+    REMOVED = "removed-accepted"  # many people are gone from the definition, and rightly so
+    CLEANED = "cleaned"  # what was left over in the web application was removed by hand
+
+
+# In place of when its process began: it claimed nothing that somebody would have to watch for.
+SENT_NOTHING = ""

@@ -22,8 +22,8 @@ from sqlalchemy import (
 )
 
 from data.doubt_rows import SEEN, WHO, doubts_in
-from data.doubts import Decided, Doubt, Word
-from data.states import MAY_HAVE_HAPPENED, Operation, Step
+from data.doubts import Decided, Doubt
+from data.states import MAY_HAVE_HAPPENED, Operation, Step, Word
 from data.tables import Attempt, Campaign, Candidate, Decision, Run, table_of
 
 campaign = table_of(Campaign)

@@ -11,10 +11,10 @@ from typing import Any
 from sqlalchemy import Connection, Row, case, exists, insert, select, update
 
 from data import forgotten
-from data.doubts import Decided, NotDecided, Word
+from data.doubts import Decided, NotDecided
 from data.intake import SENT
 from data.settling import find, reason, settle, write_down
-from data.states import AttemptState, By, Operation, Step
+from data.states import AttemptState, By, Operation, Step, Word
 from data.tables import Attempt, Candidate, table_of
 
 attempt = table_of(Attempt)

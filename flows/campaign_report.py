@@ -12,8 +12,8 @@ from data.report.contents import Report
 from data.report.timeline import Point, pictures
 from data.states import Operation, Step
 from flows import report_sections as sections
-from flows.cli.arguments import as_typed
 from flows.cli.closing import counted_out, next_steps, summary
+from flows.cli.speech import as_typed
 from flows.discretion import discreet, discretion
 from flows.story import Teller, zone_of
 

@@ -17,11 +17,11 @@ from pydantic import Field
 
 from config.errors import CampaignError
 from config.settings import load_local
-from data import approvals, queries, runs, settling
+from data import adding_again, approvals, queries, settling
 from data.approvals import CODE, Answer, Asked
-from data.doubts import NEED_A_REASON, Decided, NotDecided, Word, about
+from data.doubts import NEED_A_REASON, Decided, NotDecided, about
 from data.ledger import Ledger
-from data.states import By, Operation
+from data.states import By, Operation, Word
 from flows.campaign import run_campaign
 from flows.cli.doubts import STEPS
 from flows.ending import finish
@@ -195,7 +195,7 @@ def _settle(
         raise Nothing(f"There is no campaign {key} in the ledger.")
     if word in NEED_A_REASON and not why.strip():
         raise Nothing(f"{word} is recorded with a reason: fill in why. Nothing was decided.")
-    runs.recover(ledger, campaign.id)
+    adding_again.recover(ledger, campaign.id)
     operation = next(each for each in STEPS if STEPS[each] == what)
     decided = [
         Decided(doubt.attempt, doubt.row, word, value, doubt.typed)

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from data import queue, runs
+from data import adding_again, queue
 from flows.work import Desk
 
 AGAIN = 1.0  # seconds between two looks
@@ -55,5 +55,5 @@ class Others:
         self._patience -= AGAIN
         if not await self._wait(AGAIN):
             return False
-        await asyncio.to_thread(runs.recover, ledger, self._campaign)
+        await asyncio.to_thread(adding_again.recover, ledger, self._campaign)
         return True

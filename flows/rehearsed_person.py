@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from config.email_key import email_key
 from data import queries, settling
-from data.doubts import Decided, Doubt, Doubts, Word
+from data.doubts import Decided, Doubt, Doubts
 from data.ledger import Ledger
-from data.states import By, Operation
+from data.states import By, Operation, Word
 from data.tables import Campaign
 from sandbox.record import Record
 

@@ -8,7 +8,6 @@ from functools import singledispatch
 from zoneinfo import ZoneInfo
 
 from data.approvals import Answer
-from data.doubts import Word
 from data.events import (
     Blocked,
     CameIn,
@@ -27,7 +26,7 @@ from data.events import (
     Wave,
 )
 from data.records import CORRECTED
-from data.states import AttemptState, Operation
+from data.states import AttemptState, Operation, Word
 from flows.cli.doubts import HOW_FAR
 from flows.cli.speech import counted, most_quoted, quoted
 

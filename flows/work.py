@@ -14,8 +14,8 @@ from config.moments import in_zone, on_the_wall
 from config.service_address import canonical
 from config.settings import LocalSettings, ServiceSettings
 from config.timetable import Timetable
+from data import adding_again, queries, runs
 from data import pauses as pauses_of_campaigns
-from data import queries, runs
 from data.clock import now
 from data.held import ListFile
 from data.intake import Intent
@@ -217,7 +217,7 @@ async def _end(work: Work) -> None:
     ledger = work.desk.ledger
     try:
         # Where another run died meanwhile, what it was sending is doubt by now.
-        await asyncio.to_thread(runs.recover, ledger, work.begun.campaign)
+        await asyncio.to_thread(adding_again.recover, ledger, work.begun.campaign)
     except CampaignError as error:
         work.gate.stop(str(error))
     ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped, work.early)

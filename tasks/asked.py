@@ -11,8 +11,8 @@ from config.reading import Reading, judged
 from config.service_address import same_service
 from config.settings import ServiceSettings
 from config.sources import sources_of
+from data import adding_again, intake, queries
 from data import forgotten as forgotten_people
-from data import intake, queries, runs
 from data.intake import Intent
 from data.ledger import Ledger
 from data.remaining import Changes, Remaining, after, compare, remaining
@@ -219,7 +219,7 @@ def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
         problem = Step.WAITING if definition.problem is not None else Step.DONE
         people = after(compare(definition, {}), (), held)
         return remaining(project, problem, people, send=definition.invites.send)
-    if runs.recover(ledger, known.id, definition.add_again if definition else None):
+    if adding_again.recover(ledger, known.id, definition.add_again if definition else None):
         known = ledger.read(queries.find_campaign, wanted.key) or known
     send = known.send_invites if definition is None else definition.invites.send
     if definition is None and held:

@@ -32,10 +32,10 @@ from config.email_key import email_key
 from config.errors import CampaignError
 from config.places import Place
 from config.settings import LocalSettings, ServiceSettings
-from data import queries, resending, runs, settling
-from data.doubts import PATIENCE, Decided, Doubt, NotDecided, Word
+from data import adding_again, queries, resending, settling
+from data.doubts import PATIENCE, Decided, Doubt, NotDecided
 from data.processes import HEARTBEAT_EXPIRES
-from data.states import AttemptState, By, Ending, Operation, Step
+from data.states import AttemptState, By, Ending, Operation, Step, Word
 from flows.ending import Finish
 from flows.interrupts import INTERRUPTED
 from flows.order import Desk, conduct
@@ -177,7 +177,7 @@ class World:
         campaign = self.ledger.read(queries.find_campaign, KEY)
         if campaign is None:
             return
-        runs.recover(self.ledger, campaign.id)
+        adding_again.recover(self.ledger, campaign.id)
         doubts = self.ledger.read(settling.find, campaign.id).steps
         now = asyncio.get_running_loop().wall()
         arrived = now - timedelta(seconds=2 * FAR_TOO_LATE)
@@ -247,7 +247,7 @@ class World:
         """Decide that somebody gets nothing more, or that an address was wrong."""
         campaign = self.ledger.read(queries.find_campaign, KEY)
         if campaign is not None:
-            runs.recover(self.ledger, campaign.id)
+            adding_again.recover(self.ledger, campaign.id)
             self.decisions.decide(campaign, self.assessment.record)
 
     # -- programs ---------------------------------------------------------------------------

@@ -8,12 +8,11 @@ from sqlalchemy import update
 from config.definition import Definition
 from config.errors import BadInput
 from config.reading import read_campaigns
-from data import approvals, cleaning, forgetting, recovery, runs
+from data import adding_again, approvals, cleaning, forgetting, recovery, runs
 from data import records as campaign_records
 from data.adding_again import ADDS
 from data.approvals import Plan, Standing
-from data.doubts import Word
-from data.states import AttemptState, By, Ending, Operation, Step
+from data.states import AttemptState, By, Ending, Operation, Step, Word
 from data.tables import Campaign, Candidate, table_of
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
@@ -44,7 +43,7 @@ def die_while_adding(small: Small, *names: str) -> object:
     claimed = add(small, *names)
     assert claimed is not None
     recovery.OWN_RUNS.clear()
-    runs.recover(small.ledger, small.begun.campaign)
+    adding_again.recover(small.ledger, small.begun.campaign)
     small.begun = runs.begin(small.ledger, "a", None, None)
     return claimed
 
@@ -78,7 +77,9 @@ def test_nobody_is_added_again_where_the_definition_asks(small: Small) -> None:
         connection.execute(update(table_of(Campaign)).values(add_again=False))
     die_while_adding(small, "ada")
     assert small.end_of("ada")[0] is Step.UNSURE
-    assert runs.recover(small.ledger, small.begun.campaign, True) == 0  # as it says from now on
+    assert (
+        adding_again.recover(small.ledger, small.begun.campaign, True) == 0
+    )  # as it says from now on
     assert small.end_of("ada")[0] is Step.WAITING
 
 
@@ -100,7 +101,7 @@ def test_who_is_gone_from_the_definition_is_left_to_a_person(small: Small) -> No
     small.land(Operation.ADD, claimed, Step.DONE, ids={small.rows()["bo"]: BO})
     with small.ledger._writing() as connection:
         connection.execute(update(table_of(Candidate)).where(gone).values(add_state=Step.UNSURE))
-    runs.recover(small.ledger, small.begun.campaign)
+    adding_again.recover(small.ledger, small.begun.campaign)
     assert small.end_of("ada")[0] is Step.UNSURE
 
 

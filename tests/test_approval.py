@@ -9,8 +9,8 @@ import pytest
 
 from data import approvals, queries, runs, settling
 from data.approvals import Answer, Asked, NotAnswered, Overtaken, Plan, Standing, standing
-from data.doubts import Decided, Word
-from data.states import By, Ending
+from data.doubts import Decided
+from data.states import By, Ending, Word
 from flows.ending import Finish
 from sandbox.faults import Fault
 from sandbox.server import Sandbox

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
-from data import in_a_file, queries, recovery, runs, settling
+from data import adding_again, in_a_file, queries, recovery, settling
 from data.clock import now
-from data.doubts import Decided, NotDecided, Word
+from data.doubts import Decided, NotDecided
 from data.ledger import Ledger
 from data.opening import LedgerUnusable
-from data.states import By, Ending, Step
+from data.states import By, Ending, Step, Word
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tasks.service.client import Service
@@ -374,7 +374,7 @@ def test_after_a_power_cut_every_request_received_has_its_claim(
         assert books is not None
         assert len(books.attempts) >= received
         check_promise(ledger, "a", office.service.record, KEYS)
-        runs.recover(ledger, books.campaign.id)
+        adding_again.recover(ledger, books.campaign.id)
         check_rest(ledger, "a")
         doubts = [one for one in open_books(ledger, "a").attempts if one.state == "unsure"]
         assert 1 <= len(doubts) <= 2  # what was in flight

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import update
 
 from data import allowing, do_not_contact, holding, resending, runs, settling
-from data.doubts import Decided, NotDecided, Word
+from data.doubts import Decided, NotDecided
 from data.held import (
     Allowed,
     Assessment,
@@ -22,7 +22,7 @@ from data.held import (
     Terms,
     held,
 )
-from data.states import By, Ending, Operation, Step
+from data.states import By, Ending, Operation, Step, Word
 from data.tables import Candidate, table_of
 from tests.small_ledger import NOON, Small, definition, intent
 

@@ -7,8 +7,7 @@ import pytest
 
 from data import forgetting, idle_runs, queries, runs
 from data.clock import now
-from data.idle_runs import SENT_NOTHING
-from data.states import Ending
+from data.states import SENT_NOTHING, Ending
 from tests.small_ledger import Small
 
 pytestmark = pytest.mark.usefixtures("each_database")

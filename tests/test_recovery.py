@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from data import processes, queries, recovery
+from data import adding_again, processes, queries, recovery
 from data import runs as campaign_runs
 from data.claims import Claimed
 from data.clock import now
@@ -36,7 +36,7 @@ def die(small: Small) -> None:
 
 
 def recover(small: Small) -> int:
-    return campaign_runs.recover(small.ledger, small.begun.campaign)
+    return adding_again.recover(small.ledger, small.begun.campaign)
 
 
 def test_a_request_of_a_dead_run_is_in_doubt_and_what_was_answered_stays(small: Small) -> None:
@@ -242,9 +242,9 @@ def test_only_the_campaigns_own_runs_are_looked_at(small: Small, tmp_path: Path)
     """A campaign that never ran has no dead runs."""
     die(small)
     with Ledger.open(ledger_at(tmp_path)) as ledger:
-        assert campaign_runs.recover(ledger, small.begun.campaign + 1) == 0
+        assert adding_again.recover(ledger, small.begun.campaign + 1) == 0
         assert (
-            campaign_runs.recover(ledger, small.begun.campaign) == 0
+            adding_again.recover(ledger, small.begun.campaign) == 0
         )  # one dead run, nothing under way
 
 

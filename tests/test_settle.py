@@ -24,21 +24,11 @@ from config.settings import load_local, load_service
 from data import queries, recovery, resending, runs, settling
 from data.claims import Claim
 from data.clock import now
-from data.doubts import (
-    LARGEST_ID,
-    PATIENCE,
-    WORDS,
-    Decided,
-    Doubt,
-    Doubts,
-    NotDecided,
-    Word,
-    objections,
-)
+from data.doubts import LARGEST_ID, PATIENCE, WORDS, Decided, Doubt, Doubts, NotDecided, objections
 from data.landing import Outcome
 from data.ledger import Ledger
 from data.runs import Begun
-from data.states import AttemptState, By, Ending, Operation, Step
+from data.states import AttemptState, By, Ending, Operation, Step, Word
 from data.tables import Attempt, Candidate, table_of
 from flows.order import Desk, conduct
 from sandbox.faults import Fault

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.waves import Waves
-from data.doubts import Word
 from data.events import Decided, Event, Request, RunBegan, Wave
-from data.states import AttemptState, Operation
+from data.states import AttemptState, Operation, Word
 from data.stretches import FEW, summed_up, wave_numbers, waves
 from tests.small_ledger import NOON
 

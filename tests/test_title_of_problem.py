@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from data import queries, settling
-from data.doubts import Decided, Word
-from data.states import By, Ending, Step
+from data.doubts import Decided
+from data.states import By, Ending, Step, Word
 from sandbox.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people

@@ -11,9 +11,9 @@ from config.settings import load_local, load_service
 from data import cleaning, queries, runs, settling
 from data.claims import Claim
 from data.clock import now
-from data.doubts import Decided, NotDecided, Word
+from data.doubts import Decided, NotDecided
 from data.landing import Outcome
-from data.states import AttemptState, By, Ending, Operation, Step
+from data.states import AttemptState, By, Ending, Operation, Step, Word
 from flows import forms
 from flows.order import Desk, conduct
 from sandbox.faults import Fault

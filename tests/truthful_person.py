@@ -2,9 +2,9 @@
 
 from config.email_key import email_key
 from data import queries, settling
-from data.doubts import Decided, Doubt, Word
+from data.doubts import Decided, Doubt
 from data.ledger import Ledger
-from data.states import By, Operation
+from data.states import By, Operation, Word
 from sandbox.record import Record
 
 

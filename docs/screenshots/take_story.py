@@ -22,9 +22,9 @@ from playwright.sync_api import Browser, sync_playwright
 from config.settings import load_local, load_service
 from data import approvals, pauses, queries, resending, settling
 from data.approvals import Answer
-from data.doubts import Decided, Word
+from data.doubts import Decided
 from data.ledger import Ledger
-from data.states import By
+from data.states import By, Word
 from flows.cli.main import main as campaign
 from flows.order import Desk, conduct
 from sandbox.faults import Fault

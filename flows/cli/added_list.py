@@ -15,8 +15,8 @@ from config.errors import BadInput
 from config.headers import spelling
 from config.own_tables import Named, OwnTable, own_tables
 from config.places import Place, Problem, shown
-from data.doubts import Decided, Doubt, Word
-from data.states import Operation
+from data.doubts import Decided, Doubt
+from data.states import Operation, Word
 
 # Which columns hold the ids, by their headers; the first of these that is there.
 ID_NAMES = ("candidateid", "id", "candidatenumber", "number", "no")

@@ -6,11 +6,11 @@ import typer
 
 from data import allowing
 from data.states import By
-from flows.cli.arguments import Key, run_again
+from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
 from flows.cli.reasons import Why, given
-from flows.cli.speech import command, counted, say
+from flows.cli.speech import command, counted, run_again, say
 from flows.cli.who import Who, login_name
 
 Emails = Annotated[

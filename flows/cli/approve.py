@@ -7,6 +7,7 @@ import typer
 
 from data import approvals
 from flows.cli.arguments import Key
+from flows.cli.closing import lines_of
 from flows.cli.pause import Why, ledger_with
 from flows.cli.speech import answer_to, command, say
 from flows.cli.who import Who, login_name
@@ -49,19 +50,6 @@ def approve(
     if given is Answer.APPROVED:
         table_of = ("--campaign", asked.plan.definition) if asked.plan.definition else ()
         say(f"  send: {command('run', asked.plan.file, *table_of)}")
-
-
-def lines_of(asked: "Asked") -> list[str]:
-    """Write a plan that was shown, a line for each kind of thing; names are masked."""
-    lines = [f"{asked.plan.campaign} at {asked.plan.service}, plan {asked.code}"]
-    for line in asked.plan.told.splitlines():
-        word, _, said = line.partition(": ")
-        lines.append(f"  {word:<11} {said}")
-    if asked.until is not None:
-        lines.append(f"  {'answer by':<11} {asked.until}")
-    if asked.answer is not None:
-        lines.append(f"  {asked.answer:<11} by {asked.who}")
-    return lines
 
 
 def _agreed(asked: "Asked", given: str) -> bool:

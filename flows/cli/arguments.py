@@ -1,13 +1,9 @@
 """The arguments that several commands share, spelled once."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-
-if TYPE_CHECKING:
-    from data.tables import Campaign
 
 File = Annotated[
     Path,
@@ -44,15 +40,3 @@ KeepProject = Annotated[
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON object, and nothing else, for a program.")
 ]
-
-
-def as_typed(file: Path, campaign: Path | None, only: Sequence[str] = ()) -> list[str]:
-    """Repeat FILE and its definition the way they were given, for the next command to type."""
-    typed = [str(file), *(["--campaign", str(campaign)] if campaign else [])]
-    return typed + [word for key in only for word in ("--only", key)]
-
-
-def run_again(campaign: "Campaign") -> list[str]:
-    """What is typed after `run` for a campaign that was run before, as it was then."""
-    belongs_to = Path(campaign.belongs_to) if campaign.belongs_to else None
-    return as_typed(Path(campaign.definition), belongs_to)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.cli.arguments import AsJson, DefinitionFile, File, Sheet, as_typed
+from flows.cli.arguments import AsJson, DefinitionFile, File, Sheet
 from flows.cli.complaints import doubtful, told_of
 from flows.cli.marking import check_mark, mark_problems, mark_warnings
-from flows.cli.speech import answering, command, complain, counted, print_json, say
+from flows.cli.speech import answering, as_typed, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition import Definition

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from config.moments import in_zone
 from data.held import Cause
 from flows.cli.speech import command, counted, most_quoted
+
+if TYPE_CHECKING:
+    from data.approvals import Asked
 
 # What a person must look at comes last, where it is read.
 TOLD = (
@@ -155,3 +158,16 @@ def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | N
         f"held: leave one out: {command('withdraw', key, 'EMAIL', '--why', 'TEXT')}",
         *wait,
     ]
+
+
+def lines_of(asked: "Asked") -> list[str]:
+    """Write a plan that was shown, a line for each kind of thing; names are masked."""
+    lines = [f"{asked.plan.campaign} at {asked.plan.service}, plan {asked.code}"]
+    for line in asked.plan.told.splitlines():
+        word, _, said = line.partition(": ")
+        lines.append(f"  {word:<11} {said}")
+    if asked.until is not None:
+        lines.append(f"  {'answer by':<11} {asked.until}")
+    if asked.answer is not None:
+        lines.append(f"  {asked.answer:<11} by {asked.who}")
+    return lines

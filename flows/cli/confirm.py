@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.arguments import Key, run_again
+from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
-from flows.cli.speech import command, say
+from flows.cli.speech import command, run_again, say
 from flows.cli.who import Who, login_name
 
 Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]

@@ -9,11 +9,11 @@ from config.email_key import email_key
 from data import clock, holding, intake, withdrawing
 from data.doubts import NotDecided
 from data.states import By
-from flows.cli.arguments import Key, run_again
+from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
 from flows.cli.reasons import Why, given
-from flows.cli.speech import command, complain, counted, say
+from flows.cli.speech import command, complain, counted, run_again, say
 from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:

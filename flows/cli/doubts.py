@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from config.email_key import email_key
 from config.moments import in_zone
 from data import queries, settling
-from data.doubts import WORDS, Doubt, Doubts, Word
-from data.states import Operation
+from data.doubts import WORDS, Doubt, Doubts
+from data.states import Operation, Word
 from flows.cli.speech import command, counted, most_quoted, say, say_table
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.email_key import email_key
-from data import disclosure, forgetting, forgotten, queries, runs
+from data import adding_again, disclosure, forgetting, forgotten, queries
 from data.doubts import NotDecided
 from data.states import By
 from flows.cli.addresses import addresses
@@ -55,7 +55,7 @@ def forget(
     reason = "" if due else given(why)
     with Ledger.open(local.database_url, create=False) as ledger:
         for campaign in ledger.read(queries.every_campaign):
-            runs.recover(ledger, campaign.id)
+            adding_again.recover(ledger, campaign.id)
         if due:
             _forget_due(ledger, local)
         elif lift:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from data import runs
+from data import adding_again, queries
 from flows.cli.complaints import UnknownCampaign
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ def campaign_as_it_is(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
     from config.settings import load_local
     from data.ledger import Ledger
     from data.opening import NoLedger
-    from flows.cli.status import find_campaign
 
     try:
         ledger = Ledger.open(load_local().database_url, create=False)
@@ -37,8 +36,16 @@ def known_campaign(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
 
     Raises UnknownCampaign, LedgerUnusable, BadSettings.
     """
-    from flows.cli.status import find_campaign
 
     with campaign_as_it_is(key) as (ledger, campaign):
-        runs.recover(ledger, campaign.id)
+        adding_again.recover(ledger, campaign.id)
         yield ledger, find_campaign(ledger, key)
+
+
+def find_campaign(ledger: "Ledger", key: str) -> "Campaign":
+    """Find a campaign by its key. Raises UnknownCampaign, which names the nearest one."""
+    found = ledger.read(queries.find_campaign, key)
+    if found is None:
+        known = [campaign.key for campaign in ledger.read(queries.every_campaign)]
+        raise UnknownCampaign(key, known, ledger.place)
+    return found

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from data import settling
-from data.doubts import WORDS, Decided, Doubt, Word, objections
-from data.states import By
+from data.doubts import WORDS, Decided, Doubt, objections
+from data.states import By, Word
 from flows.cli.doubts import MEANS, look, meaning, reached, sent_at, what, wrote
 from flows.cli.speech import answer_to, say
 

@@ -8,9 +8,9 @@ import typer
 
 from data import approvals, pauses, queries
 from data.states import By
-from flows.cli.arguments import Key, run_again
+from flows.cli.arguments import Key
 from flows.cli.complaints import UnknownCampaign
-from flows.cli.speech import command, say
+from flows.cli.speech import command, run_again, say
 from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:

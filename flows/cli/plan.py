@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from data import intake, queries, runs
-from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, as_typed
+from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys
 from flows.cli.check import (
     kept_in_words,
     notes_of,
@@ -16,7 +16,7 @@ from flows.cli.check import (
     sent_in_words,
 )
 from flows.cli.complaints import doubtful
-from flows.cli.speech import answering, command, complain, counted, print_json, say
+from flows.cli.speech import answering, as_typed, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition import Definition

@@ -10,10 +10,10 @@ import typer
 
 from config.errors import CampaignError
 from flows.cli import garbage
-from flows.cli.arguments import DefinitionFile, File, OnlyKeys, as_typed
+from flows.cli.arguments import DefinitionFile, File, OnlyKeys
 from flows.cli.closing import summary
 from flows.cli.one_run import OneRun
-from flows.cli.speech import command, complain, counted, say, say_table
+from flows.cli.speech import as_typed, command, complain, counted, say, say_table
 
 if TYPE_CHECKING:
     from flows.rehearsal import Stage, Truth

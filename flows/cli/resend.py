@@ -8,10 +8,10 @@ import typer
 
 from data import resending
 from data.states import By
-from flows.cli.arguments import Key, run_again
+from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
-from flows.cli.speech import answer_to, command, counted, say
+from flows.cli.speech import answer_to, command, counted, run_again, say
 from flows.cli.who import Who, login_name
 
 if TYPE_CHECKING:

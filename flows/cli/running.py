@@ -9,11 +9,20 @@ import typer
 
 from data import queries
 from flows.cli import garbage
-from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, as_typed
+from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys
 from flows.cli.closing import beside_a_run, next_steps, summary, wrote
 from flows.cli.complaints import doubtful, explain
 from flows.cli.one_run import OneRun
-from flows.cli.speech import answering, command, complain, counted, print_json, quoted, say
+from flows.cli.speech import (
+    answering,
+    as_typed,
+    command,
+    complain,
+    counted,
+    print_json,
+    quoted,
+    say,
+)
 
 if TYPE_CHECKING:
     from config.definition import Definition
@@ -232,7 +241,7 @@ def worst(codes: Sequence[int]) -> int:
 def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     from config.errors import CampaignError
     from data.states import Ending
-    from flows.cli.approve import lines_of
+    from flows.cli.closing import lines_of
     from flows.ending import BESIDE
 
     now = one.end.invited if one.end else None

@@ -12,11 +12,11 @@ import typer
 from config.errors import BadInput
 from config.places import Place, Problem
 from data import settling
-from data.doubts import NEED_A_REASON, Decided, NotDecided, Word, objections
-from data.states import By, Operation
+from data.doubts import NEED_A_REASON, Decided, NotDecided, objections
+from data.states import By, Operation, Word
 from flows.cli import one_by_one, verdicts_file
 from flows.cli.accepting import accept_ledger
-from flows.cli.arguments import AsJson, Key, run_again
+from flows.cli.arguments import AsJson, Key
 from flows.cli.closing import next_steps, summary
 from flows.cli.doubts import Standing, in_calls, show, standing_of
 from flows.cli.doubts import as_json as doubt_as_json
@@ -35,7 +35,16 @@ from flows.cli.settle_options import (
     Output,
     Why,
 )
-from flows.cli.speech import answer_to, answering, command, complain, counted, print_json, say
+from flows.cli.speech import (
+    answer_to,
+    answering,
+    command,
+    complain,
+    counted,
+    print_json,
+    run_again,
+    say,
+)
 from flows.cli.typed_verdicts import Typed, meant
 from flows.cli.who import Who, login_name
 
@@ -252,7 +261,7 @@ def _tell_settled(key: str, decided: Sequence[Decided], *, as_json: bool) -> Non
 
 def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
     """Say what is left and what to type next; answers the exit code."""
-    from flows.cli.status import find_campaign
+    from flows.cli.known_campaign import find_campaign
     from tasks.standing import in_short
 
     campaign: Campaign = find_campaign(ledger, key)

@@ -11,12 +11,15 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from config.errors import BadInput, CampaignError
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from data.tables import Campaign
 
 # Where no terminal says how wide it is: a row of a table stays one line in a file or a pipe.
 UNSEEN_WIDTH = 240
@@ -151,3 +154,15 @@ def printable(text: str) -> str:
     return "".join(
         c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
     )
+
+
+def as_typed(file: Path, campaign: Path | None, only: Sequence[str] = ()) -> list[str]:
+    """Repeat FILE and its definition the way they were given, for the next command to type."""
+    typed = [str(file), *(["--campaign", str(campaign)] if campaign else [])]
+    return typed + [word for key in only for word in ("--only", key)]
+
+
+def run_again(campaign: "Campaign") -> list[str]:
+    """What is typed after `run` for a campaign that was run before, as it was then."""
+    belongs_to = Path(campaign.belongs_to) if campaign.belongs_to else None
+    return as_typed(Path(campaign.definition), belongs_to)

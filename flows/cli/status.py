@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data import approvals, pauses, queries, runs
-from flows.cli.arguments import AsJson, run_again
+from data import adding_again, approvals, pauses, queries, runs
+from flows.cli.arguments import AsJson
 from flows.cli.closing import beside_a_run, counted_out, next_steps, summary, wrote
 from flows.cli.complaints import UnknownCampaign
-from flows.cli.speech import answering, command, counted, print_json, say, say_table
+from flows.cli.known_campaign import find_campaign
+from flows.cli.speech import answering, command, counted, print_json, run_again, say, say_table
 
 if TYPE_CHECKING:
     from data.ledger import Ledger
@@ -55,15 +56,6 @@ def status(
                 _show_one(ledger, find_campaign(ledger, key), as_json=as_json)
 
 
-def find_campaign(ledger: "Ledger", key: str) -> "Campaign":
-    """Find a campaign by its key. Raises UnknownCampaign, which names the nearest one."""
-    found = ledger.read(queries.find_campaign, key)
-    if found is None:
-        known = [campaign.key for campaign in ledger.read(queries.every_campaign)]
-        raise UnknownCampaign(key, known, ledger.place)
-    return found
-
-
 def _nothing_yet(where: str, *, as_json: bool) -> None:
     """Say so, and where was looked: a mistyped address looks like a fresh start."""
     if as_json:
@@ -106,7 +98,7 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
     from data.opening import LedgerUnusable
 
     try:
-        left = runs.recover(ledger, campaign.id)
+        left = adding_again.recover(ledger, campaign.id)
     except LedgerUnusable:
         return campaign  # nothing can be written now: shown as it was recorded
     return find_campaign(ledger, campaign.key) if left else campaign
@@ -235,7 +227,7 @@ def _call(stand: Mapping[str, Any], name: str) -> str:
 
 def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
     from config.moments import in_zone
-    from data.idle_runs import SENT_NOTHING
+    from data.states import SENT_NOTHING
     from flows.cli.plan import last_run_lives
 
     run = ledger.read(queries.last_run, campaign.id)

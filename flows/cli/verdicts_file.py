@@ -9,7 +9,8 @@ from config.email_key import email_key
 from config.errors import BadInput
 from config.formulas import guarded
 from config.places import Place, Problem, shown
-from data.doubts import WORDS, Decided, Doubt, Word
+from data.doubts import WORDS, Decided, Doubt
+from data.states import Word
 from flows.cli.doubts import STEPS, Standing, meaning, reached, sent_at, words
 
 COLUMNS = (
