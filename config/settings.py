@@ -22,7 +22,7 @@ from config import core_files
 from config.env_files import SettingsFile, set_here, settings_file, the_six
 from config.errors import BadSettings
 from config.service_address import is_loopback
-from config.spans import NotASpan, span
+from config.timetable.spans import NotASpan, span
 
 # A gateway may finish the work after its own limit of 29 s, so no call gives up before 30 s.
 GATEWAY_LIMIT = 30.0

@@ -19,8 +19,8 @@ from prefect.context import FlowRunContext
 from prefect.states import Cancelled
 
 from data.own_files import make_folder
-from flows.idle_looks import DROPPED, forget_earlier
-from flows.seen import tolerantly
+from flows.engine.idle_looks import DROPPED, forget_earlier
+from flows.pages.seen import tolerantly
 
 LOCKS = user_data_path("hiring-campaigns", appauthor=False) / "at-work"
 P = ParamSpec("P")

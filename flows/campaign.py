@@ -21,29 +21,29 @@ from prefect.states import Cancelled, Completed, Failed
 
 from config.errors import BadInput, CampaignError
 from config.settings import load_local
-from data import idle_runs
-from data.clock import now
-from data.ledger import Ledger
-from data.processes import HEARTBEAT_EXPIRES
-from data.same_campaign import AnotherCampaign
-from data.states import Ending
-from data.unusable import LedgerUnusable
+from data.campaigns.same_campaign import AnotherCampaign
+from data.sending import idle_runs
+from data.sending.processes import HEARTBEAT_EXPIRES
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import Ending
+from data.store.unusable import LedgerUnusable
 from flows.at_work import dropped_beside_another
-from flows.credentials import service_settings
-from flows.ending import Finish
-from flows.event_order import say_scheduled
-from flows.interrupts import listen_again
-from flows.next_run import schedule_next
-from flows.order import Desk, conduct
-from flows.seen import CANCELLED, Seen, name_of, seen
-from flows.sharing import ask_for_wave_runs
-from flows.watching import Watcher, watcher
-from flows.worker_files import written_down
-from flows.wrong_places import where_wrong
-from tasks import logs
-from tasks.asked import Asked
+from flows.engine.credentials import service_settings
+from flows.engine.event_order import say_scheduled
+from flows.engine.next_run import schedule_next
+from flows.engine.sharing import ask_for_wave_runs
+from flows.engine.worker_files import written_down
+from flows.pages.seen import CANCELLED, Seen, name_of, seen
+from flows.pages.wrong_places import where_wrong
+from flows.run.ending import Finish
+from flows.run.interrupts import listen_again
+from flows.run.order import Desk, conduct
+from flows.run.watching import Watcher, watcher
+from tasks.plan.asked import Asked
 from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
+from tasks.status import logs
 
 # The final state's name is the outcome. Only a finished campaign reads as success; the others
 # are Failed, so that automations fire on them.

@@ -17,17 +17,18 @@ from pydantic import Field
 
 from config.errors import CampaignError
 from config.settings import load_local
-from data import adding_again, approvals, queries, settling
-from data.approvals import CODE, Answer, Asked
-from data.doubts import NEED_A_REASON, Decided, NotDecided, about
-from data.ledger import Ledger
-from data.states import By, Operation, Word
+from data.campaigns import approvals, queries
+from data.campaigns.approvals import CODE, Answer, Asked
+from data.decisions import adding_again, settling
+from data.decisions.doubts import NEED_A_REASON, Decided, NotDecided, about
+from data.store.ledger import Ledger
+from data.store.states import By, Operation, Word
 from flows.campaign import run_campaign
-from flows.cli.doubts import STEPS
-from flows.ending import finish
-from flows.seen import named_by_its_clock, show
-from tasks.approval import decide
-from tasks.pilot import confirm
+from flows.pages.seen import named_by_its_clock, show
+from flows.run.ending import finish
+from flows.words.doubts import STEPS
+from tasks.plan.approval import decide
+from tasks.plan.pilot import confirm
 from tasks.shell import in_words
 
 NOT_DECIDED = "NotDecided"  # the final state of a form whose answer cannot be taken

@@ -19,28 +19,35 @@ from prefect.states import Completed, Failed
 from pydantic import Field
 
 from config.errors import BadInput
-from config.folder import Entry, campaign_files, campaigns_of, once_each, sources, stray_tables
 from config.places import Problem
+from config.reading.folder import (
+    Entry,
+    campaign_files,
+    campaigns_of,
+    once_each,
+    sources,
+    stray_tables,
+)
+from config.reading.sources import sources_of
 from config.settings import load_local
-from config.sources import sources_of
-from data import inbox
-from data.clock import now
-from data.inbox import BAD_CONTENT
-from data.ledger import Ledger
+from data.campaigns import inbox
+from data.campaigns.inbox import BAD_CONTENT
 from data.own_files import CannotWrite
-from data.states import Ending
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import Ending
 from flows import reports
 from flows.at_work import dropped_beside_another
 from flows.batch import show
 from flows.campaign import BAD_INPUT, COMPLETED, STOPPED
-from flows.event_order import say_scheduled
-from flows.idle_looks import NOTHING_NEW, quiet_until_busy
-from flows.interrupts import Stop, stopping_on_signals
-from flows.seen import name_of
+from flows.engine.event_order import say_scheduled
+from flows.engine.idle_looks import NOTHING_NEW, quiet_until_busy
+from flows.pages.seen import name_of
+from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from flows.summing_up import state_of_all
-from tasks.asked import Rewritten
 from tasks.inbox import Traces, at_rest, due, situation, traces
+from tasks.plan.asked import Rewritten
 from tasks.shell import as_task, in_words
 
 Seconds = Annotated[

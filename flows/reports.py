@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from config.errors import BadInput
-from config.own_tables import named_table
 from config.places import Problem
-from data.marking import marked_copy
+from config.reading.own_tables import named_table
 from data.own_files import CannotWrite
-from flows.cli.complaints import lines_of
-from flows.cli.speech import command
+from flows.words.complaints import lines_of
+from flows.words.speech import command
+from tasks.outputs.marking import marked_copy
 
 HEADLINE = "Nothing of this file was sent, because of what is wrong in it:"
 

@@ -9,14 +9,14 @@ from typing import Annotated
 from prefect.runtime import flow_run
 from pydantic import Field
 
-from config.folder import Entry
-from data.remaining import Remaining
+from config.reading.folder import Entry
+from data.campaigns.remaining import Remaining
 from flows.campaign import BAD_INPUT, STOPPED, run_campaign
-from flows.ending import Finish
-from flows.interrupts import INTERRUPTED, Stop, listen_again, stopping_on_signals
-from flows.watching import Watcher, watcher, whole
-from flows.wrong_places import where_wrong
-from tasks.sending import Sent
+from flows.pages.wrong_places import where_wrong
+from flows.run.ending import Finish
+from flows.run.interrupts import INTERRUPTED, Stop, listen_again, stopping_on_signals
+from flows.run.watching import Watcher, watcher, whole
+from tasks.sending.sender import Sent
 from tasks.shell import in_words
 
 SideBySide = Annotated[int, Field(ge=1, le=16, description="How many campaigns at a time.")]

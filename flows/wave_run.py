@@ -8,11 +8,11 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 
 from flows.campaign import see_through
-from flows.event_order import say_scheduled
-from flows.seen import name_of
-from flows.sharing import WAVE_RUN
-from flows.watching import whole
-from tasks.asked import Asked
+from flows.engine.event_order import say_scheduled
+from flows.engine.sharing import WAVE_RUN
+from flows.pages.seen import name_of
+from flows.run.watching import whole
+from tasks.plan.asked import Asked
 
 
 def _name() -> str:

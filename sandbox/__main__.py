@@ -5,9 +5,9 @@ import json
 import signal
 import sys
 
-from sandbox.faults import Fault, faults_from_json
-from sandbox.journal import FolderInUse
+from sandbox.faults.faults import Fault, faults_from_json
 from sandbox.server import Sandbox
+from sandbox.service.journal import FolderInUse
 
 _STOPS = {signal.SIGTERM, signal.SIGINT}
 

@@ -12,18 +12,18 @@ from urllib.parse import urlsplit
 
 import uvicorn
 
-from sandbox.api import Api, Limits
-from sandbox.embedded import Embedded
-from sandbox.faults import Fault, Faults
-from sandbox.journal import Journal
-from sandbox.logins import Logins
-from sandbox.outbox import Outbox
-from sandbox.problems import SAMPLE_PROBLEMS, Problem
-from sandbox.record import Candidate, Project, Record
-from sandbox.service import Service
-from sandbox.tokens import Credentials, Tokens
-from sandbox.web import Desk, Pages
-from sandbox.web_application import WebApplication
+from sandbox.faults.faults import Fault, Faults
+from sandbox.pages.embedded import Embedded
+from sandbox.pages.logins import Logins
+from sandbox.pages.web import Desk, Pages
+from sandbox.pages.web_application import WebApplication
+from sandbox.service.api import Api, Limits
+from sandbox.service.journal import Journal
+from sandbox.service.outbox import Outbox
+from sandbox.service.problems import SAMPLE_PROBLEMS, Problem
+from sandbox.service.record import Candidate, Project, Record
+from sandbox.service.service import Service
+from sandbox.service.tokens import Credentials, Tokens
 
 Found = TypeVar("Found")
 

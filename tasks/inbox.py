@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from data import approvals, pauses, queries
-from data.approvals import Standing
-from data.inbox import BAD_CONTENT, Passed
-from data.ledger import Ledger
-from data.remaining import Remaining
-from data.states import Ending
-from tasks.asked import Wanted, what_is_left
-from tasks.timing import before_it_begins, kept_timetable, over
+from data.campaigns import approvals, pauses, queries
+from data.campaigns.approvals import Standing
+from data.campaigns.inbox import BAD_CONTENT, Passed
+from data.campaigns.remaining import Remaining
+from data.store.ledger import Ledger
+from data.store.states import Ending
+from tasks.plan.asked import Wanted, what_is_left
+from tasks.plan.timing import before_it_begins, kept_timetable, over
 
 # A campaign that stopped is tried again by itself, but not with every look into the folder.
 TRY_AGAIN = timedelta(minutes=15)

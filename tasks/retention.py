@@ -4,12 +4,12 @@ from datetime import datetime
 from pathlib import Path
 
 from config.settings import LocalSettings
-from data import forgetting
-from data.doubts import NotDecided
-from data.ledger import Ledger
+from data.decisions.doubts import NotDecided
 from data.own_files import CannotWrite
-from data.states import By
-from tasks.links import WRITTEN_BY_RUNS
+from data.privacy import forgetting
+from data.store.ledger import Ledger
+from data.store.states import By
+from tasks.outputs.links import WRITTEN_BY_RUNS
 
 WHO, WHY = "CAMPAIGN_KEEP", "kept long enough"
 

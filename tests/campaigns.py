@@ -9,13 +9,13 @@ from typing import Any
 from pydantic import SecretStr
 
 from config.settings import LocalSettings, ServiceSettings
-from data import queries
-from data.ledger import Ledger
-from flows.ending import Finish
-from flows.order import Desk, conduct
+from data.campaigns import queries
+from data.store.ledger import Ledger
+from flows.run.ending import Finish
+from flows.run.order import Desk, conduct
 from sandbox.server import Sandbox
-from tasks.asked import Asked
-from tasks.standing import standing
+from tasks.plan.asked import Asked
+from tasks.status.standing import standing
 from tests.databases import empty_ledger_at
 from tests.empty_ledger import open_ledger
 

@@ -5,8 +5,8 @@ import re
 import httpx
 from playwright.sync_api import Frame, Page, expect
 
-from sandbox.record import Candidate
 from sandbox.server import Sandbox
+from sandbox.service.record import Candidate
 from tasks.service.embed import embed_url, iframe
 from tests.host_page import HostPages
 

@@ -199,7 +199,7 @@ def _be(run: ChildRun, says: int) -> None:
     from crash_points import Boundaries, watch
     from mutants import MUTANTS
 
-    from data import processes
+    from data.sending import processes
 
     def say(**what: Any) -> None:
         os.write(says, json.dumps(what).encode() + b"\n")
@@ -228,7 +228,7 @@ def _be(run: ChildRun, says: int) -> None:
 
 def _sleep(seconds: float) -> None:
     """Let the clocks of this process say that it stood still for so long."""
-    from data import clock
+    from data.store import clock
 
     awake = clock._clocks
     clock._clocks = lambda: (awake()[0] + seconds, awake()[1] + seconds)
@@ -236,8 +236,8 @@ def _sleep(seconds: float) -> None:
 
 def _conduct(run: ChildRun) -> dict[str, Any]:
     from config.settings import LocalSettings, ServiceSettings
-    from data.ledger import Ledger
-    from flows.order import Asked, Desk, conduct
+    from data.store.ledger import Ledger
+    from flows.run.order import Asked, Desk, conduct
 
     os.environ["XDG_DATA_HOME"] = str(Path(run.file).parent / "data-directory")
     local = LocalSettings.model_construct(
@@ -259,10 +259,10 @@ def _warm_up() -> None:
     import mutants  # noqa: F401
     from compiled_once import compile_once
 
-    import flows.order  # noqa: F401
-    from config import file_bytes
-    from tasks import throttle
-    from tasks.sending import Sender
+    import flows.run.order  # noqa: F401
+    from config.tables import file_bytes
+    from tasks.sending import throttle
+    from tasks.sending.sender import Sender
     from tasks.service import verdict
     from tasks.service.channel import trust
 

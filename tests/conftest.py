@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from config import file_bytes
+from config.tables import file_bytes
 from tests.child_runs import ChildRuns
 from tests.compiled_once import compile_once
 from tests.databases import each_database, end_postgres, one_test_of_many, postgres

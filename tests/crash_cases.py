@@ -24,11 +24,11 @@ from small_campaigns import KEY, PEOPLE, Place, Scenario, credentials, new_ledge
 from sqlalchemy import NullPool, create_engine, make_url, text, update
 from sqlalchemy.exc import OperationalError
 
-from data.clock import now
-from data.ledger import Ledger
-from data.processes import HEARTBEAT_EXPIRES
-from data.tables import Run, table_of
-from sandbox.faults import Fault
+from data.sending.processes import HEARTBEAT_EXPIRES
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.tables import Run, table_of
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 
 RUNS_AT_MOST = 8

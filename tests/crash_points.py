@@ -20,7 +20,7 @@ from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine.default import DefaultDialect
 
-from sandbox.operations import recognise
+from sandbox.protocol.operations import recognise
 from tasks.service import client
 from tasks.service.channel import Way
 from tasks.service.client import Service

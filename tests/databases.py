@@ -21,7 +21,7 @@ import pytest
 from _pytest.mark.structures import ParameterSet
 from sqlalchemy import make_url
 
-from data.ledger import Ledger
+from data.store.ledger import Ledger
 from tests.session import alone_with, shared
 
 TEMPLATE = "ledger_template"

@@ -5,7 +5,7 @@ stands for any text in a line, and alone on a line for any lines. A command must
 `$ echo $?` shows another number. A comment in front of a block may prepare it:
 
     <!-- file: autumn.yaml -->            the block is the content of this file
-    <!-- sandbox: {"kind": "lost"} -->    the service meets this fault (sandbox/faults.py)
+    <!-- sandbox: {"kind": "lost"} -->    the service meets this fault (sandbox/faults/faults.py)
 """
 
 import json

@@ -16,17 +16,18 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
 from config.settings import load_local, load_service
-from data import clock, queries
-from data.ledger import Ledger
-from data.tables import Decision, table_of
+from data.campaigns import queries
+from data.store import clock
+from data.store.ledger import Ledger
+from data.store.tables import Decision, table_of
 from flows.cli.main import main
-from flows.ending import Finish
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
+from flows.run.ending import Finish
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.asked import Asked
+from tasks.plan.asked import Asked
 from tests.databases import empty_ledger_at
 from tests.empty_ledger import open_ledger
 from tests.journal import attempts

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sqlalchemy.engine import make_url
 
-from data.ledger import Ledger
+from data.store.ledger import Ledger
 
 
 def open_ledger(url: str) -> Ledger:

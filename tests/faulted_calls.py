@@ -12,10 +12,10 @@ from contextlib import suppress
 from random import Random
 from typing import Any
 
-from config.definition import Trust
+from config.definition.model import Trust
 from config.email_key import email_key
 from config.errors import CampaignError
-from sandbox.record import Record
+from sandbox.service.record import Record
 from tasks.service.client import Service
 from tasks.service.exchange import Exchange, Operation
 from tasks.service.verdict import Proof, Then, verdict

@@ -12,15 +12,15 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from config.definition import Candidate, Definition, Invites, ProblemById, Project, Trust
+from config.definition.model import Candidate, Definition, Invites, ProblemById, Project, Trust
 from config.email_key import email_key
 from config.errors import CampaignError
 from config.places import Place
 from config.settings import LocalSettings
-from data import queries
-from data.states import AttemptState, Step
-from flows.order import Desk, conduct
-from tasks.asked import Asked
+from data.campaigns import queries
+from data.store.states import AttemptState, Step
+from flows.run.order import Desk, conduct
+from tasks.plan.asked import Asked
 from tasks.service.client import Service
 from tasks.service.verdict import REPEATS
 from tests import truthful_person

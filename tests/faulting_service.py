@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from sandbox.answers import Answer
-from sandbox.api import NOT_JSON, Api, Limits, Received
-from sandbox.operations import Call, Operation, recognise
-from sandbox.outbox import Outbox
-from sandbox.problems import SAMPLE_PROBLEMS
-from sandbox.record import Record, Request
-from sandbox.tokens import Credentials, Tokens
+from sandbox.protocol.answers import Answer
+from sandbox.protocol.operations import Call, Operation, recognise
+from sandbox.service.api import NOT_JSON, Api, Limits, Received
+from sandbox.service.outbox import Outbox
+from sandbox.service.problems import SAMPLE_PROBLEMS
+from sandbox.service.record import Record, Request
+from sandbox.service.tokens import Credentials, Tokens
 from tests import wire_faults
 from tests.odd_answers import NO, PERHAPS, answer
 from tests.wire_faults import Reply

@@ -17,26 +17,26 @@ from functools import cache
 from io import BytesIO, StringIO
 from pathlib import Path
 
-from config import formulas
-from config.cron import cron
-from config.definition import Trust
-from config.do_not_contact import read_do_not_contact
-from config.email_address import NotAnEmail, email_address
+from config.definition.model import Trust
 from config.email_key import email_key
 from config.errors import BadInput, CampaignError
-from config.hours import hours
-from config.moments import wall_time
-from config.reading import read_campaigns
-from config.spans import span
-from config.waves import share, sizes
+from config.people.email_address import NotAnEmail, email_address
+from config.reading.do_not_contact import read_do_not_contact
+from config.reading.reading import read_campaigns
+from config.tables import formulas
+from config.timetable.cron import cron
+from config.timetable.hours import hours
+from config.timetable.moments import wall_time
+from config.timetable.spans import span
+from config.timetable.waves import share, sizes
 from config.workbooks import __main__ as workbook_reader
 from config.workbooks import frames
 from config.workbooks.compound import stream_of
 from config.workbooks.container import OLD_FORMAT
 from config.workbooks.shapes import Unfit
-from data.exports import Link, as_csv, as_json
-from data.masking import masked_text
-from flows.cli.speech import printable
+from data.privacy.masking import masked_text
+from flows.words.speech import printable
+from tasks.outputs.exports import Link, as_csv, as_json
 from tasks.service.auth import read_token
 from tasks.service.exchange import Exchange, Operation, Phase
 from tasks.service.problem import read_problems

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from data.tables import Attempt, table_of
+from data.store.tables import Attempt, table_of
 
 attempt = table_of(Attempt)
 

@@ -4,12 +4,13 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from data import recovery
-from data.claims import Claim, Claimed
-from data.clock import now
-from data.states import AttemptState, Step
-from tasks import candidates, sending
-from tasks.sending import Learned, Order, Sender, Sent
+from data.sending import recovery
+from data.sending.claims import Claim, Claimed
+from data.store.clock import now
+from data.store.states import AttemptState, Step
+from tasks.sending import candidates
+from tasks.sending import sender as sending
+from tasks.sending.sender import Learned, Order, Sender, Sent
 from tasks.service import wire
 from tasks.service.exchange import Exchange
 from tasks.service.verdict import Proof, Then, Verdict

@@ -19,14 +19,15 @@ from typing import Any, cast
 from sqlalchemy import bindparam, select
 
 from config.email_key import email_key
-from data import cleaning, holding
-from data.adding_again import ADDS
-from data.clean_up import LeftOver, What
-from data.ledger import Ledger
-from data.row_ranges import read as rows_in
-from data.states import AttemptState, Operation, Step
-from data.tables import Attempt, Campaign, Candidate, Decision, table_of
-from sandbox.record import Record, Request
+from data.decisions import cleaning
+from data.decisions.adding_again import ADDS
+from data.decisions.clean_up import LeftOver, What
+from data.holds import holding
+from data.sending.row_ranges import read as rows_in
+from data.store.ledger import Ledger
+from data.store.states import AttemptState, Operation, Step
+from data.store.tables import Attempt, Campaign, Candidate, Decision, table_of
+from sandbox.service.record import Record, Request
 
 # Composed once: the books are opened ten thousand times.
 _CAMPAIGN = select(table_of(Campaign)).where(table_of(Campaign).c.key == bindparam("key"))

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from flows.worker_files import FILE, FOLDERS, left_in
+from flows.engine.worker_files import FILE, FOLDERS, left_in
 from sandbox.server import Sandbox
 from tests import ready_compose, ready_units
 from tests.own_machine import NUMBER, inside, made, move_in

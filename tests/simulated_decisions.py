@@ -5,11 +5,13 @@ from random import Random
 from typing import Any
 
 from config.email_key import email_key
-from data import do_not_contact, queries, withdrawing
-from data.doubts import NotDecided
-from data.ledger import Ledger
-from data.states import By
-from sandbox.record import Record
+from data.campaigns import queries
+from data.decisions import withdrawing
+from data.decisions.doubts import NotDecided
+from data.holds import do_not_contact
+from data.store.ledger import Ledger
+from data.store.states import By
+from sandbox.service.record import Record
 from tests.promise import BrokenPromise
 
 

@@ -13,15 +13,15 @@ from random import Random
 from typing import Any, Self
 
 from config.settings import ServiceSettings
-from sandbox.api import Api, Limits, Received
-from sandbox.faults import Fault, Kind
-from sandbox.operations import recognise
-from sandbox.outbox import Outbox
-from sandbox.problems import SAMPLE_PROBLEMS
-from sandbox.record import Record
-from sandbox.record import Request as Entry
-from sandbox.tokens import Credentials, Tokens
-from sandbox.wrong_answers import altered
+from sandbox.faults.faults import Fault, Kind
+from sandbox.faults.wrong_answers import altered
+from sandbox.protocol.operations import recognise
+from sandbox.service.api import Api, Limits, Received
+from sandbox.service.outbox import Outbox
+from sandbox.service.problems import SAMPLE_PROBLEMS
+from sandbox.service.record import Record
+from sandbox.service.record import Request as Entry
+from sandbox.service.tokens import Credentials, Tokens
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
 from tasks.service.excerpt import excerpt
 from tasks.service.exchange import Exchange, HeldBack, Last, Phase

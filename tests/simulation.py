@@ -19,7 +19,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from config.definition import (
+from config.definition.model import (
     Candidate,
     Definition,
     Invites,
@@ -32,14 +32,15 @@ from config.email_key import email_key
 from config.errors import CampaignError
 from config.places import Place
 from config.settings import LocalSettings, ServiceSettings
-from data import adding_again, queries, resending, settling
-from data.doubts import PATIENCE, Decided, Doubt, NotDecided
-from data.processes import HEARTBEAT_EXPIRES
-from data.states import AttemptState, By, Ending, Operation, Step, Word
-from flows.ending import Finish
-from flows.interrupts import INTERRUPTED
-from flows.order import Desk, conduct
-from tasks.asked import Asked
+from data.campaigns import queries
+from data.decisions import adding_again, resending, settling
+from data.decisions.doubts import PATIENCE, Decided, Doubt, NotDecided
+from data.sending.processes import HEARTBEAT_EXPIRES
+from data.store.states import AttemptState, By, Ending, Operation, Step, Word
+from flows.run.ending import Finish
+from flows.run.interrupts import INTERRUPTED
+from flows.run.order import Desk, conduct
+from tasks.plan.asked import Asked
 from tasks.service.wire import Request
 from tests.promise import (
     Books,

@@ -13,14 +13,14 @@ from sqlalchemy import NullPool, create_engine, inspect
 
 from config.email_key import email_key
 from config.settings import LocalSettings, ServiceSettings
-from data import queries
-from data.ledger import Ledger
-from data.states import Operation
-from flows.ending import Finish
-from flows.order import Asked, Desk, conduct
-from sandbox.faults import Fault
-from sandbox.record import Record
+from data.campaigns import queries
+from data.store.ledger import Ledger
+from data.store.states import Operation
+from flows.run.ending import Finish
+from flows.run.order import Asked, Desk, conduct
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
+from sandbox.service.record import Record
 from tests.databases import copy_at, ledger_at
 
 KEY = "small"

@@ -5,16 +5,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from config.definition import Candidate, Definition, Invites, ProblemById, Project
+from config.definition.model import Candidate, Definition, Invites, ProblemById, Project
 from config.email_key import email_key
 from config.places import Place
-from data import queries, runs
-from data.claims import Claim, Claimed
-from data.intake import Intent
-from data.landing import Outcome
-from data.ledger import Ledger
-from data.runs import Begun
-from data.states import AttemptState, Operation, Step
+from data.campaigns import queries
+from data.campaigns.intake import Intent
+from data.sending import runs
+from data.sending.claims import Claim, Claimed
+from data.sending.landing import Outcome
+from data.sending.runs import Begun
+from data.store.ledger import Ledger
+from data.store.states import AttemptState, Operation, Step
 from tests.databases import empty_ledger_at
 from tests.empty_ledger import open_ledger
 from tests.journal import attempts

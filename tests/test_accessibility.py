@@ -10,11 +10,11 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from data import queries
-from flows.cli.report import written
+from data.campaigns import queries
+from flows.cli.see.report import written
 from sandbox.server import Sandbox
-from tasks.embed_pages import write_pages
-from tasks.links import links_of
+from tasks.outputs.embed_pages import write_pages
+from tasks.outputs.links import links_of
 from tests.browser import PATIENCE, browser
 from tests.campaigns import Office, people
 from tests.candidate import log_in

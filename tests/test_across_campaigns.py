@@ -8,15 +8,16 @@ from pathlib import Path
 import pytest
 
 from config.settings import load_local, load_service
-from data import clock, do_not_contact
-from data.ledger import Ledger
-from data.states import By, Ending, Operation
-from flows import inviting, order
-from flows.ending import Finish
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
-from tasks.asked import Asked
-from tasks.sending import Sent
+from data.holds import do_not_contact
+from data.store import clock
+from data.store.ledger import Ledger
+from data.store.states import By, Ending, Operation
+from flows.run import inviting, order
+from flows.run.ending import Finish
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
+from tasks.plan.asked import Asked
+from tasks.sending.sender import Sent
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS
@@ -203,7 +204,7 @@ def test_a_cooldown_holds_until_its_end(two: TwoCampaigns, monkeypatch: pytest.M
     assert "the cooldown of 30 days ends on 2" in said
     assert "held: wait until 2" in said
     two.desk.later(30 * 24 * 60 + 1)
-    monkeypatch.setattr("tasks.sending.now", clock.now)  # of the claim itself
+    monkeypatch.setattr("tasks.sending.sender.now", clock.now)  # of the claim itself
     assert two.run().ending is Ending.COMPLETED
     assert two.emails()[ADA] == 2
 

@@ -5,16 +5,19 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from config.definition import Definition
+from config.definition.model import Definition
 from config.errors import BadInput
-from config.reading import read_campaigns
-from data import adding_again, approvals, cleaning, forgetting, recovery, runs
-from data import records as campaign_records
-from data.adding_again import ADDS
-from data.approvals import Plan, Standing
-from data.states import AttemptState, By, Ending, Operation, Step, Word
-from data.tables import Campaign, Candidate, table_of
-from sandbox.faults import Fault
+from config.reading.reading import read_campaigns
+from data.campaigns import approvals
+from data.campaigns.approvals import Plan, Standing
+from data.decisions import adding_again, cleaning
+from data.decisions.adding_again import ADDS
+from data.history import records as campaign_records
+from data.privacy import forgetting
+from data.sending import recovery, runs
+from data.store.states import AttemptState, By, Ending, Operation, Step, Word
+from data.store.tables import Campaign, Candidate, table_of
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
 from tests.small_ledger import Small

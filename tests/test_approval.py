@@ -7,14 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from data import approvals, queries, runs, settling
-from data.approvals import Answer, Asked, NotAnswered, Overtaken, Plan, Standing, standing
-from data.doubts import Decided
-from data.states import By, Ending, Word
-from flows.ending import Finish
-from sandbox.faults import Fault
+from data.campaigns import approvals, queries
+from data.campaigns.approvals import Answer, Asked, NotAnswered, Overtaken, Plan, Standing, standing
+from data.decisions import settling
+from data.decisions.doubts import Decided
+from data.sending import runs
+from data.store.states import By, Ending, Word
+from flows.run.ending import Finish
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.approval import decide
+from tasks.plan.approval import decide
 from tests.campaigns import Office, people
 from tests.databases import empty_ledger_at
 from tests.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign

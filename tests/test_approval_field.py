@@ -6,10 +6,10 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from config.definition import Approval
+from config.definition.model import Approval
 from config.errors import BadInput
-from config.reading import read_campaigns
-from config.spans import NotASpan, in_words, span
+from config.reading.reading import read_campaigns
+from config.timetable.spans import NotASpan, in_words, span
 
 HEAD = """\
 campaign: asked

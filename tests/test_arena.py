@@ -9,9 +9,9 @@ import httpx
 import pytest
 from playwright.sync_api import Frame, Page, Route, expect
 
-from sandbox.record import Candidate
 from sandbox.server import Sandbox
-from sandbox.solutions import LONGEST
+from sandbox.service.record import Candidate
+from sandbox.service.solutions import LONGEST
 from tests.browser import browser, page
 from tests.candidate import arena, one_candidate, session_of
 from tests.host_page import HostPages, host_pages

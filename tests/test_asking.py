@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
-from data import queries
-from data.states import Ending
-from flows.cli.asking import ask
-from flows.cli.one_run import Agreed, NotAsAsked, OneRun
-from flows.cli.running import Typed, _read
+from data.campaigns import queries
+from data.store.states import Ending
+from flows.cli.run.asking import ask
+from flows.cli.run.one_run import Agreed, NotAsAsked, OneRun
+from flows.cli.run.run import Typed, _read
 from tests.prefect_home import CAMPAIGN, Desk
 from tests.terminal import Terminal
 from tests.test_cli import Typed as Type
@@ -34,7 +34,7 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch) -> StringIO:
     """Type on a terminal; what is written into this are the keys."""
     keys = StringIO()
     monkeypatch.setattr(sys, "stdin", keys)
-    monkeypatch.setattr("flows.cli.asking.can_ask", lambda: True)
+    monkeypatch.setattr("flows.cli.run.asking.can_ask", lambda: True)
     for name in ("AUTH_URL", "BASE_URL", "APP_URL"):
         monkeypatch.setenv(f"ASSESSMENT_{name}", "http://127.0.0.1:9")
     for name in ("CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"):

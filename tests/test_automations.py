@@ -21,9 +21,9 @@ from prefect.client.orchestration import PrefectClient
 
 from config.errors import BadSettings
 from config.settings import load_local
-from flows.automations import AGAIN, GONE, GONE_AGAIN, NOTIFY, gone
-from flows.serving import MISSED, skip_missed
-from sandbox.faults import Fault
+from flows.serving.automations import AGAIN, GONE, GONE_AGAIN, NOTIFY, gone
+from flows.serving.serving import MISSED, skip_missed
+from sandbox.faults.faults import Fault
 from tests.prefect_home import Desk, PrefectServer, Standing, kept
 from tests.workers import PREFECT, runs_of, wait_until
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
-from data import opening, queries
-from data.ledger import Ledger
+from data.campaigns import queries
+from data.store import opening
+from data.store.ledger import Ledger
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 

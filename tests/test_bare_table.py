@@ -6,9 +6,9 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from config.bare_table import understood
 from config.errors import BadInput
-from config.reading import read_campaigns
+from config.reading.bare_table import understood
+from config.reading.reading import read_campaigns
 from tests.test_cli import Typed, clean_environment, typed
 
 __all__ = ["clean_environment", "typed"]

@@ -14,13 +14,13 @@ import openpyxl
 import pytest
 
 from config.errors import BadInput
-from config.folder import Entry, campaign_files, campaigns_at, stray_tables
 from config.places import Place, Problem
+from config.reading.folder import Entry, campaign_files, campaigns_at, stray_tables
 from flows import side_by_side
+from flows.run.watching import Watcher
 from flows.side_by_side import Outcome, run_all
 from flows.summing_up import page, state_of_all
-from flows.watching import Watcher
-from sandbox.faults import Fault
+from sandbox.faults.faults import Fault
 from tests.prefect_home import Desk, PrefectServer, answer
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]

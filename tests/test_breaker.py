@@ -2,8 +2,8 @@
 
 import pytest
 
-from data.states import Operation
-from tasks.breaker import Breaker
+from data.store.states import Operation
+from tasks.sending.breaker import Breaker
 from tasks.service.verdict import Proof, Then, Verdict
 
 ADD, INVITE = Operation.ADD, Operation.INVITE

@@ -6,10 +6,11 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.exc import IntegrityError
 
-from data import claims, do_not_contact, runs
-from data.row_ranges import written
-from data.states import AttemptState, By, Operation, Step
-from data.tables import Attempt, Campaign, Candidate, table_of
+from data.holds import do_not_contact
+from data.sending import claims, runs
+from data.sending.row_ranges import written
+from data.store.states import AttemptState, By, Operation, Step
+from data.store.tables import Attempt, Campaign, Candidate, table_of
 from tests.small_ledger import FIRST_ID, NOON, Small, definition, intent, outcome
 
 PEOPLE = table_of(Candidate)

@@ -2,8 +2,16 @@
 
 import pytest
 
-from data.clean_up import AddedAgain, LeftOver, Place, SentAgain, SteppedBack, What, left_over
-from data.states import Operation
+from data.decisions.clean_up import (
+    AddedAgain,
+    LeftOver,
+    Place,
+    SentAgain,
+    SteppedBack,
+    What,
+    left_over,
+)
+from data.store.states import Operation
 from tests.small_ledger import NOON
 
 HERE = Place("Backend engineer", 101, 42, "Asia/Tokyo")

@@ -22,26 +22,27 @@ from pydantic import SecretStr
 from sqlalchemy import update
 
 from config.places import Place, Problem
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
 from config.settings import ServiceSettings
-from data import queries, queue
-from data import runs as campaign_runs
-from data.claims import Claim
-from data.clock import now
-from data.exports import COLUMNS
-from data.landing import Outcome
-from data.ledger import Ledger
-from data.runs import Begun
-from data.states import AttemptState, Ending, Operation, Step
-from data.tables import Run, table_of
-from flows.cli.closing import next_steps, summary
-from flows.cli.complaints import FIRST_OF_MANY, SHOWN_OF_ONE_CAUSE, lines_of
+from data.campaigns import queries
+from data.sending import queue
+from data.sending import runs as campaign_runs
+from data.sending.claims import Claim
+from data.sending.landing import Outcome
+from data.sending.runs import Begun
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import AttemptState, Ending, Operation, Step
+from data.store.tables import Run, table_of
 from flows.cli.main import main
-from flows.cli.problems import matching
-from flows.cli.status import NUMBERS
+from flows.cli.prepare.problems import matching
+from flows.cli.see.status import NUMBERS
+from flows.words.closing import next_steps, summary
+from flows.words.complaints import FIRST_OF_MANY, SHOWN_OF_ONE_CAUSE, lines_of
 from sandbox.server import Sandbox
-from tasks.asked import Asked, Wanted, intent_of
-from tasks.links import write_links
+from tasks.outputs.exports import COLUMNS
+from tasks.outputs.links import write_links
+from tasks.plan.asked import Asked, Wanted, intent_of
 from tasks.service.problem import Problem as ServiceProblem
 
 BASE_URL = "https://api.example.com"
@@ -804,7 +805,7 @@ def test_a_name_in_brackets_is_no_markup_and_no_escape_is_passed_on(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     """What others typed is shown as typed, and cannot steer the terminal."""
-    from flows.cli.speech import say, say_table
+    from flows.words.speech import say, say_table
 
     say_table(["name", "id"], [["[bold]Müller\x1b[31m", 5001]])
     say("[red]\x1b]0;title\x07")
@@ -1037,7 +1038,7 @@ def test_only_picks_campaigns_of_a_batch(
     """The campaigns named, in the file's order, and no other; the next command names them too."""
     ran: list[str] = []
     monkeypatch.setattr(
-        "flows.cli.running._through_prefect", lambda runs, *_: ran.extend(r.key for r in runs)
+        "flows.cli.run.run._through_prefect", lambda runs, *_: ran.extend(r.key for r in runs)
     )
     for name in ("AUTH_URL", "BASE_URL", "APP_URL"):
         monkeypatch.setenv(f"ASSESSMENT_{name}", BASE_URL)

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from data import queries
-from data.ledger import Ledger
-from sandbox.faults import Fault
+from data.campaigns import queries
+from data.store.ledger import Ledger
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN, Desk
 from tests.prefect_tables import furnish

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from data import runs
-from data.states import Ending
-from sandbox.faults import Fault
+from data.sending import runs
+from data.store.states import Ending
+from sandbox.faults.faults import Fault
 from tests.doubtful_campaign import (
     DEFINITION,
     EMAILS,
@@ -117,7 +117,7 @@ def test_the_sheet_may_say_either_address(desk: DoubtfulCampaign, sheet: str, se
 def _take_over(desk: DoubtfulCampaign, ledger: object) -> None:
     """The ledger knows everybody, and nothing was sent: the campaign is paused."""
     from config.settings import load_service
-    from tasks.asked import Asked, intent_of, look_up
+    from tasks.plan.asked import Asked, intent_of, look_up
 
     asked = Asked(desk.file, KEY)
     wanted = look_up(asked, ledger, load_service())  # type: ignore[arg-type]

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml_definition as sample
 
-from config.definition import Definition, Invites, ProblemById, ProblemByTitle, Project
+from config.definition.model import Definition, Invites, ProblemById, ProblemByTitle, Project
 from config.errors import BadInput
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
 
 
 @pytest.fixture(autouse=True)

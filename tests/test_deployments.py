@@ -9,11 +9,11 @@ from prefect.schedules import Schedule
 from prefect.settings import Settings
 
 from flows.cli.main import main
-from flows.cli.schedules import BadSchedule, schedule_of
-from flows.deployments import FLOWS, forms, of_inbox, of_wave_runs, to_work
-from flows.kept_schedules import kept
-from flows.places import planned_of
-from flows.prefect_settings import kept_for
+from flows.cli.serve.schedules import BadSchedule, schedule_of
+from flows.engine.prefect_settings import kept_for
+from flows.serving.deployments import FLOWS, forms, of_inbox, of_wave_runs, to_work
+from flows.serving.kept_schedules import kept
+from flows.serving.places import planned_of
 
 WRITTEN = """\
 campaign: {key}
@@ -115,7 +115,9 @@ def test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, usable: str
 ) -> None:
     """With the characters that it may have, and a command that can succeed."""
-    monkeypatch.setattr("flows.prefect_settings.prepare", lambda **_: None)  # of this process
+    monkeypatch.setattr(
+        "flows.engine.prefect_settings.prepare", lambda **_: None
+    )  # of this process
     monkeypatch.setattr("sys.argv", ["campaign", "credentials", name])
     with pytest.raises(SystemExit) as ended:
         main()

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from config.do_not_contact import read_do_not_contact
 from config.errors import BadInput
+from config.reading.do_not_contact import read_do_not_contact
 
 BOTH = {"ada@example.com": "Ada@Example.com", "bo@example.com": "bo@example.com"}
 

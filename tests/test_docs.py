@@ -8,13 +8,13 @@ import pytest
 from pydantic_settings import BaseSettings
 from typer.main import get_command
 
-from config.fields import ColumnsFields, DefinitionFields, ProjectFields
-from config.invite_fields import InvitesFields
-from config.reading import read_campaigns
+from config.definition.fields import ColumnsFields, DefinitionFields, ProjectFields
+from config.definition.invite_fields import InvitesFields
+from config.reading.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings, load_service
-from flows.cli.closing import TOLD
 from flows.cli.commands import COMMANDS, application
-from sandbox.faults import faults_from_json
+from flows.words.closing import TOLD
+from sandbox.faults.faults import faults_from_json
 from tests.documents import (
     ROOT,
     Block,

@@ -19,9 +19,9 @@ from prefect.settings import (
 )
 
 from flows.cli.main import main
-from flows.cli.serve import Server
-from sandbox.faults import Fault
-from tasks.health import How, clock, room, set_up_anew
+from flows.cli.serve.serve import Server
+from sandbox.faults.faults import Fault
+from tasks.status.health import How, clock, room, set_up_anew
 from tests.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -207,7 +207,7 @@ def test_a_prefect_server_that_is_gone(
     desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Named in the environment, and nobody answers there."""
-    monkeypatch.setattr("flows.cli.serve.look_at", lambda _: Server.SILENT)
+    monkeypatch.setattr("flows.cli.serve.serve.look_at", lambda _: Server.SILENT)
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         code, [(how, said)] = found(desk, "prefect")
     assert (code, how, "PREFECT_API_URL" in said) == (1, "mend", True)
@@ -243,7 +243,7 @@ def test_how_a_prefect_server_receives_us(
     desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch, how: Server, kind: str, words: str
 ) -> None:
     """A login that it refuses stops everything; one that asks for none takes anybody's approval."""
-    monkeypatch.setattr("flows.cli.serve.look_at", lambda _: how)
+    monkeypatch.setattr("flows.cli.serve.serve.look_at", lambda _: how)
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         code, [(found_as, said)] = found(desk, "prefect")
     assert (code, found_as) == (int(kind == "mend"), kind)

@@ -5,7 +5,7 @@ from email_validator import EmailNotValidError, validate_email
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from config.email_address import LONGEST, LONGEST_LOCAL, WANTED, NotAnEmail, email_address
+from config.people.email_address import LONGEST, LONGEST_LOCAL, WANTED, NotAnEmail, email_address
 
 LOCALS = ("ada", "a.b", "a+b", "a..b", ".a", "a.", "a-", "_", "o'neil", "zoë", '"a b"', "", "a b")
 DOMAINS = (

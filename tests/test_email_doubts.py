@@ -2,9 +2,9 @@
 
 import pytest
 
-from config.email_doubts import PROVIDERS, doubts, likely_slip, mailbox
 from config.email_key import email_key
-from config.name_doubts import name_doubts
+from config.people.email_doubts import PROVIDERS, doubts, likely_slip, mailbox
+from config.people.name_doubts import name_doubts
 
 
 @pytest.mark.parametrize(

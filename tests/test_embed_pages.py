@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from data import queries
-from data.embed_page import embed_page, policy
+from data.campaigns import queries
 from sandbox.server import Sandbox
-from tasks.embed_pages import page_name, write_pages
-from tasks.links import links_of
+from tasks.outputs.embed_page import embed_page, policy
+from tasks.outputs.embed_pages import page_name, write_pages
+from tasks.outputs.links import links_of
 from tasks.service.embed import embed_url, iframe
 from tests.browser import browser, page
 from tests.campaigns import Office, people

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from config.email_key import email_key
-from sandbox.logins import SESSION_LIFETIME, Logins, Seat
-from sandbox.origins import asks_for_us, from_own_page
-from sandbox.same_email import same_email
+from sandbox.pages.logins import SESSION_LIFETIME, Logins, Seat
+from sandbox.pages.same_email import same_email
+from sandbox.protocol.origins import asks_for_us, from_own_page
 from sandbox.server import Sandbox
 from tasks.service.embed import embed_url, iframe
 from tests.browser import browser, page, watched

@@ -14,13 +14,16 @@ from pathlib import Path
 import pytest
 
 from config.errors import CampaignError
-from data import adding_again, in_a_file, queries, recovery, settling
-from data.clock import now
-from data.doubts import Decided, NotDecided
-from data.ledger import Ledger
-from data.opening import LedgerUnusable
-from data.states import By, Ending, Step, Word
-from sandbox.faults import Fault
+from data.campaigns import queries
+from data.decisions import adding_again, settling
+from data.decisions.doubts import Decided, NotDecided
+from data.sending import recovery
+from data.store import in_a_file
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.opening import LedgerUnusable
+from data.store.states import By, Ending, Step, Word
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.service.client import Service
 from tests.campaigns import Office, people
@@ -225,7 +228,7 @@ DAY = timedelta(days=1)
 @contextmanager
 def clock(moved: Callable[[], timedelta]) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("data.clock", "tasks.sending", "tasks.receipts"):
+        for module in ("data.store.clock", "tasks.sending.sender", "tasks.plan.receipts"):
             patch.setattr(f"{module}.now", lambda: now() + moved())
         yield
 

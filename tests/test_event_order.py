@@ -10,9 +10,9 @@ import pytest
 from prefect.client.schemas.objects import FlowRun
 from prefect.states import Running, Scheduled, State
 
-from flows import event_order
 from flows.batch import run_batch
 from flows.campaign import run_campaign
+from flows.engine import event_order
 from flows.inbox import watch_inbox
 
 FIRST: State[Any] = Scheduled(scheduled_time=datetime(2026, 12, 1, tzinfo=UTC))

@@ -9,8 +9,17 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from data.exports import COLUMNS, Link, as_csv, as_csv_file, as_html, as_json, as_xlsx, csv_pieces
 from data.own_files import write_pieces, write_whole
+from tasks.outputs.exports import (
+    COLUMNS,
+    Link,
+    as_csv,
+    as_csv_file,
+    as_html,
+    as_json,
+    as_xlsx,
+    csv_pieces,
+)
 from tasks.service.embed import iframe
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId=5001"

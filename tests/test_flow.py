@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from sandbox.faults import Fault
+from sandbox.faults.faults import Fault
 from tests.prefect_home import Desk, PrefectServer, answer, kept
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from data import approvals, queries
-from data.ledger import Ledger
-from sandbox.faults import Fault
+from data.campaigns import approvals, queries
+from data.store.ledger import Ledger
+from sandbox.faults.faults import Fault
 from tests.prefect_home import Answer, Desk, PrefectServer, WarmDesk, answer, kept
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from config.errors import CampaignError
-from data.states import Operation
-from tasks.gate import Gate
+from data.store.states import Operation
+from tasks.sending.gate import Gate
 from tasks.service.verdict import Proof, Then, Verdict
 from tests.virtual_time import VirtualLoop
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from config.definition import Guard
-from data.guard import too_many_gone
-from data.remaining import compare
+from config.definition.model import Guard
+from data.campaigns.guard import too_many_gone
+from data.campaigns.remaining import compare
 from tests.small_ledger import definition
 from tests.test_remaining import beside, known
 

@@ -5,9 +5,17 @@ from collections import defaultdict
 
 import pytest
 
-from config.full_name import split_name
-from config.headers import FULL_NAME, NEEDED, REMARKS, WORDS, find_columns, spelling, wishes_of
-from config.leaving import FIELDS
+from config.definition.leaving import FIELDS
+from config.tables.full_name import split_name
+from config.tables.headers import (
+    FULL_NAME,
+    NEEDED,
+    REMARKS,
+    WORDS,
+    find_columns,
+    spelling,
+    wishes_of,
+)
 
 SPLIT = (FULL_NAME, "email1")
 

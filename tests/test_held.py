@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import update
 
-from data import allowing, do_not_contact, holding, resending, runs, settling
-from data.doubts import Decided, NotDecided
-from data.held import (
+from data.decisions import allowing, resending, settling
+from data.decisions.doubts import Decided, NotDecided
+from data.holds import do_not_contact, holding
+from data.holds.held import (
     Allowed,
     Assessment,
     Cause,
@@ -22,8 +23,9 @@ from data.held import (
     Terms,
     held,
 )
-from data.states import By, Ending, Operation, Step, Word
-from data.tables import Candidate, table_of
+from data.sending import runs
+from data.store.states import By, Ending, Operation, Step, Word
+from data.store.tables import Candidate, table_of
 from tests.small_ledger import NOON, Small, definition, intent
 
 HERE = Assessment("https://api.example.com", problem_id=42, project_id=101)
@@ -328,7 +330,7 @@ def test_an_invitation_given_up_in_doubt_still_counts(
     doubts = small.ledger.read(settling.find, small.begun.campaign).steps
     verdicts = [Decided(one.attempt, one.row, words[one.row or 0]) for one in doubts]
     later = datetime.now(UTC) + timedelta(days=30)
-    monkeypatch.setattr("data.clock.now", lambda: later)
+    monkeypatch.setattr("data.store.clock.now", lambda: later)
     small.ledger.write(settling.settle, small.begun.campaign, verdicts, By("rita", "x"), soon=False)
     assert names_held(other(small, "ada", "bo")) == {"ada"}
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox.faults import Fault
+from sandbox.faults.faults import Fault
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS

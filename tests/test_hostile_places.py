@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from config.do_not_contact import read_do_not_contact
 from config.errors import BadInput
-from config.reading import read_campaigns
-from data.backup import NoBackup, back_up
-from data.ledger import Ledger
+from config.reading.do_not_contact import read_do_not_contact
+from config.reading.reading import read_campaigns
+from data.store.backup import NoBackup, back_up
+from data.store.ledger import Ledger
 from flows.reports import report_of, tell, withdraw
 
 BAD = "campaign: a\nproject: {name: A}\nproblem: 1\ncandidates: [{first_name: Ada}]\n"

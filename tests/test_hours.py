@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.hours import EVERY_DAY, Hours, NotHours, hours
+from config.timetable.hours import EVERY_DAY, Hours, NotHours, hours
 
 WEEKDAYS = frozenset(range(5))
 

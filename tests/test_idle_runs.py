@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from data import forgetting, idle_runs, queries, runs
-from data.clock import now
-from data.states import SENT_NOTHING, Ending
+from data.campaigns import queries
+from data.privacy import forgetting
+from data.sending import idle_runs, runs
+from data.store.clock import now
+from data.store.states import SENT_NOTHING, Ending
 from tests.small_ledger import Small
 
 pytestmark = pytest.mark.usefixtures("each_database")

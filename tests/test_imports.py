@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data.ledger import Ledger
+from data.store.ledger import Ledger
 
 DEFINITION = """\
 campaign: backend-2026

@@ -20,23 +20,23 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.states import Cancelled, Completed
 
 from config.errors import CampaignError
-from config.folder import campaigns_of
-from config.sources import sources_of
-from data import approvals, pauses
-from data.approvals import Answer, Standing
-from data.inbox import BAD_CONTENT, Passed
-from data.states import By, Ending
+from config.reading.folder import campaigns_of
+from config.reading.sources import sources_of
+from data.campaigns import approvals, pauses
+from data.campaigns.approvals import Answer, Standing
+from data.campaigns.inbox import BAD_CONTENT, Passed
+from data.store.states import By, Ending
 from flows import inbox, side_by_side
 from flows.campaign import state_of
-from flows.idle_looks import DROPPED, UntilBusy, forget_earlier
-from flows.interrupts import Stop
-from flows.order import Asked, Desk, conduct
+from flows.engine.idle_looks import DROPPED, UntilBusy, forget_earlier
 from flows.reports import tell
+from flows.run.interrupts import Stop
+from flows.run.order import Asked, Desk, conduct
+from flows.run.watching import watcher
+from flows.run.work import plainly
 from flows.side_by_side import Outcome
 from flows.summing_up import page
-from flows.watching import watcher
-from flows.work import plainly
-from sandbox.faults import Fault
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks import inbox as due_files
 from tasks.inbox import Situation, Trace, at_rest, due

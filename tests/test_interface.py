@@ -16,20 +16,20 @@ import pytest
 
 from config.errors import BadInput
 from config.settings import LocalSettings, ServiceSettings
-from data import queries
-from data.ledger import Ledger
-from data.same_campaign import AnotherCampaign
-from data.states import Ending
-from flows.ending import Finish
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
-from sandbox.problems import SAMPLE_PROBLEMS, problem
+from data.campaigns import queries
+from data.campaigns.same_campaign import AnotherCampaign
+from data.store.ledger import Ledger
+from data.store.states import Ending
+from flows.run.ending import Finish
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.asked import Asked
-from tasks.links import index_page, links_of
+from sandbox.service.problems import SAMPLE_PROBLEMS, problem
+from tasks.outputs.links import index_page, links_of
+from tasks.plan.asked import Asked
 from tasks.service.client import Service
 from tasks.service.wire import CandidateBody, add_candidates, attach_problem, create_project
-from tasks.standing import standing
+from tasks.status.standing import standing
 from tests.wire_server import Line, Received, always, listening, settings_for
 
 KEY = "backend-2026"

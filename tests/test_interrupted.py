@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from prefect.exceptions import TerminationSignal
 
-from flows.interrupts import INTERRUPTED, Stop, stopping_on_signals
-from sandbox.faults import Fault
+from flows.run.interrupts import INTERRUPTED, Stop, stopping_on_signals
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.prefect_home import CAMPAIGN, Desk
 from tests.prefect_tables import furnish

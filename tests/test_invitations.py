@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from data.states import Ending, Operation
-from flows import inviting
-from sandbox.faults import Fault
+from data.store.states import Ending, Operation
+from flows.run import inviting
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.sending import Sent
+from tasks.sending.sender import Sent
 from tasks.service.client import Service
 from tasks.service.exchange import Exchange
 from tasks.service.wire import Request

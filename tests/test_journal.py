@@ -6,11 +6,11 @@ from concurrent.futures import Executor, Future
 
 import pytest
 
-from data.claims import Claim, Claimed
-from data.journal import Journal
-from data.landing import Outcome
-from data.opening import LedgerUnusable
-from data.states import AttemptState, Operation, Step
+from data.sending.claims import Claim, Claimed
+from data.sending.journal import Journal
+from data.sending.landing import Outcome
+from data.store.opening import LedgerUnusable
+from data.store.states import AttemptState, Operation, Step
 from tests.small_ledger import NOON
 
 

@@ -14,21 +14,22 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from config.reading import read_campaigns
-from data import intake, pauses, queries, records
-from data.ledger import Ledger
-from data.states import By, Ending
-from flows.cli.closing import next_steps
-from flows.cli.forecast import Forecast, forecast
-from flows.cli.stop import Cause
-from flows.ending import Finish
-from flows.order import Asked, Desk, conduct
-from sandbox.faults import Fault
+from config.reading.reading import read_campaigns
+from data.campaigns import intake, pauses, queries
+from data.history import records
+from data.store.ledger import Ledger
+from data.store.states import By, Ending
+from flows.cli.prepare.forecast import Forecast, forecast
+from flows.cli.prepare.stop import Cause
+from flows.run.ending import Finish
+from flows.run.order import Asked, Desk, conduct
+from flows.words.closing import next_steps
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks import sending
-from tasks.gate import Gate
-from tasks.held import held_by
-from tasks.pilot import NothingToConfirm, confirm
+from tasks.plan.held import held_by
+from tasks.plan.pilot import NothingToConfirm, confirm
+from tasks.sending import sender as sending
+from tasks.sending.gate import Gate
 from tests.campaigns import Office, people, settings_of
 from tests.journal import attempts
 
@@ -220,7 +221,7 @@ def test_the_rate_is_kept_from_one_run_to_the_next(
         judged.clock.at += waited[-1]
 
     monkeypatch.setattr(Gate, "wait", wait)
-    monkeypatch.setattr("data.clock.now", judged.clock)
+    monkeypatch.setattr("data.store.clock.now", judged.clock)
     for names in (["ada"], ["ada", "bo"], ["ada", "bo", "cy"]):
         judged.run(judged.write(people(*names), "{per_hour: 5}"))
         judged.clock.at += HOUR / 60

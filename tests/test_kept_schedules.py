@@ -10,8 +10,8 @@ from prefect.client.schemas.objects import DeploymentSchedule
 from prefect.client.schemas.responses import DeploymentResponse
 from prefect.schedules import Schedule
 
-from flows.deployments import every
-from flows.kept_schedules import Kept, kept
+from flows.serving.deployments import every
+from flows.serving.kept_schedules import Kept, kept
 from tests.prefect_home import PrefectServer, Standing, WarmDesk
 
 pytestmark = [pytest.mark.xdist_group("schedules"), pytest.mark.timeout(600)]

@@ -8,7 +8,7 @@ import psutil
 
 PARENT = """\
 import subprocess, sys, time
-from flows.leash import leashed
+from flows.engine.leash import leashed
 child = leashed([sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "0"],
                 stderr=subprocess.DEVNULL, start_new_session=True)
 print(child.pid, flush=True)

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
-from config.folder import campaigns_at
-from config.reading import read_campaigns
-from flows.cli.run_folder import shown_by
+from config.reading.folder import campaigns_at
+from config.reading.reading import read_campaigns
+from flows.cli.run.run_folder import shown_by
 from tests.test_cli import Typed, clean_environment, typed
 
 __all__ = ["clean_environment", "typed"]

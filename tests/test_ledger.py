@@ -7,12 +7,13 @@ import pytest
 from sqlalchemy import insert, text
 from sqlalchemy.exc import IntegrityError, StatementError
 
-from data import queries, queue, runs
-from data.clock import now
-from data.ledger import Ledger
-from data.opening import LedgerUnusable
-from data.states import Ending, Operation, Step
-from data.tables import Run, table_of
+from data.campaigns import queries
+from data.sending import queue, runs
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.opening import LedgerUnusable
+from data.store.states import Ending, Operation, Step
+from data.store.tables import Run, table_of
 from tests.databases import ledger_at
 from tests.small_ledger import FIRST_ID, Small, definition, intent
 

@@ -10,12 +10,16 @@ from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.engine.default import DefaultDialect
 from sqlmodel import SQLModel
 
-from data import do_not_contact, pauses, queries, receipt_doubts, recovery, runs, withdrawing
-from data.closed import LedgerClosed
-from data.ledger import Ledger
-from data.ledger_copy import NotCopied, copy_ledger
-from data.states import By, Ending, Operation, Step
-from data.unusable import LedgerUnusable
+from data.campaigns import pauses, queries
+from data.decisions import withdrawing
+from data.holds import do_not_contact
+from data.moving.ledger_copy import NotCopied, copy_ledger
+from data.receipts import receipt_doubts
+from data.sending import recovery, runs
+from data.store.closed import LedgerClosed
+from data.store.ledger import Ledger
+from data.store.states import By, Ending, Operation, Step
+from data.store.unusable import LedgerUnusable
 from flows.cli.main import main
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people

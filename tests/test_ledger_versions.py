@@ -10,9 +10,9 @@ from sqlmodel import SQLModel
 
 from config.errors import CampaignError
 from config.settings import load_local, load_service
-from data.opening import KNOWN
-from data.states import Ending
-from flows.order import Asked, Desk, conduct
+from data.store.opening import KNOWN
+from data.store.states import Ending
+from flows.run.order import Asked, Desk, conduct
 from sandbox.server import Sandbox
 from tests.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
 from tests.ledger_versions import kept

@@ -10,10 +10,10 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.own_tables import Named, own_tables, people_at
 from config.places import Problem
-from config.reading import read_campaigns
-from config.workbook import read_sheets
+from config.reading.own_tables import Named, own_tables, people_at
+from config.reading.reading import read_campaigns
+from config.tables.workbook import read_sheets
 from tests.sheets.broken import changed
 from tests.sheets.shapes import Book, Outcome, Sheet
 from tests.sheets.writers import by_hand

@@ -11,8 +11,8 @@ from threading import Thread
 import pytest
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
-from flows import login
-from flows.cli.serve import RefusedLogin, Server, look_at, server_named
+from flows.cli.serve.serve import RefusedLogin, Server, look_at, server_named
+from flows.engine import login
 
 
 @pytest.fixture(autouse=True)

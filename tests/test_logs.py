@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.faults import Fault
-from tasks import logs
+from sandbox.faults.faults import Fault
+from tasks.status import logs
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.journal import attempts
 

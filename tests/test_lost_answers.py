@@ -15,13 +15,14 @@ import pytest
 from promise import check_promise, check_rest, check_times
 from small_campaigns import KEY, Place, Scenario, new_ledger
 
-from data import queries, settling
-from data.ledger import Ledger
-from data.states import AttemptState, Ending, Step
-from sandbox.faults import Fault
-from sandbox.record import Record, Request
+from data.campaigns import queries
+from data.decisions import settling
+from data.store.ledger import Ledger
+from data.store.states import AttemptState, Ending, Step
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.sending import Sender
+from sandbox.service.record import Record, Request
+from tasks.sending.sender import Sender
 from tasks.service import verdict
 from tests.databases import on_both
 from tests.journal import attempts

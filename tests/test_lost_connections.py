@@ -8,10 +8,12 @@ from threading import Timer
 import pytest
 from small_campaigns import KEY, Place, Scenario
 
-from data import queries, runs, server_transactions
-from data.ledger import Ledger
-from data.states import AttemptState, Ending, Operation, Step
-from data.unusable import LedgerUnusable
+from data.campaigns import queries
+from data.sending import runs
+from data.store import server_transactions
+from data.store.ledger import Ledger
+from data.store.states import AttemptState, Ending, Operation, Step
+from data.store.unusable import LedgerUnusable
 from tests.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tests.databases import TEMPLATE, Postgres
 from tests.small_ledger import Small, definition, intent, outcome

@@ -12,11 +12,11 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.own_tables import Named, named_table, own_tables
 from config.places import Place, Problem
-from config.reading import read_campaigns
-from data.marking import Marked, marked_copy
-from data.workbook_copy.fills import LIGHT_RED, LIGHT_YELLOW
+from config.reading.own_tables import Named, named_table, own_tables
+from config.reading.reading import read_campaigns
+from tasks.outputs.marking import Marked, marked_copy
+from tasks.outputs.workbook_copy.fills import LIGHT_RED, LIGHT_YELLOW
 
 HEADER = ("First name", "Last name", "E-mail")
 BEGINS = "campaign check:\n"
@@ -300,7 +300,7 @@ def test_a_workbook_is_what_it_holds_whatever_it_is_called(tmp_path: Path) -> No
 
 def test_many_bad_cells_are_all_coloured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Beyond a number that spreadsheet programs bear, only the colour says it."""
-    monkeypatch.setattr("data.marking.MOST_NOTES", 3)
+    monkeypatch.setattr("tasks.outputs.marking.MOST_NOTES", 3)
     copy = marked(write_book(tmp_path / "people.xlsx", [("A", "B", f"{n}@") for n in range(9)]))
     found = list(marks(copy.content))
     assert (copy.cells, copy.notes) == (9, 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
 
-from sandbox.faults import Fault
+from sandbox.faults.faults import Fault
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, _ = EMAILS

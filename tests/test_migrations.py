@@ -11,10 +11,11 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine
 from sqlmodel import SQLModel
 
-from data import queries, runs
-from data.health import complaints
-from data.ledger import Ledger
-from data.opening import KNOWN, NEWEST, LedgerUnusable, NoLedger, migrate
+from data.campaigns import queries
+from data.sending import runs
+from data.store.health import complaints
+from data.store.ledger import Ledger
+from data.store.opening import KNOWN, NEWEST, LedgerUnusable, NoLedger, migrate
 from tests.small_ledger import Small, definition, intent
 
 ROOT = Path(__file__).parent.parent
@@ -60,7 +61,7 @@ def test_the_newest_tables_are_known() -> None:
 
 OPEN = """
 import sys
-from data.ledger import Ledger
+from data.store.ledger import Ledger
 print("ready", flush=True)
 sys.stdin.readline()
 with Ledger.open(sys.argv[1]) as ledger:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config import moments
+from config.timetable import moments
 
 NO_OFFSET = r"^no offset; name the place instead, as in timezone: Europe/Paris$"
 NO_SECONDS = r"^a whole minute, without seconds$"

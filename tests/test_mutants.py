@@ -9,8 +9,8 @@ from mutants import MUTANTS
 from promise import BrokenPromise
 from small_campaigns import Scenario
 
-from data.states import Operation
-from sandbox.faults import Fault
+from data.store.states import Operation
+from sandbox.faults.faults import Fault
 from tests.databases import on_both
 
 WELL = Scenario("all goes well")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, create_engine, inspect, text
 
-from data.ledger import Ledger
-from data.opening import migrate
+from data.store.ledger import Ledger
+from data.store.opening import migrate
 from tests.databases import ledger_at
 
 pytestmark = pytest.mark.usefixtures("each_database")

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from data.ledger import Ledger
-from data.opening import LedgerUnusable
+from data.store.ledger import Ledger
+from data.store.opening import LedgerUnusable
 from tests.databases import Postgres
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from config.errors import BadInput, BadSettings
-from data import queries
+from data.campaigns import queries
 from data.own_files import CannotWrite
-from data.states import Ending
-from sandbox.faults import Fault
-from sandbox.problems import problem
+from data.store.states import Ending
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.asked import AnotherService
+from sandbox.service.problems import problem
+from tasks.plan.asked import AnotherService
 from tests.campaigns import Office, people, settings_of
 from tests.journal import attempts
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from data import clock, pace
-from data.ledger import Ledger
-from data.pace import first_free
-from data.states import Ending
-from sandbox.faults import Fault
+from data.sending import pace
+from data.sending.pace import first_free
+from data.store import clock
+from data.store.ledger import Ledger
+from data.store.states import Ending
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.pace import Rate, Turns
+from tasks.sending.pace import Rate, Turns
 from tests.campaigns import Office, people, settings_of
 from tests.databases import ledger_at
 

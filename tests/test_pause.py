@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from data import pauses
-from data.ledger import Ledger
-from data.states import By, Ending
-from flows import inviting
-from flows.ending import Finish
-from flows.order import Desk, conduct
+from data.campaigns import pauses
+from data.store.ledger import Ledger
+from data.store.states import By, Ending
+from flows.run import inviting
+from flows.run.ending import Finish
+from flows.run.order import Desk, conduct
 from sandbox.server import Sandbox
-from tasks import pace
-from tasks.asked import Asked
-from tasks.sending import Sent
+from tasks.plan.asked import Asked
+from tasks.sending import pace
+from tasks.sending.sender import Sent
 from tests.campaigns import Office, people, settings_of
 from tests.databases import empty_ledger_at
 from tests.doubtful_campaign import KEY, DoubtfulCampaign

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from config.formulas import STARTS
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
+from config.tables.formulas import STARTS
 from config.workbooks.shapes import column_letters
 from tests.sheets import writers
 from tests.sheets.shapes import Book, Sheet

@@ -7,13 +7,13 @@ import yaml_definition as sample
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.address_cells import plain_address
-from config.cells import as_text, as_whole_number, as_yes_or_no
-from config.definition import Candidate
+from config.definition.model import Candidate
 from config.errors import BadInput
-from config.folder import stray_tables
-from config.headers import find_columns
-from config.reading import Reading, read_campaigns
+from config.reading.folder import stray_tables
+from config.reading.reading import Reading, read_campaigns
+from config.tables.address_cells import plain_address
+from config.tables.cells import as_text, as_whole_number, as_yes_or_no
+from config.tables.headers import find_columns
 
 ADA = "Ada,Lovelace,ada@example.com\n"
 HEADER = "first_name,last_name,email1\n"

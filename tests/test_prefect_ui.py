@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from sandbox.faults import Fault
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.browser import browser  # noqa: F401 - a fixture
 from tests.prefect_home import Desk, PrefectServer, Standing, WarmDesk, led_to, of_its_own

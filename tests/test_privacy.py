@@ -10,18 +10,21 @@ from sqlalchemy import NullPool, create_engine, inspect, text
 
 from config.errors import BadSettings
 from config.settings import load_local, load_service
-from data import clock, forgetting, forgotten, intake, queries, runs
-from data.disclosure import about
-from data.ledger import Ledger
+from data.campaigns import forgotten, intake, queries
 from data.own_files import CannotWrite
-from data.states import By, Ending
-from data.tables import Candidate, table_of
-from data.traces import naming
-from flows.order import Asked, Desk, conduct
-from flows.showing import summary
-from sandbox.faults import Fault
+from data.privacy import forgetting
+from data.privacy.disclosure import about
+from data.privacy.traces import naming
+from data.sending import runs
+from data.store import clock
+from data.store.ledger import Ledger
+from data.store.states import By, Ending
+from data.store.tables import Candidate, table_of
+from flows.pages.showing import summary
+from flows.run.order import Asked, Desk, conduct
+from sandbox.faults.faults import Fault
 from tasks.retention import forget_due
-from tasks.standing import counts_of
+from tasks.status.standing import counts_of
 from tests.databases import ledger_at
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import definition, intent
@@ -349,7 +352,7 @@ def test_forgetting_that_broke_off_is_finished_by_the_same_command(
     desk.run()
     links = desk.folder / "out" / KEY
     with monkeypatch.context() as broken:
-        broken.setattr("tasks.links.write_links", _cannot_write)
+        broken.setattr("tasks.outputs.links.write_links", _cannot_write)
         failed = desk.type("forget", ADA, "--why", "asked", "--yes")
     assert (failed.code, "cannot be written" in failed.err) == (1, True)
     assert holding(links, ADA) == {"links.csv", "links.json"}

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from config.settings import load_local, load_service
-from flows.cli.problems import matching, narrowed
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
-from sandbox.problems import problem
-from tasks.asked import Asked
-from tasks.problem_doubts import doubt_about
+from flows.cli.prepare.problems import matching, narrowed
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
+from sandbox.service.problems import problem
+from tasks.plan.asked import Asked
+from tasks.plan.problem_doubts import doubt_about
 from tasks.service.problem import Problem
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 

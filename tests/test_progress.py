@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from data.remaining import Remaining
-from data.states import Ending
-from flows.cli.one_run import OneRun
-from flows.cli.progress import Lines
-from flows.ending import Finish
-from flows.watching import Watcher
-from sandbox.faults import Fault
+from data.campaigns.remaining import Remaining
+from data.store.states import Ending
+from flows.cli.run.one_run import OneRun
+from flows.cli.run.progress import Lines
+from flows.run.ending import Finish
+from flows.run.watching import Watcher
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
 from tests.small_ledger import definition

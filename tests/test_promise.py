@@ -21,10 +21,10 @@ from promise import (
 from small_campaigns import KEY, Place, Scenario, new_ledger
 from sqlalchemy import NullPool, create_engine, insert, text
 
-from data import queries
-from data.ledger import Ledger
-from data.tables import Decision
-from sandbox.record import Record
+from data.campaigns import queries
+from data.store.ledger import Ledger
+from data.store.tables import Decision
+from sandbox.service.record import Record
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 import yaml_definition as sample
 
-from config import reading as reading_module
 from config.email_key import email_key
 from config.errors import BadInput
 from config.pace import follower
-from config.reading import read_campaigns
-from config.sources import sources_of
+from config.reading import reading as reading_module
+from config.reading.reading import read_campaigns
+from config.reading.sources import sources_of
 
 EXAMPLES = Path(reading_module.__file__).parent / "examples"
 TABLE = "first_name,last_name,email1\nAda,Lovelace,ada@example.com\n"
@@ -116,7 +116,10 @@ def test_a_check_without_workbooks_imports_no_heavy_library() -> None:
     script = f"""
 import sys
 from pathlib import Path
-from config import definition, email_key, errors, headers, places, reading, starter
+from config.definition import model as definition
+from config import email_key, errors, places
+from config.tables import headers
+from config.reading import reading, starter
 reading.read_campaigns(Path({str(EXAMPLES / "backend.yaml")!r}))
 reading.read_campaigns(Path("c.yaml"))
 starter.write_starter(Path("new.yaml"))

@@ -22,25 +22,25 @@ import pytest
 from sqlalchemy import Connection, make_url, select
 
 from config.errors import CampaignError
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings
-from data import receipt_doubts, receipt_file
-from data.ledger import Ledger
-from data.ledger_copy import copy_ledger
-from data.opening import open_engine
-from data.receipt import Entry, Fit, Reach, Receipt, fits
-from data.states import By, Ending
-from data.tables import Decision, table_of
-from flows import inviting
-from flows.cli import running
+from data.moving.ledger_copy import copy_ledger
+from data.receipts import receipt_doubts, receipt_file
+from data.receipts.receipt import Entry, Fit, Reach, Receipt, fits
+from data.store.ledger import Ledger
+from data.store.opening import open_engine
+from data.store.states import By, Ending
+from data.store.tables import Decision, table_of
 from flows.cli.main import main
-from flows.cli.one_run import OneRun
-from flows.ending import Finish
-from flows.order import Desk, conduct
-from flows.work import Perform, plainly
+from flows.cli.run import run as running
+from flows.cli.run.one_run import OneRun
+from flows.run import inviting
+from flows.run.ending import Finish
+from flows.run.order import Desk, conduct
+from flows.run.work import Perform, plainly
 from sandbox.server import Sandbox
-from tasks.asked import Asked
-from tasks.receipts import (
+from tasks.plan.asked import Asked
+from tasks.plan.receipts import (
     AnotherLedger,
     NoReceipt,
     OlderLedger,
@@ -884,11 +884,11 @@ DIES_BEFORE_THE_WAVE = """
 import asyncio, os, sys
 from pathlib import Path
 from config.settings import load_local, load_service
-from data.ledger import Ledger
-from data.ledger_copy import copy_ledger
-from data.opening import open_engine
-from flows.order import Desk, conduct
-from tasks.asked import Asked
+from data.store.ledger import Ledger
+from data.moving.ledger_copy import copy_ledger
+from data.store.opening import open_engine
+from flows.run.order import Desk, conduct
+from tasks.plan.asked import Asked
 
 async def die(name, step):
     if name.startswith("invitations"):

@@ -7,15 +7,17 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from data import adding_again, processes, queries, recovery
-from data import runs as campaign_runs
-from data.claims import Claimed
-from data.clock import now
-from data.ledger import Ledger
-from data.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
-from data.recovery import TakenOver
-from data.states import AttemptState, Ending, Operation, Step
-from data.tables import Run, table_of
+from data.campaigns import queries
+from data.decisions import adding_again
+from data.sending import processes, recovery
+from data.sending import runs as campaign_runs
+from data.sending.claims import Claimed
+from data.sending.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
+from data.sending.recovery import TakenOver
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import AttemptState, Ending, Operation, Step
+from data.store.tables import Run, table_of
 from tests.databases import ledger_at
 from tests.small_ledger import Small, definition, intent, outcome
 
@@ -90,7 +92,7 @@ def test_a_living_run_is_left_alone(small: Small) -> None:
 def on_another_host(small: Small, silent_for: timedelta, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run is another machine's, and its last sign of life is so long ago."""
     monkeypatch.setattr(processes.socket, "gethostname", lambda: "another")
-    monkeypatch.setattr("data.clock.shared_now", lambda *_: now() + silent_for)
+    monkeypatch.setattr("data.store.clock.shared_now", lambda *_: now() + silent_for)
 
 
 @pytest.mark.parametrize(
@@ -195,7 +197,7 @@ def test_what_an_earlier_version_let_a_dead_run_claim_is_recovered(
     small.claim(Operation.CREATE)
     taken_for_dead(small, monkeypatch)
     with monkeypatch.context() as earlier:
-        earlier.setattr("data.claims.taken_over", lambda *_: None)
+        earlier.setattr("data.sending.claims.taken_over", lambda *_: None)
         small.claim(Operation.ATTACH)
     die(small)
     assert recover(small) == 1

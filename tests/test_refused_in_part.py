@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from config.settings import load_local, load_service
-from data import queries, records
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
-from tasks.asked import Asked
+from data.campaigns import queries
+from data.history import records
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
+from tasks.plan.asked import Asked
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS

@@ -10,18 +10,18 @@ from pathlib import Path
 import httpx
 import pytest
 
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
 from config.settings import LocalSettings
-from data.exports import Link
-from data.states import Ending
-from flows.ending import Finish
-from flows.rehearsal import FIRST_STAND_IN, Stage, kept_out, stage, stand_ins, truth
-from flows.troubles import TROUBLES, Troubles
-from flows.watching import Watcher
-from sandbox.faults import Fault
+from data.store.states import Ending
+from flows.rehearsal.rehearsal import FIRST_STAND_IN, Stage, kept_out, stage, stand_ins, truth
+from flows.rehearsal.troubles import TROUBLES, Troubles
+from flows.run.ending import Finish
+from flows.run.watching import Watcher
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.visitor import Visitor
-from tasks.asked import Asked
+from tasks.outputs.exports import Link
+from tasks.plan.asked import Asked
 from tasks.service.embed import embed_url
 from tests.campaigns import Office, people
 from tests.candidate import one_candidate

@@ -55,60 +55,62 @@ from ruamel.yaml.composer import Composer
 from ruamel.yaml.main import CParser  # type: ignore[attr-defined]
 from ruamel.yaml.nodes import MappingNode
 
-from config.yaml_nodes import _Libyaml
-from flows import automations, prefect_settings
-from flows.cli.doctor import installed
-from flows.login import OF_CLIENTS, OF_SERVERS, guarded
-from flows.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
+from config.reading.yaml_nodes import _Libyaml
+from flows.cli.see.doctor import installed
+from flows.engine import prefect_settings
+from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
+from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
+from flows.serving import automations
 from sandbox.server import _Server
 from tests.test_dependencies import ROOMS, ROOT
 
 # What only a whole run shows, or a test of its own holds: what is relied on, by that test.
 ELSEWHERE = {
     "test_automations::test_a_campaign_that_needs_a_person_is_told_to_a_webhook": (
-        "templates of actions know flow_run.state, tojson and ui_url (flows/automations.py)"
+        "templates of actions know flow_run.state, tojson and ui_url (flows/serving/automations.py)"
     ),
     "test_automations::test_or_to_a_mailbox": (
-        "the block for Slack takes any address of Apprise (flows/automations.py)"
+        "the block for Slack takes any address of Apprise (flows/serving/automations.py)"
     ),
     "test_worker::test_a_machine_that_goes_down_leaves_nobody_twice": (
-        "an inferred deployment takes parameters from a template of JSON (flows/automations.py); "
-        "a killed worker leaves its files behind (flows/worker_files.py)"
+        "an inferred deployment takes parameters from a template of JSON "
+        "(flows/serving/automations.py); "
+        "a killed worker leaves its files behind (flows/engine/worker_files.py)"
     ),
     "test_deployments::test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked": (
-        "prefect.types.names is the rule for names of blocks (flows/credentials.py)"
+        "prefect.types.names is the rule for names of blocks (flows/engine/credentials.py)"
     ),
     "test_deployments::test_what_a_server_keeps_is_bounded": (
-        "how Prefect's server cleans up what it keeps (flows/prefect_settings.py)"
+        "how Prefect's server cleans up what it keeps (flows/engine/prefect_settings.py)"
     ),
     "test_temporary_server::test_a_server_named_in_a_profile_is_used": (
-        "the form of Prefect's profiles.toml (flows/prefect_settings.py)"
+        "the form of Prefect's profiles.toml (flows/engine/prefect_settings.py)"
     ),
     "test_temporary_server::test_it_keeps_every_step_and_the_end_of_a_run": (
         "steps are told as events, and are recorded once they are found by their state "
-        "(flows/recorded.py)"
+        "(flows/engine/recorded.py)"
     ),
     "test_temporary_server::test_nobody_but_its_own_run_reaches_it": (
         "create_app is served by whoever asks for it; uvicorn awaits startup before it serves "
-        "(flows/prefect_server.py)"
+        "(flows/engine/prefect_server.py)"
     ),
     "test_kept_schedules::test_switched_off_in_prefect_it_stays_off": (
-        "a schedule keeps its slug and a deployment its version (flows/kept_schedules.py)"
+        "a schedule keeps its slug and a deployment its version (flows/serving/kept_schedules.py)"
     ),
     "test_next_run::test_the_next_wave_is_scheduled_once": (
-        "a run's idempotency key holds over states that differ (flows/next_run.py)"
+        "a run's idempotency key holds over states that differ (flows/engine/next_run.py)"
     ),
     "test_sandbox_faults::test_answers_are_not_held_back": (
         "asyncio leaves Nagle's delay on for sockets of other protocols (sandbox/server.py)"
     ),
     "test_yaml_file::test_a_broken_file_gets_one_plain_sentence": (
-        "the words in which ruamel.yaml complains (config/yaml_nodes.py)"
+        "the words in which ruamel.yaml complains (config/reading/yaml_nodes.py)"
     ),
     "test_yaml_nodes::test_whatever_is_written_is_read_alike": (
-        "both parsers of ruamel.yaml give the same nodes (config/yaml_nodes.py)"
+        "both parsers of ruamel.yaml give the same nodes (config/reading/yaml_nodes.py)"
     ),
     "test_new_tables::test_a_new_ledger_is_as_one_that_was_migrated": (
-        "how Alembic notes a version (data/new_tables.py)"
+        "how Alembic notes a version (data/store/new_tables.py)"
     ),
 }
 
@@ -127,7 +129,7 @@ CONSOLE = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
 
 
 def test_prefect_knows_every_setting_that_is_set() -> None:
-    """One that it does not know is passed over in silence (flows/prefect_settings.py, login.py)."""
+    """One that it does not know is passed over in silence (flows/engine/prefect_settings.py)."""
     wanted = prefect_settings.RUNS | prefect_settings.SERVER | prefect_settings.QUIET
     wanted |= prefect_settings.kept_for(None) | guarded("user:password")
     names = {name for name in wanted if name.startswith("PREFECT_")}
@@ -137,7 +139,7 @@ def test_prefect_knows_every_setting_that_is_set() -> None:
 
 
 def test_a_place_in_prefects_logging_file_is_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So the terminal is left to our own words (flows/prefect_settings.py)."""
+    """So the terminal is left to our own words (flows/engine/prefect_settings.py)."""
     monkeypatch.setenv(CONSOLE, prefect_settings.QUIET[CONSOLE])
     logs = load_logging_config(DEFAULT_LOGGING_SETTINGS_PATH)
     assert logs["handlers"]["console"]["level"] == "CRITICAL"
@@ -149,7 +151,7 @@ def test_a_place_in_prefects_logging_file_is_a_variable(monkeypatch: pytest.Monk
 def test_the_event_of_a_state_has_its_id_and_names_the_one_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The server's word for a state is the one that flows/event_order.py says in its place."""
+    """The server's word for a state is what flows/engine/event_order.py says in its place."""
 
     async def nothing_related(**_: object) -> list[Any]:
         return []
@@ -189,7 +191,7 @@ def test_signs_of_life_are_named_so() -> None:
 
 
 def test_what_waits_to_be_told_can_be_sent_before_the_end() -> None:
-    """Both workers are drained from a running loop, and go on after it (flows/recorded.py)."""
+    """Workers are drained from a running loop and go on after it (flows/engine/recorded.py)."""
     AssertingEventsClient.reset()
 
     async def tell() -> list[Any]:
@@ -204,7 +206,7 @@ def test_what_waits_to_be_told_can_be_sent_before_the_end() -> None:
 
 
 def test_a_runner_takes_sigterm_before_its_first_pause() -> None:
-    """So that it can be taken back a moment later, for a gentle end (flows/serving.py)."""
+    """So that it can be taken back a moment later, for a gentle end (flows/serving/serving.py)."""
     before = signal.getsignal(signal.SIGTERM)
 
     async def begin() -> tuple[object, object]:
@@ -225,7 +227,7 @@ def test_a_runner_takes_sigterm_before_its_first_pause() -> None:
 
 
 def test_a_run_takes_sigterm_for_itself_and_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which is why signals are taken back, and its stack is left out (flows/interrupts.py)."""
+    """Which is why signals are taken back, and its stack is left out (flows/run/interrupts.py)."""
     before = signal.getsignal(signal.SIGTERM)
     # It tells the process once more, when it has raised.
     monkeypatch.setattr("os.kill", lambda *_: None)
@@ -239,7 +241,7 @@ def test_a_run_takes_sigterm_for_itself_and_raises(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_line_of_a_run_says_of_which() -> None:
-    """Lines of idle runs are held back by these names and words (flows/idle_looks.py)."""
+    """Lines of idle runs are held back by these names and words (flows/engine/idle_looks.py)."""
     run = FlowRun(id=uuid4(), flow_id=uuid4(), name="a")
     logger = flow_run_logger(run, cast(Any, SimpleNamespace(name="inbox")))
     assert logger.logger.name == "prefect.flow_runs"
@@ -251,7 +253,7 @@ def test_a_line_of_a_run_says_of_which() -> None:
 
 
 def test_each_version_of_prefects_tables_is_known_to_the_doctor() -> None:
-    """By the files of its migrations, as Alembic reads them (flows/cli/doctor.py)."""
+    """By the files of its migrations, as Alembic reads them (flows/cli/see/doctor.py)."""
     folder = next(iter(_migrations.__path__))
     scripts = ScriptDirectory(folder, version_locations=[f"{folder}/versions/sqlite"])
     revisions = {script.revision for script in scripts.walk_revisions()}
@@ -273,7 +275,7 @@ def test_a_worker_writes_the_environment_of_a_run_where_it_is_looked_for(tmp_pat
 
 
 def test_prefects_server_is_an_application_that_one_asks_for() -> None:
-    """With its temporary kind, and once for all (flows/prefect_server.py)."""
+    """With its temporary kind, and once for all (flows/engine/prefect_server.py)."""
     inspect.signature(create_app).bind(ephemeral=True, final=True)
 
 
@@ -281,8 +283,8 @@ def test_prefects_server_is_an_application_that_one_asks_for() -> None:
 
 
 def test_uvicorn_hands_its_connections_to_who_looks_for_them() -> None:
-    """The sandbox resets, halves and drops them (sandbox/wire.py), and ends a server without its
-    waits, by its own main_loop, shutdown, on_tick and state (sandbox/server.py)."""
+    """The sandbox resets, halves and drops them (sandbox/service/wire.py), and ends a server
+    without its waits, by its own main_loop, shutdown, on_tick and state (sandbox/server.py)."""
     met: list[tuple[bool, int, int]] = []
 
     class Application:
@@ -320,7 +322,7 @@ def test_uvicorn_hands_its_connections_to_who_looks_for_them() -> None:
 
 def test_a_composer_of_ruamel_takes_what_libyaml_reads() -> None:
     """By three names that it looks for on its loader; without libyaml definitions are read slowly
-    (config/yaml_nodes.py)."""
+    (config/reading/yaml_nodes.py)."""
     assert CParser is not None
     node = Composer(_Libyaml("a: 1\nb:\n- c\n")).get_single_node()
     assert isinstance(node, MappingNode)
@@ -387,15 +389,15 @@ def test_stamina_tells_of_each_try_under_its_own_name(caplog: pytest.LogCaptureF
 
 # Modules that are no part of a package's reference, and what reaches into them.
 INSIDE = {
-    "prefect.events.worker": {"flows/recorded.py"},
-    "prefect.logging.handlers": {"flows/recorded.py"},
-    "prefect.server.api.server": {"flows/prefect_server.py"},
-    "prefect.server.database": {"flows/cli/doctor.py"},
-    "prefect.types.names": {"flows/credentials.py"},
-    "ruamel.yaml.composer": {"config/yaml_nodes.py"},
-    "ruamel.yaml.main": {"config/yaml_nodes.py"},
-    "ruamel.yaml.reader": {"config/yaml_nodes.py"},
-    "ruamel.yaml.resolver": {"config/yaml_nodes.py"},
+    "prefect.events.worker": {"flows/engine/recorded.py"},
+    "prefect.logging.handlers": {"flows/engine/recorded.py"},
+    "prefect.server.api.server": {"flows/engine/prefect_server.py"},
+    "prefect.server.database": {"flows/cli/see/doctor.py"},
+    "prefect.types.names": {"flows/engine/credentials.py"},
+    "ruamel.yaml.composer": {"config/reading/yaml_nodes.py"},
+    "ruamel.yaml.main": {"config/reading/yaml_nodes.py"},
+    "ruamel.yaml.reader": {"config/reading/yaml_nodes.py"},
+    "ruamel.yaml.resolver": {"config/reading/yaml_nodes.py"},
     "dotenv.parser": {"config/env_files.py"},
 }
 # What their references describe.
@@ -411,7 +413,7 @@ PROMISED = {
     *("prefect.types.entrypoint", "prefect.workers.process"),
     *("ruamel.yaml", "ruamel.yaml.error", "ruamel.yaml.nodes", "dotenv", "uvicorn"),
 }
-PRIVATE = {("flows/cli/doctor.py", "_migrations")}
+PRIVATE = {("flows/cli/see/doctor.py", "_migrations")}
 # Our own, and what is public by its own documentation in spite of its underscore.
 OURS = {"_engine", "_look", "_name", "_mapping", "_asdict", "_fields", "_exit"}
 

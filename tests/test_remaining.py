@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from data.remaining import (
+from data.campaigns.remaining import (
     Changes,
     Known,
     Remaining,
@@ -15,7 +15,7 @@ from data.remaining import (
     remaining,
     waiting,
 )
-from data.states import Step
+from data.store.states import Step
 from tests.small_ledger import definition
 
 W, S, D, R, U, X = (

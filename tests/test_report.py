@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from data import queries
-from data.approvals import Answer
-from data.events import PlanAnswered, PlanShown
-from data.masking import masked_text, words_of_names
-from data.page_mark import MARKED_WITHIN, mark
-from flows.report_sections import plans
-from flows.story import Teller
-from sandbox.faults import Fault
-from tasks.pilot import confirm
+from data.campaigns import queries
+from data.campaigns.approvals import Answer
+from data.history.events import PlanAnswered, PlanShown
+from data.privacy.masking import masked_text, words_of_names
+from flows.report.report_sections import plans
+from flows.report.story import Teller
+from sandbox.faults.faults import Fault
+from tasks.outputs.page_mark import MARKED_WITHIN, mark
+from tasks.plan.pilot import confirm
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import NOON
 

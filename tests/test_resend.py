@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from data import queries, resending, runs
-from data.clock import now
-from data.doubts import PATIENCE, Doubt, Invited, NotDecided, no_resend
-from data.landing import Outcome
-from data.states import AttemptState, By, Operation, Step
-from sandbox.faults import Fault
+from data.campaigns import queries
+from data.decisions import resending
+from data.decisions.doubts import PATIENCE, Doubt, Invited, NotDecided, no_resend
+from data.sending import runs
+from data.sending.landing import Outcome
+from data.store.clock import now
+from data.store.states import AttemptState, By, Operation, Step
+from sandbox.faults.faults import Fault
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS

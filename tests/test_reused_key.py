@@ -10,14 +10,15 @@ import pytest
 
 from config.errors import BadInput
 from config.settings import LocalSettings, ServiceSettings
-from data import queries, runs
-from data.ledger import Ledger
-from data.states import Ending
-from flows.ending import Finish
-from flows.order import Asked, Desk, conduct
-from sandbox.problems import SAMPLE_PROBLEMS
+from data.campaigns import queries
+from data.sending import runs
+from data.store.ledger import Ledger
+from data.store.states import Ending
+from flows.run.ending import Finish
+from flows.run.order import Asked, Desk, conduct
 from sandbox.server import Sandbox
-from tasks.asked import intent_of, look_up
+from sandbox.service.problems import SAMPLE_PROBLEMS
+from tasks.plan.asked import intent_of, look_up
 from tests.databases import ledger_at
 from tests.small_campaigns import credentials
 from tests.test_cli import Typed, clean_environment, typed

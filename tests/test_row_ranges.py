@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.row_ranges import read, written
-from data.states import Operation, Step
+from data.sending.row_ranges import read, written
+from data.store.states import Operation, Step
 from tests.small_ledger import Small
 
 

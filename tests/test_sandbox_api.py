@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from sandbox.problems import problem
+from sandbox.protocol.shapes import wrong_time
 from sandbox.server import Sandbox
-from sandbox.shapes import wrong_time
+from sandbox.service.problems import problem
 
 PROJECT = {
     "name": "Backend engineer",

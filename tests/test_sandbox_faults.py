@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sandbox.faults import Fault, Faults, Kind, fault_from_json
-from sandbox.operations import Operation
+from sandbox.faults.faults import Fault, Faults, Kind, fault_from_json
+from sandbox.protocol.operations import Operation
 from sandbox.server import Sandbox
 
 

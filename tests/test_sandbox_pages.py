@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from sandbox.parts import part
+from sandbox.pages.parts import part
 from sandbox.server import Sandbox
 
 EVIL = "<script>alert('x')</script>"

@@ -16,9 +16,9 @@ from typing import Any
 import httpx
 import pytest
 
-from sandbox.faults import Fault
-from sandbox.journal import FolderInUse, Journal
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
+from sandbox.service.journal import FolderInUse, Journal
 from tests.workers import wait_until
 
 ROOT = Path(__file__).parent.parent

@@ -6,10 +6,10 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from config.cron import NotACron, cron
-from config.definition import Schedule
+from config.definition.model import Schedule
 from config.errors import BadInput
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
+from config.timetable.cron import NotACron, cron
 
 HEAD = """\
 campaign: planned

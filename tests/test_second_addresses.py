@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from config.definition import Candidate
-from data.held import Cause
-from data.remaining import Known, fields_of
-from data.second_addresses import second_addresses
-from data.states import Ending, Step
-from sandbox.faults import Fault
+from config.definition.model import Candidate
+from data.campaigns.remaining import Known, fields_of
+from data.holds.held import Cause
+from data.holds.second_addresses import second_addresses
+from data.store.states import Ending, Step
+from sandbox.faults.faults import Fault
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.small_ledger import definition
 

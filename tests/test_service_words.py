@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tasks.candidates import alike
+from tasks.sending.candidates import alike
 from tasks.service.excerpt import LARGEST, LONGEST, excerpt
 
 SECRET, TOKEN = "s3cret-Value/9", "1700000000.123:0123456789abcd"

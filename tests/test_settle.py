@@ -21,18 +21,29 @@ import pytest
 from sqlalchemy import func, select, update
 
 from config.settings import load_local, load_service
-from data import queries, recovery, resending, runs, settling
-from data.claims import Claim
-from data.clock import now
-from data.doubts import LARGEST_ID, PATIENCE, WORDS, Decided, Doubt, Doubts, NotDecided, objections
-from data.landing import Outcome
-from data.ledger import Ledger
-from data.runs import Begun
-from data.states import AttemptState, By, Ending, Operation, Step, Word
-from data.tables import Attempt, Candidate, table_of
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
-from tasks.asked import Asked, Wanted, intent_of
+from data.campaigns import queries
+from data.decisions import resending, settling
+from data.decisions.doubts import (
+    LARGEST_ID,
+    PATIENCE,
+    WORDS,
+    Decided,
+    Doubt,
+    Doubts,
+    NotDecided,
+    objections,
+)
+from data.sending import recovery, runs
+from data.sending.claims import Claim
+from data.sending.landing import Outcome
+from data.sending.runs import Begun
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import AttemptState, By, Ending, Operation, Step, Word
+from data.store.tables import Attempt, Candidate, table_of
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
+from tasks.plan.asked import Asked, Wanted, intent_of
 from tests.databases import ledger_at
 from tests.doubtful_campaign import DEFINITION, EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.journal import attempts
@@ -610,8 +621,8 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
         runs.end(ledger, crowd.begun.run, Ending.STOPPED, None)
         start = now()
         # In whichever run: one that lives would have none of these doubts settled.
-        monkeypatch.setattr("data.claims.taken_over", lambda *_: None)
-        monkeypatch.setattr("data.clock.now", lambda: start + timedelta(hours=1))
+        monkeypatch.setattr("data.sending.claims.taken_over", lambda *_: None)
+        monkeypatch.setattr("data.store.clock.now", lambda: start + timedelta(hours=1))
         for step in range(LONG):
             for event in EVENTS:
                 people = zip(crowd.rows, orders, strict=True)
@@ -636,7 +647,7 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
 
 def ready_to_invite(ledger: Ledger, folder: Path, number: int) -> Begun:
     """A run of a campaign whose people are all added."""
-    from config.reading import read_campaigns
+    from config.reading.reading import read_campaigns
     from tests.test_cli import SERVICE
 
     people = "\n".join(

@@ -7,9 +7,9 @@ from typing import Any
 import openpyxl
 import pytest
 
-from data import queries
-from flows.cli import settle as command_line
-from sandbox.faults import Fault
+from data.campaigns import queries
+from flows.cli.decide import settle as command_line
+from sandbox.faults.faults import Fault
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS

@@ -14,15 +14,16 @@ from small_campaigns import KEY, Place, Scenario
 from sqlalchemy import update
 
 from config.email_key import email_key
-from data import queries, runs
-from data.ledger import Ledger
-from data.processes import HEARTBEAT_EXPIRES
-from data.recovery import OWN_RUNS
-from data.states import Ending, Step
-from data.tables import Run, table_of
-from flows.ending import finish
-from sandbox.record import Record
+from data.campaigns import queries
+from data.sending import runs
+from data.sending.processes import HEARTBEAT_EXPIRES
+from data.sending.recovery import OWN_RUNS
+from data.store.ledger import Ledger
+from data.store.states import Ending, Step
+from data.store.tables import Run, table_of
+from flows.run.ending import finish
 from sandbox.server import Sandbox
+from sandbox.service.record import Record
 from tests.small_ledger import Small
 
 MANY = Scenario("many", people=12, per_request=3, in_flight=4)

@@ -11,13 +11,13 @@ from typing import cast
 
 import pytest
 
-from data.states import Ending
-from flows import inviting
-from flows.ending import Finish
-from flows.others import Others
-from flows.parts import around
-from flows.work import Desk
-from sandbox.faults import Fault
+from data.store.states import Ending
+from flows.run import inviting
+from flows.run.ending import Finish
+from flows.run.others import Others
+from flows.run.parts import around
+from flows.run.work import Desk
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
 from tests.journal import attempts

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from config.errors import BadInput
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
 from tests.sheets import texts, writers
 from tests.sheets.books import BOOKS, EMPTY_TEXT_MISSING, FORMULAS, WITHOUT_RESULTS
 from tests.sheets.broken import BROKEN

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from data.ledger import Ledger
-from data.states import Step
+from data.store.ledger import Ledger
+from data.store.states import Step
 from tests.databases import Postgres
 from tests.many_histories import broken
 from tests.promise import BrokenPromise
@@ -82,7 +82,7 @@ def test_histories_hold_everything_they_are_meant_to_hold() -> None:
 @pytest.mark.parametrize("guess", [Step.WAITING, Step.DONE, Step.REFUSED])
 def test_a_recovery_that_guesses_is_caught(monkeypatch: pytest.MonkeyPatch, guess: Step) -> None:
     """Whatever it takes doubt for, somebody is sent to twice, or not at all: histories show it."""
-    monkeypatch.setattr("data.recovery.Step", SimpleNamespace(UNSURE=guess))
+    monkeypatch.setattr("data.sending.recovery.Step", SimpleNamespace(UNSURE=guess))
     with pytest.raises(BrokenPromise), workshop() as place:
         for seed in range(200):
             play(place, seed)
@@ -93,7 +93,7 @@ def test_an_old_claim_that_is_sent_is_caught(monkeypatch: pytest.MonkeyPatch) ->
 
     async def no_look(*_: object) -> None: ...
 
-    monkeypatch.setattr("tasks.sending.Sender._last_look", no_look)
+    monkeypatch.setattr("tasks.sending.sender.Sender._last_look", no_look)
     with pytest.raises(BrokenPromise), workshop() as place:
         for seed in range(200):
             play(place, seed)

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from config.spans import LONGEST, NotASpan, in_words, span
+from config.timetable.spans import LONGEST, NotASpan, in_words, span
 
 DAY = timedelta(days=1)
 

@@ -12,15 +12,15 @@ import openpyxl
 import pytest
 import yaml_definition as sample
 
-from config.definition import ProblemById
+from config.definition.model import ProblemById
 from config.errors import BadInput
-from config.own_tables import named_table, own_tables, people_at
-from config.reading import Reading, read_campaigns
-from config.sources import sources_of
+from config.reading.own_tables import named_table, own_tables, people_at
+from config.reading.reading import Reading, read_campaigns
+from config.reading.sources import sources_of
 from config.workbooks.shapes import column_letters
-from flows.order import Desk, conduct
+from flows.run.order import Desk, conduct
 from sandbox.server import Sandbox
-from tasks.asked import Asked
+from tasks.plan.asked import Asked
 from tests.campaigns import Office, settings_of
 
 Rows = Sequence[Sequence[Any]]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from config.places import Unusable
-from config.workbook import read_book, read_sheets
+from config.tables.workbook import read_book, read_sheets
 from config.workbooks.compound import stream_of
 from config.workbooks.shapes import Unfit
 from config.workbooks.xlsx_dates import moment_of, shows_a_date

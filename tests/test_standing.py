@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from data import runs, withdrawing
-from data.states import By, Operation, Step
-from flows.cli.closing import next_steps, summary
-from flows.cli.status import left_out, needing_a_person, removed
-from flows.showing import percent
-from tasks.standing import counts_of, in_short, standing
+from data.decisions import withdrawing
+from data.sending import runs
+from data.store.states import By, Operation, Step
+from flows.cli.see.status import left_out, needing_a_person, removed
+from flows.pages.showing import percent
+from flows.words.closing import next_steps, summary
+from tasks.status.standing import counts_of, in_short, standing
 from tests.small_ledger import FIRST_ID, Small, definition, intent
 
 

@@ -6,9 +6,9 @@ import openpyxl
 import pytest
 
 from config.errors import BadInput
-from config.moments import timezone_known
-from config.reading import read_campaigns
-from config.starter import write_starter
+from config.reading.reading import read_campaigns
+from config.reading.starter import write_starter
+from config.timetable.moments import timezone_known
 
 
 @pytest.mark.parametrize("name", ["new.yaml", "New.yml", "new.xlsx"])

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from data.approvals import Answer
-from data.events import (
+from data.campaigns.approvals import Answer
+from data.history.events import (
     Blocked,
     CameIn,
     Decided,
@@ -23,8 +23,8 @@ from data.events import (
     Unblocked,
     Wave,
 )
-from data.states import AttemptState, Operation
-from flows.story import Teller, words, zone_of
+from data.store.states import AttemptState, Operation
+from flows.report.story import Teller, words, zone_of
 from tests.small_ledger import NOON
 
 TELLER = Teller(lambda row: f"p{row}", zone_of("Europe/Paris"))

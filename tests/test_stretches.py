@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.waves import Waves
-from data.events import Decided, Event, Request, RunBegan, Wave
-from data.states import AttemptState, Operation, Word
-from data.stretches import FEW, summed_up, wave_numbers, waves
+from config.timetable.waves import Waves
+from data.history.events import Decided, Event, Request, RunBegan, Wave
+from data.history.stretches import FEW, summed_up, wave_numbers, waves
+from data.store.states import AttemptState, Operation, Word
 from tests.small_ledger import NOON
 
 DONE, REFUSED, NOT_SENT = AttemptState.DONE, AttemptState.REFUSED, AttemptState.NOT_SENT

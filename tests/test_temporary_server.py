@@ -12,7 +12,7 @@ import httpx
 import pytest
 from prefect.exceptions import FlowRunWaitTimeout, ObjectNotFound, PrefectException
 
-from flows.login import guarded, made
+from flows.engine.login import guarded, made
 from sandbox.server import Sandbox
 from tasks.shell import in_words
 from tests.bench.recorded import lost
@@ -95,7 +95,7 @@ def test_nobody_but_its_own_run_reaches_it(tmp_path: Path) -> None:
         "PREFECT_HOME": str(tmp_path / ".prefect"),
     }
     environment.pop("PREFECT_API_URL", None)
-    command = [sys.executable, "-m", "flows.prefect_server"]
+    command = [sys.executable, "-m", "flows.engine.prefect_server"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     api = process.stdout.readline().strip()
@@ -133,8 +133,8 @@ def test_a_server_named_in_a_profile_is_used(tmp_path: Path, where: str) -> None
         environment["PREFECT_PROFILES_PATH"] = str(profiles)
     if where == "PREFECT_HOME":
         environment["PREFECT_HOME"] = str(folder)
-    code = "from flows.prefect_settings import prepare; prepare(quiet=True);"
-    code += "from flows.prefect_server import main; main();"
+    code = "from flows.engine.prefect_settings import prepare; prepare(quiet=True);"
+    code += "from flows.engine.prefect_server import main; main();"
     code += "from prefect.settings import get_current_settings as now; print(now().home)"
     command = [sys.executable, "-c", code]
     said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from config.definition import Candidate, Definition, Invites, ProblemById, Project, Trust
+from config.definition.model import Candidate, Definition, Invites, ProblemById, Project, Trust
 from config.email_key import email_key
 from config.places import Place
-from data.states import Ending
-from flows.ending import Finish
+from data.store.states import Ending
+from flows.run.ending import Finish
 from tasks.service.exchange import Exchange, HeldBack, Last, Operation, Phase
 from tasks.service.wire import Request
 from tests.simulated_service import Assessment, Client

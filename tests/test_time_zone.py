@@ -15,14 +15,15 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from config.settings import load_local, load_service
-from data.clock import now
-from flows import batch, forms, inbox, showing
-from flows.cli.progress import paused
-from flows.order import Desk, conduct
-from flows.seen import _page, _zone
-from sandbox.faults import Fault
-from tasks import gate
-from tasks.asked import Asked
+from data.store.clock import now
+from flows import batch, forms, inbox
+from flows.cli.run.progress import paused
+from flows.pages import showing
+from flows.pages.seen import _page, _zone
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
+from tasks.plan.asked import Asked
+from tasks.sending import gate
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS
@@ -147,7 +148,7 @@ def test_runs_in_prefect_have_the_campaigns_zone_or_the_machines(
 def test_up_names_the_zone_of_its_lines(logger: str, tmp_path: Path) -> None:
     """Among them are runs of campaigns in several zones: each line has the machine's, named."""
     code = (
-        "from flows.prefect_settings import prepare; prepare(quiet=False)\n"
+        "from flows.engine.prefect_settings import prepare; prepare(quiet=False)\n"
         "import logging; from prefect.logging.configuration import setup_logging\n"
         "setup_logging()\n"
         "about = {'flow_run_name': 'ours', 'task_run_name': 'ours'}\n"

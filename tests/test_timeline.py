@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.report.timeline import BARS, MOST, Point, in_words, pictures, scale, sittings
-from data.states import AttemptState
+from data.store.states import AttemptState
+from flows.report.timeline import BARS, MOST, Point, in_words, pictures, scale, sittings
 from tests.small_ledger import NOON
 
 PARIS = ZoneInfo("Europe/Paris")

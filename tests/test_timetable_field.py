@@ -6,13 +6,13 @@ from pathlib import Path
 import openpyxl
 import pytest
 
-from config.definition import Definition
+from config.definition.model import Definition
 from config.errors import BadInput
-from config.hours import Hours
-from config.reading import read_campaigns
-from config.timetable import Timetable
-from config.waves import HoldOn, Waves
-from config.window import Window
+from config.reading.reading import read_campaigns
+from config.timetable.hours import Hours
+from config.timetable.timetable import Timetable
+from config.timetable.waves import HoldOn, Waves
+from config.timetable.window import Window
 
 HEAD = """\
 campaign: timed

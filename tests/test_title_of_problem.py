@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from data import queries, settling
-from data.doubts import Decided
-from data.states import By, Ending, Step, Word
-from sandbox.faults import Fault
+from data.campaigns import queries
+from data.decisions import settling
+from data.decisions.doubts import Decided
+from data.store.states import By, Ending, Step, Word
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
 

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from config.hours import Hours
-from config.timetable import Timetable
-from config.waves import HoldOn, Waves
-from config.window import Window
-from data.foresight import Foresight, foresee
-from data.turns import SoFar, Turn, Wait, Waiting, turn
+from config.timetable.hours import Hours
+from config.timetable.timetable import Timetable
+from config.timetable.waves import HoldOn, Waves
+from config.timetable.window import Window
+from data.campaigns.foresight import Foresight, foresee
+from data.campaigns.turns import SoFar, Turn, Wait, Waiting, turn
 
 MONDAY = datetime(2026, 11, 30, 8, tzinfo=UTC)
 HOUR = timedelta(hours=1)

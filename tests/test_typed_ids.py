@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from config.settings import load_local, load_service
-from data import cleaning, queries, runs, settling
-from data.claims import Claim
-from data.clock import now
-from data.doubts import Decided, NotDecided
-from data.landing import Outcome
-from data.states import AttemptState, By, Ending, Operation, Step, Word
+from data.campaigns import queries
+from data.decisions import cleaning, settling
+from data.decisions.doubts import Decided, NotDecided
+from data.sending import runs
+from data.sending.claims import Claim
+from data.sending.landing import Outcome
+from data.store.clock import now
+from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from flows import forms
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
-from tasks.asked import Asked
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
+from tasks.plan.asked import Asked
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS

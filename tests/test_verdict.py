@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from config.definition import Trust
+from config.definition.model import Trust
 from tasks.service.verdict import (
     Exchange,
     Operation,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from config.waves import HoldOn, NotWaves, Waves, in_percent, share, sizes
+from config.timetable.waves import HoldOn, NotWaves, Waves, in_percent, share, sizes
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from data.states import Ending
+from data.store.states import Ending
+from sandbox.pages.web_application import moment, service_time
 from sandbox.server import Sandbox
-from sandbox.web_application import moment, service_time
 from tasks.service.wire import service_date
 from tests.campaigns import Office, people
 

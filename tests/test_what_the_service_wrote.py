@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from data import answers as service_answers
-from data import forgetting, recovery, runs
-from data.states import By, Ending, Operation, Step
-from flows.cli.speech import QUOTED, most_quoted
-from sandbox.faults import Fault
+from data.campaigns import answers as service_answers
+from data.privacy import forgetting
+from data.sending import recovery, runs
+from data.store.states import By, Ending, Operation, Step
+from flows.words.speech import QUOTED, most_quoted
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people
 from tests.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from config.errors import BadInput
-from config.own_tables import named_table, own_tables, people_at
-from config.reading import Reading, read_campaigns
-from config.where import in_words
-from data import intake, queries
-from data.exports import Result
-from data.writing_back import keys_in, results_by_row
+from config.reading.own_tables import named_table, own_tables, people_at
+from config.reading.reading import Reading, read_campaigns
+from config.tables.where import in_words
+from data.campaigns import intake, queries
 from sandbox.server import Sandbox
+from tasks.outputs.exports import Result
+from tasks.outputs.writing_back import keys_in, results_by_row
 from tests.campaigns import PROJECT, Office
 from tests.test_cli import Typed, clean_environment, typed
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from config.errors import BadInput
-from config.reading import read_campaigns
-from config.window import Phase, Window
-from data import approvals
-from data.approvals import Answer
-from data.states import By, Ending
-from flows.ending import Finish
-from flows.order import Asked, Desk, conduct
-from sandbox.faults import Fault
+from config.reading.reading import read_campaigns
+from config.timetable.window import Phase, Window
+from data.campaigns import approvals
+from data.campaigns.approvals import Answer
+from data.store.states import By, Ending
+from flows.run.ending import Finish
+from flows.run.order import Asked, Desk, conduct
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.campaigns import Office, people, settings_of
 

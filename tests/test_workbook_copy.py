@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data.workbook_copy.cells import Cell, Spot, name_of, spot, styles_of, with_cells
-from data.workbook_copy.splicing import elements, with_attribute
+from tasks.outputs.workbook_copy.cells import Cell, Spot, name_of, spot, styles_of, with_cells
+from tasks.outputs.workbook_copy.splicing import elements, with_attribute
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 HEAD = f'<?xml version="1.0"?>\n<!-- a > b --><worksheet xmlns="{MAIN}"><cols title="/>"/>'

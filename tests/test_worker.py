@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from flows.automations import GONE
-from flows.worker_files import FILE, FOLDERS, left_in
-from sandbox.faults import Fault
+from flows.engine.worker_files import FILE, FOLDERS, left_in
+from flows.serving.automations import GONE
+from sandbox.faults.faults import Fault
 from tests.prefect_home import (
     Desk,
     PrefectServer,

@@ -4,7 +4,7 @@ import pytest
 
 from config.secret_settings import secrets_among
 from config.settings import LocalSettings, ServiceSettings
-from flows.worker_files import written_down
+from flows.engine.worker_files import written_down
 
 BY_A_WORKER = {"PREFECT__WORKER_NAME": "one", "PREFECT__FLOW_ENTRYPOINT": "flows.campaign"}
 SECRET = {"ASSESSMENT_CLIENT_SECRET": "hush-hush"}

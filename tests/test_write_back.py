@@ -13,11 +13,16 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.headers import Wishes, wishes_of
-from config.own_tables import Named, OwnTable, PeopleAt, named_table, own_tables, people_at
-from data import queries
-from data.exports import RESULT_COLUMNS, Result
-from data.writing_back import (
+from config.reading.own_tables import Named, OwnTable, PeopleAt, named_table, own_tables, people_at
+from config.tables.headers import Wishes, wishes_of
+from data.campaigns import queries
+from flows.cli.see.writing_back import Known, write_unfinished
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
+from sandbox.server import Sandbox
+from tasks.outputs.exports import RESULT_COLUMNS, Result
+from tasks.outputs.links import results_of
+from tasks.outputs.writing_back import (
     absent,
     as_text_file,
     as_workbook,
@@ -27,12 +32,7 @@ from data.writing_back import (
     results_by_row,
     with_results,
 )
-from flows.cli.writing_back import Known, write_unfinished
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
-from sandbox.server import Sandbox
-from tasks.asked import Asked
-from tasks.links import results_of
+from tasks.plan.asked import Asked
 from tests.campaigns import Office, settings_of
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId="

@@ -10,11 +10,11 @@ from random import Random
 import openpyxl
 import pytest
 
-from config import file_bytes as reader
-from config import sources
 from config.errors import BadInput, CampaignError
-from config.file_bytes import file_bytes
-from config.reading import read_campaigns
+from config.reading import sources
+from config.reading.reading import read_campaigns
+from config.tables import file_bytes as reader
+from config.tables.file_bytes import file_bytes
 from sandbox.server import Sandbox
 from tests.campaigns import Office
 

@@ -6,7 +6,7 @@ import pytest
 import yaml_definition as sample
 
 from config.errors import BadInput
-from config.reading import read_campaigns
+from config.reading.reading import read_campaigns
 
 BAD = [
     ("tab", "campaign: a\nproject:\n\tname: x\n", "3:1", "a tab is used for indentation"),

@@ -11,11 +11,11 @@ import yaml_definition as sample
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from config import yaml_nodes
 from config.errors import BadInput
-from config.starter import STARTER_YAML
-from config.written import Location
-from config.yaml_file import read_yaml
+from config.reading import yaml_nodes
+from config.reading.starter import STARTER_YAML
+from config.reading.yaml_file import read_yaml
+from config.tables.written import Location
 
 EXAMPLE = Path(__file__).parent.parent / "config" / "examples" / "backend.yaml"
 CORPUS = [

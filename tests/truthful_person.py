@@ -1,11 +1,12 @@
 """A person who looks into the web application, and settles by what is there."""
 
 from config.email_key import email_key
-from data import queries, settling
-from data.doubts import Decided, Doubt
-from data.ledger import Ledger
-from data.states import By, Operation, Word
-from sandbox.record import Record
+from data.campaigns import queries
+from data.decisions import settling
+from data.decisions.doubts import Decided, Doubt
+from data.store.ledger import Ledger
+from data.store.states import By, Operation, Word
+from sandbox.service.record import Record
 
 
 def settle(ledger: Ledger, campaign_key: str, record: Record) -> int:

@@ -25,10 +25,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from data import queries
-from data.ledger import Ledger
+from data.campaigns import queries
+from data.store.ledger import Ledger
 from sandbox.server import Sandbox
-from tasks.standing import tally
+from tasks.status.standing import tally
 from tests.journal import attempts
 from tests.prefect_home import QUICK, Desk, PrefectServer, free_port, wait_for_server
 from tests.workers import PREFECT, go_down, wait_until

@@ -194,7 +194,7 @@ def _warm_up() -> None:
     """Import what a run, a form, a look, a deployment and Prefect's server need."""
     import gc
 
-    from flows.prefect_settings import prepare
+    from flows.engine.prefect_settings import prepare
 
     prepare(quiet=True)
     import anyio._backends._asyncio  # noqa: F401
@@ -205,13 +205,9 @@ def _warm_up() -> None:
 
     import flows.batch
     import flows.cli.main
-    import flows.cli.one_run
-    import flows.cli.run_folder
-    import flows.forms
-    import flows.inbox
-    import flows.registering
-    import flows.serving
-    import flows.temporary_server  # noqa: F401
+    import flows.cli.run.one_run
+    import flows.cli.run.run_folder
+    import flows.engine.temporary_server  # noqa: F401
 
     gc.freeze()  # what is shared with every fork stays shared
 

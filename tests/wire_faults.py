@@ -8,7 +8,7 @@ from itertools import takewhile
 from random import Random
 from typing import Any
 
-from sandbox.operations import Operation
+from sandbox.protocol.operations import Operation
 from tests.odd_answers import (
     BEFORE,
     DATES,

@@ -18,9 +18,10 @@ from sqlalchemy import event, make_url
 from sqlalchemy.exc import OperationalError
 from sqlmodel import SQLModel
 
-from data import clock, recovery
-from data.ledger import Ledger
-from data.opening import open_engine
+from data.sending import recovery
+from data.store import clock
+from data.store.ledger import Ledger
+from data.store.opening import open_engine
 from tests.virtual_time import HERE, WallClock
 
 
@@ -91,20 +92,24 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         folder = Path(opened.enter_context(tempfile.TemporaryDirectory(dir=place)))
         patch = opened.enter_context(pytest.MonkeyPatch.context())
         patch.setenv("XDG_DATA_HOME", str(folder / "data-directory"))
-        patch.setattr("data.recovery.OWN_RUNS", set())
-        patch.setattr("data.clock.datetime", WallClock)
-        patch.setattr("data.clock._clocks", _clocks)
-        patch.setattr("data.clock.shared_now", lambda _: clock.now())  # a server's is the world's
-        patch.setattr("sandbox.record.datetime", WallClock)
-        patch.setattr("data.processes.socket", SimpleNamespace(gethostname=lambda: HERE.get().host))
-        patch.setattr("data.processes.os", SimpleNamespace(getpid=lambda: HERE.get().pid))
-        patch.setattr("data.processes._start_of", _start_of)
-        patch.setattr("tasks.asked.sources_of", lambda *_: HERE.get().world.sources())
-        patch.setattr("tasks.asked.judged", _judged)
-        patch.setattr("tasks.sending.random", SimpleNamespace(uniform=_jitter))
-        patch.setattr("flows.order.Service", _client)
-        patch.setattr("flows.work.stopping_on_signals", _signals)
-        patch.setattr("flows.order.write_links", lambda *_: None)
+        patch.setattr("data.sending.recovery.OWN_RUNS", set())
+        patch.setattr("data.store.clock.datetime", WallClock)
+        patch.setattr("data.store.clock._clocks", _clocks)
+        patch.setattr(
+            "data.store.clock.shared_now", lambda _: clock.now()
+        )  # a server's is the world's
+        patch.setattr("sandbox.service.record.datetime", WallClock)
+        patch.setattr(
+            "data.sending.processes.socket", SimpleNamespace(gethostname=lambda: HERE.get().host)
+        )
+        patch.setattr("data.sending.processes.os", SimpleNamespace(getpid=lambda: HERE.get().pid))
+        patch.setattr("data.sending.processes._start_of", _start_of)
+        patch.setattr("tasks.plan.asked.sources_of", lambda *_: HERE.get().world.sources())
+        patch.setattr("tasks.plan.asked.judged", _judged)
+        patch.setattr("tasks.sending.sender.random", SimpleNamespace(uniform=_jitter))
+        patch.setattr("flows.run.order.Service", _client)
+        patch.setattr("flows.run.work.stopping_on_signals", _signals)
+        patch.setattr("flows.run.order.write_links", lambda *_: None)
         yield opened.enter_context(closing(Workshop(folder, url)))
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, Page, expect, sync_playwright
 
 from config.settings import LocalSettings
-from data import queries
-from data.ledger import Ledger
-from flows.cli.demo import KEY, SAMPLE
-from flows.rehearsal import Stage
-from flows.watching import Watcher
-from sandbox.problems import SAMPLE_PROBLEMS
+from data.campaigns import queries
+from data.store.ledger import Ledger
+from flows.cli.run.demo import KEY, SAMPLE
+from flows.rehearsal.rehearsal import Stage
+from flows.run.watching import Watcher
 from sandbox.server import Sandbox
-from tasks.asked import Asked
-from tasks.embed_pages import write_pages
+from sandbox.service.problems import SAMPLE_PROBLEMS
+from tasks.outputs.embed_pages import write_pages
+from tasks.plan.asked import Asked
 from tests.browser import QUIET, chromium
 from tests.candidate import log_in
 

@@ -20,18 +20,19 @@ from unittest.mock import patch
 from playwright.sync_api import Browser, sync_playwright
 
 from config.settings import load_local, load_service
-from data import approvals, pauses, queries, resending, settling
-from data.approvals import Answer
-from data.doubts import Decided
-from data.ledger import Ledger
-from data.states import By, Word
+from data.campaigns import approvals, pauses, queries
+from data.campaigns.approvals import Answer
+from data.decisions import resending, settling
+from data.decisions.doubts import Decided
+from data.store.ledger import Ledger
+from data.store.states import By, Word
 from flows.cli.main import main as campaign
-from flows.order import Desk, conduct
-from sandbox.faults import Fault
-from sandbox.problems import SAMPLE_PROBLEMS
+from flows.run.order import Desk, conduct
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.asked import Asked
-from tasks.pilot import confirm
+from sandbox.service.problems import SAMPLE_PROBLEMS
+from tasks.plan.asked import Asked
+from tasks.plan.pilot import confirm
 from tests.browser import QUIET, chromium
 
 HERE = Path(__file__).parent
@@ -130,8 +131,8 @@ def _set_up(folder: Path) -> Iterator[tuple[Sandbox, Clock]]:
                 "COLUMNS": "130",
             },
         ),
-        patch("data.clock.now", clock),
-        patch("tasks.sending.now", clock),
+        patch("data.store.clock.now", clock),
+        patch("tasks.sending.sender.now", clock),
         patch("getpass.getuser", lambda: "rita"),
         patch("socket.gethostname", lambda: "desk"),
     ):

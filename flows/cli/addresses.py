@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from config.email_address import NotAnEmail, email_address
 from config.email_key import email_key
 from config.errors import CampaignError
-from flows.cli.speech import complain, counted
+from config.people.email_address import NotAnEmail, email_address
+from flows.words.speech import complain, counted
 
 
 class NotAnAddress(CampaignError):

@@ -15,43 +15,43 @@ from typing import Annotated
 import typer
 
 from config.errors import BadSettings, CampaignError
-from flows.cli.complaints import explain
-from flows.cli.speech import complain
+from flows.words.complaints import explain
+from flows.words.speech import complain
 
 # In the order of the help; each command, or group of them, is what has its name in its module.
 COMMANDS = (
-    ("demo", "flows.cli.demo"),
-    ("rehearse", "flows.cli.rehearse"),
-    ("sandbox", "flows.cli.sandbox"),
-    ("new", "flows.cli.new"),
-    ("check", "flows.cli.check"),
-    ("plan", "flows.cli.plan"),
-    ("run", "flows.cli.running"),
-    ("status", "flows.cli.status"),
-    ("links", "flows.cli.links"),
-    ("history", "flows.cli.history"),
-    ("report", "flows.cli.report"),
-    ("approve", "flows.cli.approve"),
-    ("confirm", "flows.cli.confirm"),
-    ("pause", "flows.cli.pause"),
-    ("resume", "flows.cli.pause"),
-    ("settle", "flows.cli.settle"),
-    ("resend", "flows.cli.resend"),
-    ("block", "flows.cli.block"),
-    ("allow", "flows.cli.allow"),
-    ("correct", "flows.cli.correct"),
-    ("withdraw", "flows.cli.correct"),
-    ("clean-up", "flows.cli.clean_up"),
-    ("forget", "flows.cli.forget"),
-    ("export", "flows.cli.export"),
-    ("problems", "flows.cli.problems"),
-    ("doctor", "flows.cli.doctor"),
-    ("metrics", "flows.cli.metrics"),
-    ("up", "flows.cli.up"),
-    ("serve", "flows.cli.serve"),
-    ("deploy", "flows.cli.deploy"),
-    ("credentials", "flows.cli.credentials"),
-    ("ledger", "flows.cli.ledger"),
+    ("demo", "flows.cli.run.demo"),
+    ("rehearse", "flows.cli.run.rehearse"),
+    ("sandbox", "flows.cli.run.sandbox"),
+    ("new", "flows.cli.prepare.new"),
+    ("check", "flows.cli.prepare.check"),
+    ("plan", "flows.cli.prepare.plan"),
+    ("run", "flows.cli.run.run"),
+    ("status", "flows.cli.see.status"),
+    ("links", "flows.cli.see.links"),
+    ("history", "flows.cli.see.history"),
+    ("report", "flows.cli.see.report"),
+    ("approve", "flows.cli.decide.approve"),
+    ("confirm", "flows.cli.decide.confirm"),
+    ("pause", "flows.cli.decide.pause"),
+    ("resume", "flows.cli.decide.pause"),
+    ("settle", "flows.cli.decide.settle"),
+    ("resend", "flows.cli.decide.resend"),
+    ("block", "flows.cli.decide.block"),
+    ("allow", "flows.cli.decide.allow"),
+    ("correct", "flows.cli.decide.correct"),
+    ("withdraw", "flows.cli.decide.correct"),
+    ("clean-up", "flows.cli.decide.clean_up"),
+    ("forget", "flows.cli.decide.forget"),
+    ("export", "flows.cli.decide.export"),
+    ("problems", "flows.cli.prepare.problems"),
+    ("doctor", "flows.cli.see.doctor"),
+    ("metrics", "flows.cli.see.metrics"),
+    ("up", "flows.cli.serve.up"),
+    ("serve", "flows.cli.serve.serve"),
+    ("deploy", "flows.cli.serve.deploy"),
+    ("credentials", "flows.cli.serve.credentials"),
+    ("ledger", "flows.cli.serve.ledger"),
 )
 
 WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "check")
@@ -130,7 +130,7 @@ def carry_out() -> int:
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 0
     if code == 130:
-        from flows.interrupts import AT_ONCE
+        from flows.run.interrupts import AT_ONCE
 
         complain(AT_ONCE)
     return code

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from data import adding_again, queries
-from flows.cli.complaints import UnknownCampaign
+from data.campaigns import queries
+from data.decisions import adding_again
+from flows.words.complaints import UnknownCampaign
 
 if TYPE_CHECKING:
-    from data.ledger import Ledger
-    from data.tables import Campaign
+    from data.store.ledger import Ledger
+    from data.store.tables import Campaign
 
 
 @contextmanager
@@ -19,8 +20,8 @@ def campaign_as_it_is(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
     Raises UnknownCampaign, LedgerUnusable, BadSettings.
     """
     from config.settings import load_local
-    from data.ledger import Ledger
-    from data.opening import NoLedger
+    from data.store.ledger import Ledger
+    from data.store.opening import NoLedger
 
     try:
         ledger = Ledger.open(load_local().database_url, create=False)

@@ -16,7 +16,7 @@ def main() -> None:
     # Nobody plugs into pydantic here, and looking for who might reads about every package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from flows.cli.commands import carry_out
-    from flows.cli.speech import tolerate_every_encoding
+    from flows.words.speech import tolerate_every_encoding
 
     tolerate_every_encoding()
     try:

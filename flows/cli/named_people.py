@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from config.email_key import email_key
-from data import intake
-from data.doubts import NotDecided
-from flows.cli.speech import complain
+from data.campaigns import intake
+from data.decisions.doubts import NotDecided
+from flows.words.speech import complain
 
 if TYPE_CHECKING:
-    from data.ledger import Ledger
-    from data.tables import Campaign
+    from data.store.ledger import Ledger
+    from data.store.tables import Campaign
 
 
 def rows_of(
@@ -23,8 +23,8 @@ def rows_of(
 
     `against` says of which rows a decision cannot be taken and why, by position.
     """
-    from flows.cli.doubts import standing_of
     from flows.cli.typed_verdicts import unknown
+    from flows.words.doubts import standing_of
 
     known = ledger.read(intake.known, campaign.id)
     chosen = {email_key(typed): typed for typed in emails}  # named twice is one person

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.errors import CampaignError
-from data import queries
+from data.campaigns import queries
 
 if TYPE_CHECKING:
-    from data.ledger import Ledger
+    from data.store.ledger import Ledger
 
 
 class Irreplaceable(CampaignError):
@@ -40,7 +40,7 @@ def check_output(place: Path | None, ledger: "Ledger") -> None:
 
     Raises Irreplaceable.
     """
-    from data.irreplaceable import irreplaceable
+    from flows.cli.irreplaceable import irreplaceable
 
     if place is None:
         return
@@ -60,7 +60,7 @@ def check_page(place: Path, kind: str, key: str, *, what: str, instead: str) -> 
     `kind` is the command. Raises NotOurs, CannotWrite.
     """
     from data.own_files import CannotWrite
-    from data.page_mark import is_marked
+    from tasks.outputs.page_mark import is_marked
 
     if not place.is_file():
         return

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.pace import follower
-from flows.cli.speech import printable
+from flows.words.speech import printable
 
 if TYPE_CHECKING:
-    from config.reading import Reading
+    from config.reading.reading import Reading
 
 
 def read_shown(file: Path, campaign: Path | None) -> "Reading":
     """Read the campaigns of a file, with progress where people look. Raises BadInput."""
-    from config.reading import read_campaigns
+    from config.reading.reading import read_campaigns
 
     with _shown(file):
         return read_campaigns(file, campaign)
@@ -24,8 +24,8 @@ def read_shown(file: Path, campaign: Path | None) -> "Reading":
 def read_folder(folder: Path) -> "Reading":
     """Read every campaign of a folder. Raises BadInput with the problems of them all."""
     from config.errors import BadInput
-    from config.folder import campaigns_at
-    from config.reading import Reading
+    from config.reading.folder import campaigns_at
+    from config.reading.reading import Reading
 
     entries = campaigns_at(folder)
     readings = list({each.file: each.reading for each in entries if each.reading}.values())

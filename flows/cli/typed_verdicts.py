@@ -8,9 +8,9 @@ from difflib import SequenceMatcher, get_close_matches
 import typer
 
 from config.email_key import email_key
-from data.doubts import Decided, about
-from data.states import Operation, Word
-from flows.cli.doubts import STEPS, Standing
+from data.decisions.doubts import Decided, about
+from data.store.states import Operation, Word
+from flows.words.doubts import STEPS, Standing
 
 ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
 

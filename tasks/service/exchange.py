@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from data.states import Operation
+from data.store.states import Operation
 
 __all__ = [
     "CERTIFICATES",

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
-from config.definition import Trust
+from config.definition.model import Trust
 from tasks.service import answer, wire
 from tasks.service.exchange import (
     CERTIFICATES,

@@ -14,12 +14,12 @@ import time
 import warnings
 from pathlib import Path
 
-from data import queue, runs
-from data.claims import Claim
-from data.clock import now
-from data.landing import Outcome
-from data.ledger import Ledger
-from data.states import AttemptState, Operation, Step
+from data.sending import queue, runs
+from data.sending.claims import Claim
+from data.sending.landing import Outcome
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import AttemptState, Operation, Step
 from tests.journal import attempts
 from tests.small_ledger import Small, definition, intent
 

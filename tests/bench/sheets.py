@@ -65,7 +65,7 @@ class Taken:
     children: int
 
 
-OURS = "from config.reading import read_campaigns"
+OURS = "from config.reading.reading import read_campaigns"
 PANDAS = Contender(
     "pandas with openpyxl, the bare sheet",
     "people.xlsx",
@@ -75,7 +75,7 @@ PANDAS = Contender(
 WORKBOOK = Contender(
     "campaign, .xlsx",
     "people.xlsx",
-    f"{OURS}\nimport config.campaign_sheets",
+    f"{OURS}\nimport config.reading.campaign_sheets",
     "read_campaigns(file)",
 )
 ADDRESSES = Contender(

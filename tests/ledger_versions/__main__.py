@@ -20,11 +20,12 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlmodel import SQLModel
 
-from data import inbox, receipt_doubts
-from data.ledger_copy import copy_ledger
-from data.opening import NEWEST
-from data.states import Ending
-from sandbox.faults import Fault
+from data.campaigns import inbox
+from data.moving.ledger_copy import copy_ledger
+from data.receipts import receipt_doubts
+from data.store.opening import NEWEST
+from data.store.states import Ending
+from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.databases import Postgres, end_postgres, postgres_of_session
 from tests.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Table, func, select
 
-from data import queries
-from data.ledger import Ledger
+from data.campaigns import queries
+from data.store.ledger import Ledger
 from tests.databases import Postgres
 from tests.doubtful_campaign import KEY
 

@@ -1,0 +1,225 @@
+"""From what is written to a definition: every problem at once, each at its place."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from config.definition.campaign_times import (
+    outside_the_project,
+    project_zone,
+    timetable_of,
+    without_an_end,
+)
+from config.definition.fields import (
+    ADD_AGAIN,
+    ColumnsFields,
+    DefinitionFields,
+    PeopleFileFields,
+    ProblemFields,
+    ProjectFields,
+    ScheduleFields,
+)
+from config.definition.invite_fields import ApprovalFields, GuardFields, HoldOnFields, InvitesFields
+from config.definition.model import (
+    Approval,
+    Candidate,
+    Definition,
+    Guard,
+    Invites,
+    ProblemById,
+    ProblemByTitle,
+    Project,
+    Schedule,
+)
+from config.definition.people import judge_people
+from config.definition.wording import complaint, unknown_field
+from config.email_key import email_key
+from config.places import Place, Problem, shown
+from config.tables.written import Location, People, Written
+
+MODELS: dict[Location, type[BaseModel]] = {
+    (): DefinitionFields,
+    ("project",): ProjectFields,
+    ("problem",): ProblemFields,
+    ("invites",): InvitesFields,
+    ("invites", "approval"): ApprovalFields,
+    ("invites", "hold_on"): HoldOnFields,
+    ("guard",): GuardFields,
+    ("schedule",): ScheduleFields,
+    ("candidates",): PeopleFileFields,
+    ("candidates", "columns"): ColumnsFields,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A campaign as judged: its definition, or None with all that is wrong with it.
+
+    `warnings` are what a person should look at, and nothing stops at.
+    """
+
+    definition: Definition | None
+    problems: list[Problem]
+    warnings: list[Problem]
+
+
+def build(written: Written) -> Built:
+    """Judge one campaign."""
+    warnings: list[Problem] = []
+    problems = [*written.problems, *_without_problem(written)]
+    head = _head(written, problems)
+    if head is not None:
+        problems.extend(without_an_end(head, written.places))
+    stage_id = head.stage_id if head else 1
+    candidates: tuple[Candidate, ...] = ()
+    repeated = 0
+    if written.people is not None:
+        before = len(problems)
+        problems.extend(_about_where(written, written.people))
+        candidates, repeated = judge_people(written.people, stage_id, problems, warnings)
+        if not candidates and len(problems) == before:
+            place = written.people.whole or written.places.value(("candidates",))
+            problems.append(Problem(place, "candidates", "no candidates", "at least one"))
+    if head is None or problems:
+        return Built(None, problems, warnings)
+    if (email1 := head.invites.pilot) and written.people:
+        problems.extend(_pilot_outside(email1, candidates, written, written.people))
+        if problems:
+            return Built(None, problems, warnings)
+    counted = len(candidates) + repeated, len(candidates)
+    candidates = _with_pilot(head, candidates, written)
+    warnings.extend(outside_the_project(head, written.places))
+    return Built(_definition(head, candidates, counted, written), [], warnings)
+
+
+def _about_where(written: Written, people: People) -> Iterator[Problem]:
+    """Complain of columns and values that `where` names and the table does not have."""
+    for mistake in people.selection.mistakes if people.selection else ():
+        place = written.places.value(("candidates", "where", mistake.name))
+        yield Problem(place, f"candidates.where.{mistake.name}", message=mistake.message)
+
+
+def _pilot_outside(
+    email1: str, candidates: tuple[Candidate, ...], written: Written, people: People
+) -> Iterator[Problem]:
+    """Nobody whom `where` leaves out is invited, also not first."""
+    key = email_key(email1)
+    if key in people.left_out and key not in {person.key for person in candidates}:
+        message = f"{shown(email1)} stands in a row that candidates.where leaves out"
+        place = written.places.value(("invites", "pilot"))
+        yield Problem(place, "invites.pilot", shown(email1), message=message)
+
+
+def _without_problem(written: Written) -> list[Problem]:
+    """A project to create needs its problem; one that exists may have it already."""
+    project = written.fields.get("project")
+    if "problem" in written.fields or (isinstance(project, Mapping) and "id" in project):
+        return []
+    what = DefinitionFields.model_fields["problem"].description
+    return [Problem(written.places.value(("problem",)), "problem", "nothing", what)]
+
+
+def _head(written: Written, problems: list[Problem]) -> DefinitionFields | None:
+    try:
+        return DefinitionFields.model_validate(
+            _problem_as_mapping(written.fields), context={"timezone": project_zone(written.fields)}
+        )
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            problems.append(_head_problem(detail, written))
+        return None
+
+
+def _problem_as_mapping(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """`problem: 42` is short for `problem: {id: 42}`."""
+    problem = fields.get("problem")
+    short = problem is not None and not isinstance(problem, Mapping)
+    return {**fields, "problem": {"id": problem}} if short else dict(fields)
+
+
+def _head_problem(detail: ErrorDetails, written: Written) -> Problem:
+    location: Location = detail["loc"]
+    short = location == ("problem", "id") and not isinstance(written.fields.get("problem"), dict)
+    around, name = location[:-1], str(location[-1])
+    field = "problem" if short else ".".join(map(str, location))
+    if detail["type"] == "extra_forbidden":
+        known = list(MODELS[around].model_fields)
+        deeper = [
+            ".".join((*map(str, inner), known_there))
+            for inner, model in MODELS.items()
+            if inner[:-1] == around and inner != around
+            for known_there in model.model_fields
+        ]
+        return unknown_field(written.places.name(location), field, name, known, deeper)
+    what = MODELS[around].model_fields[name].description or ""
+    if short:
+        what = DefinitionFields.model_fields["problem"].description or ""
+    return complaint(detail, written.places.value(location), field, what)
+
+
+def _with_pilot(
+    head: DefinitionFields, candidates: tuple[Candidate, ...], written: Written
+) -> tuple[Candidate, ...]:
+    """Whoever gets the invitation to oneself is a candidate as well, where not one already."""
+    email1 = head.invites.pilot
+    if email1 is None or (key := email_key(email1)) in {person.key for person in candidates}:
+        return candidates
+    place = written.places.value(("invites", "pilot"))
+    pilot = Candidate("Pilot", "Invitation", email1, "pilot", "", head.stage_id, key, place)
+    return (pilot, *candidates)
+
+
+def _definition(
+    head: DefinitionFields,
+    candidates: tuple[Candidate, ...],
+    counted: tuple[int, int],
+    written: Written,
+) -> Definition:
+    project, problem, invites = head.project, head.problem, head.invites
+    where = written.places.value
+    return Definition(
+        campaign=head.campaign,
+        project=Project(
+            id=project.id,
+            name=project.name or "",
+            description=project.description,
+            state=project.state,
+            starttime=project.starttime,
+            endtime=project.endtime,
+            timezone=project.timezone,
+        ),
+        problem=_named_problem(problem, where(("problem",))) if problem else None,
+        candidates=candidates,
+        invites=Invites(
+            send=invites.send,
+            approval=_approval(invites.approval),
+            timetable=timetable_of(head),
+            cooldown=invites.cooldown,
+            trust=invites.trust,
+        ),
+        place=where(()),
+        schedule=_schedule(head.schedule, project.timezone),
+        guard=Guard(head.guard.removed if head.guard else None),
+        columns=written.people.columns if written.people else {},
+        rows=counted[0],
+        people=counted[1],
+        selection=written.people.selection if written.people else None,
+        add_again=head.candidates is not None and head.candidates.when_unsure == ADD_AGAIN,
+    )
+
+
+def _approval(fields: ApprovalFields | None) -> Approval | None:
+    return Approval(within=fields.within) if fields else None
+
+
+def _schedule(fields: ScheduleFields | None, zone: str | None) -> Schedule | None:
+    return Schedule(fields.cron, fields.every, fields.timezone or zone) if fields else None
+
+
+def _named_problem(problem: ProblemFields, place: Place) -> ProblemById | ProblemByTitle:
+    if problem.id is not None:
+        return ProblemById(problem.id, place, problem.unlisted)
+    return ProblemByTitle(problem.title or "", place)

@@ -1,0 +1,208 @@
+"""The rules of `invites`: who is asked first, and when invitations may go out."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
+from pydantic import field_validator as validates
+
+from config.definition.kinds import (
+    TIMEZONE_WANTED,
+    Email,
+    Fields,
+    Moment,
+    Span,
+    Timezone,
+    sentence,
+    wanted,
+    zone_of,
+)
+from config.definition.model import Trust
+from config.people import email_address
+from config.timetable import hours, moments, spans, waves
+
+APPROVAL_WANTED = "required, or the time to answer, as in approval: {within: 2 days}"
+HOLIDAYS_WANTED = "dates, as in holidays: [2026-12-25, 2027-01-01]"
+HOLD_ON_WANTED = "a mapping, as in hold_on: {refused: 2%, unsure: 1}"
+LEAST_TIME_WANTED = "a span of time, such as 3 days, or  warn 3 days"
+RATE_WANTED = "a number above 0"
+LARGEST_RATE = 1_000_000
+WARN = "warn "
+
+
+def _approval(typed: Any) -> Any:
+    """`required` and `within 2 days` are short for the mapping."""
+    if isinstance(typed, str):
+        first, _, rest = typed.strip().partition(" ")
+        if first == "required" and not rest:
+            return {}
+        if first == "within":
+            return {"within": rest}
+    elif isinstance(typed, Mapping):
+        return typed
+    raise wanted(APPROVAL_WANTED)
+
+
+def _hours(typed: Any) -> tuple[frozenset[int], time, time]:
+    try:
+        return hours.hours(typed if isinstance(typed, str) else "")
+    except hours.NotHours as error:
+        raise wanted(str(error)) from None
+
+
+def _holidays(typed: Any) -> frozenset[date]:
+    """Take a list of dates, or their text with commas between them, as in a cell."""
+    listed = typed.replace(";", ",").split(",") if isinstance(typed, str) else typed
+    try:
+        return frozenset(date.fromisoformat(day.strip()) for day in listed)
+    except (TypeError, ValueError, AttributeError):
+        raise wanted(HOLIDAYS_WANTED) from None
+
+
+def _sizes(typed: Any) -> tuple[int, ...]:
+    """Take a list, or its text with commas between the sizes, as in a cell."""
+    listed = typed.strip().strip("[]").split(",") if isinstance(typed, str) else typed
+    if isinstance(typed, str):
+        listed = [int(part) if part.strip().isdecimal() else part for part in listed]
+    try:
+        return waves.sizes(listed if isinstance(listed, list) else [])
+    except waves.NotWaves as error:
+        raise wanted(str(error)) from None
+
+
+def share(typed: Any) -> float:
+    """Read a share such as 2% as 0.02. Raises PydanticCustomError."""
+    try:
+        return waves.share(typed if isinstance(typed, str) else "")
+    except waves.NotWaves as error:
+        raise wanted(str(error)) from None
+
+
+def _rate(typed: Any) -> float:
+    try:
+        found = float("nan") if isinstance(typed, bool) else float(typed)
+    except (TypeError, ValueError):
+        raise wanted(RATE_WANTED) from None
+    if not 0 < found <= LARGEST_RATE:
+        raise wanted(RATE_WANTED)
+    return found
+
+
+def _least_time(typed: Any) -> tuple[timedelta, bool]:
+    """Read `3 days`, or `warn 3 days`: the span, and whether less of it refuses an invitation."""
+    text = typed.strip() if isinstance(typed, str) else ""
+    try:
+        return spans.span(text.removeprefix(WARN)), not text.startswith(WARN)
+    except spans.NotASpan:
+        raise wanted(LEAST_TIME_WANTED) from None
+
+
+Share = Annotated[float, BeforeValidator(share)]
+Rate = Annotated[float, BeforeValidator(_rate)]
+
+
+def _some_bound(fields: "HoldOnFields") -> "HoldOnFields":
+    if fields.refused is None and fields.unsure is None:
+        raise wanted(HOLD_ON_WANTED)
+    return fields
+
+
+class ApprovalFields(Fields):
+    """Somebody has to approve the plan of a run before it sends anything."""
+
+    within: Span | None = Field(None, description=spans.WANTED)
+
+
+class HoldOnFields(Fields):
+    """What holds a campaign until a person lets it go on."""
+
+    refused: Share | None = Field(None, description=waves.SHARE_WANTED)
+    unsure: int | None = Field(None, ge=1, description="a whole number above 0")
+
+
+class InvitesFields(Fields):
+    """Whether invitations are sent, who is asked first, and when they may go out."""
+
+    send: bool = Field(True, description="true or false")
+    approval: Annotated[ApprovalFields | None, BeforeValidator(_approval)] = Field(
+        None, description=APPROVAL_WANTED
+    )
+    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
+    not_before: Moment = Field(None, description=moments.WANTED)
+    not_after: Moment = Field(None, description=moments.WANTED)
+    hours: Annotated[tuple[frozenset[int], time, time], BeforeValidator(_hours)] | None = Field(
+        None, description=hours.WANTED
+    )
+    holidays: Annotated[frozenset[date], BeforeValidator(_holidays)] | None = Field(
+        None, description=HOLIDAYS_WANTED
+    )
+    per_second: Rate | None = Field(None, description=RATE_WANTED)
+    per_hour: Rate | None = Field(None, description=RATE_WANTED)
+    least_time: Annotated[tuple[timedelta, bool], BeforeValidator(_least_time)] | None = Field(
+        None, description=LEAST_TIME_WANTED
+    )
+    pilot: Email | None = Field(None, description=email_address.WANTED)
+    waves: Annotated[tuple[int, ...], BeforeValidator(_sizes)] | None = Field(
+        None, description=waves.WANTED
+    )
+    between: Span | None = Field(None, description=spans.WANTED)
+    hold_on: Annotated[HoldOnFields, AfterValidator(_some_bound)] | None = Field(
+        None, description=HOLD_ON_WANTED
+    )
+    cooldown: Span | None = Field(None, description=spans.WANTED)
+    trust: Trust = Field(Trust.STATUS, description="status or wire")
+
+    @validates("not_before", "not_after")
+    @classmethod
+    def _one_moment(cls, wall: datetime | None, info: ValidationInfo) -> datetime | None:
+        """Whether it is time is decided here, not by the service: every time needs its place."""
+        zone = zone_of(info)
+        if wall and zone is None:
+            raise sentence(_needs_a_zone(info))
+        if wall and zone and (why_not := moments.clock_change(wall, zone)):
+            raise wanted(why_not)
+        return wall
+
+    @validates("not_after")
+    @classmethod
+    def _after_the_begin(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
+        begin = info.data.get("not_before")
+        if begin and end and end <= begin:
+            raise wanted(f"a time after not_before, which is {begin:%Y-%m-%d %H:%M}")
+        return end
+
+    @validates("hours")
+    @classmethod
+    def _on_some_clock(cls, found: Any, info: ValidationInfo) -> Any:
+        if found is not None and zone_of(info) is None:
+            raise sentence(_needs_a_zone(info))
+        return found
+
+    @validates("holidays")
+    @classmethod
+    def _from_hours(cls, found: Any, info: ValidationInfo) -> Any:
+        if found is not None and "hours" in info.data and info.data["hours"] is None:
+            raise sentence("holidays go with hours: give  hours: Mon-Fri 09:00-18:00  as well")
+        return found
+
+    @validates("between")
+    @classmethod
+    def _of_waves(cls, found: Any, info: ValidationInfo) -> Any:
+        if found is not None and "waves" in info.data and info.data["waves"] is None:
+            raise sentence("between goes with waves: give  waves: [5, 50, rest]  as well")
+        return found
+
+
+def _needs_a_zone(info: ValidationInfo) -> str:
+    verb = "need" if info.field_name == "hours" else "needs"
+    return (
+        f"{info.field_name} {verb} a timezone: that of the project, or  timezone: Europe/Paris  "
+        "beside it"
+    )
+
+
+class GuardFields(Fields):
+    """What stops a run before it sends anything, and asks."""
+
+    removed: Share | None = Field(None, description=waves.SHARE_WANTED)

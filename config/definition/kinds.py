@@ -1,0 +1,149 @@
+"""The kinds of value in a definition: how each is read, and what a complaint says was wanted."""
+
+import unicodedata
+from datetime import datetime, timedelta
+from sys import intern
+from typing import Annotated, Any
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+)
+from pydantic_core import PydanticCustomError
+
+from config.people import email_address
+from config.tables.cell_errors import is_error
+from config.timetable import cron, moments, spans
+
+LONGEST_TEXT = 10_000
+# They turn what follows them around, so that a name reads otherwise than it is.
+DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+LARGEST_ID = 2**63 - 1
+ID_WANTED = "a whole number above 0"
+TIMEZONE_WANTED = "a timezone such as Europe/Paris"
+
+
+def wanted(what: str) -> PydanticCustomError:
+    """Refuse a value, saying what belongs there."""
+    return PydanticCustomError("wanted", "{wanted}", {"wanted": what})
+
+
+def sentence(message: str) -> PydanticCustomError:
+    """Refuse a value with a whole sentence."""
+    return PydanticCustomError("sentence", "{message}", {"message": message})
+
+
+def _sendable(text: str, allowed: str = "") -> str:
+    """Refuse what no text of a person holds: errors of cells, control characters, novels."""
+    text = text.strip()
+    if is_error(text):
+        raise PydanticCustomError("cell_error", "is what a cell shows that could not be calculated")
+    if len(text) > LONGEST_TEXT:
+        raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")
+    if not text.isprintable():
+        for character in text:
+            if character in allowed:
+                continue
+            if unicodedata.category(character) in {"Cc", "Cs"}:
+                code = f"U+{ord(character):04X}"
+                raise wanted(f"text without the control character {code} in it")
+            if character in DIRECTIONS:
+                name = unicodedata.name(character)
+                raise wanted(f"text without the invisible {name} in it")
+    return text
+
+
+def _note(typed: str) -> str:
+    # What is copied from a telephone book often brings its direction along.
+    return _sendable(typed, allowed="\n\r\t" + DIRECTIONS)
+
+
+def _name(typed: str) -> str:
+    text = _sendable(typed)
+    if not any(c.isprintable() and not c.isspace() for c in text):
+        raise PydanticCustomError("blank", "is blank")
+    return text
+
+
+def _email(typed: str) -> str:
+    try:
+        return email_address.email_address(typed)
+    except email_address.NotAnEmail as error:
+        # The same few reasons in every row: kept once.
+        raise wanted(intern(str(error))) from None
+
+
+def _moment(typed: Any) -> datetime | None:
+    """Take a text or a date-time cell; "" is how the interface writes an open end."""
+    try:
+        if isinstance(typed, datetime):
+            return moments.whole_minute(typed)
+        if isinstance(typed, str):
+            return moments.wall_time(typed) if typed.strip() else None
+    except moments.NotAMoment as error:
+        raise wanted(str(error)) from None
+    raise wanted(moments.WANTED)
+
+
+def _timezone(typed: str) -> str:
+    name = typed.strip()
+    if moments.timezone_known(name):
+        return name
+    near = moments.nearest_timezone(name)
+    hint = f"; did you mean {near}?" if near else ""
+    raise wanted(f"a timezone such as Europe/Paris{hint}")
+
+
+def _cron(typed: str) -> str:
+    try:
+        return cron.cron(typed)
+    except cron.NotACron as error:
+        raise wanted(str(error)) from None
+
+
+def _span(typed: Any) -> timedelta:
+    """Take a text; a span of a bare number would leave its unit to be guessed."""
+    try:
+        if isinstance(typed, str):
+            return spans.span(typed)
+    except spans.NotASpan as error:
+        raise wanted(str(error)) from None
+    raise wanted(spans.WANTED)
+
+
+Text = Annotated[str, AfterValidator(_note)]
+Name = Annotated[str, AfterValidator(_name)]
+Email = Annotated[str, AfterValidator(_email)]
+Moment = Annotated[datetime | None, BeforeValidator(_moment)]
+Timezone = Annotated[str, AfterValidator(_timezone)]
+Span = Annotated[timedelta, BeforeValidator(_span)]
+CronLine = Annotated[str, AfterValidator(_cron)]
+Id = Annotated[int, Field(gt=0, le=LARGEST_ID)]
+StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
+
+
+class Fields(BaseModel):
+    """Nothing unknown, nothing converted in silence."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        hide_input_in_errors=True,
+        # Most of them are parts of others, and need nothing built of their own.
+        defer_build=True,
+    )
+
+
+def zone_of(own: ValidationInfo) -> str | None:
+    """The zone in which times are read: their own, else the project's; "" where that one is bad.
+
+    The project's is handed in as the context of the validation, by the name `timezone`.
+    """
+    if "timezone" not in own.data:
+        return ""
+    given = own.data["timezone"] or (own.context or {}).get("timezone")
+    return None if given is None else str(given)

@@ -1,0 +1,114 @@
+"""What leaves for the service, as a person sees it: which column is sent as which field."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from config.definition.model import Definition
+from config.people.email_doubts import is_sample
+from config.places import shown
+
+FIELDS = ("first_name", "last_name", "email1", "source", "notes", "stage_id")  # interface 4.5
+NAMED = 3
+EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One field that somebody has: the header of its column, and its first different values.
+
+    `column` is None where the people stand in the definition itself, and for a stage_id that
+    everybody gets.
+    """
+
+    column: str | None
+    field: str
+    examples: tuple[str | int, ...]
+
+    def __str__(self) -> str:
+        """Write it as one of a list: `Vorname as first_name (Ada)`."""
+        same = self.column is None or self.column == self.field
+        return f"{self.field if same else f'{self.column} as {self.field}'} ({self.examples[0]})"
+
+
+def sent(definition: Definition) -> list[Sent]:
+    """List what is sent of the people of a definition, with the first of them as examples."""
+    # Whoever gets the invitation to oneself was put before them, and stands in no column.
+    pilot = definition.invites.timetable.pilot
+    people = [one for one in definition.candidates if one.key != pilot] or definition.candidates
+    listed = []
+    for field in FIELDS:
+        examples: list[str | int] = []
+        for value in (getattr(person, field) for person in people):
+            if value != "" and value not in examples:
+                examples.append(value)
+                if len(examples) == EXAMPLES:
+                    break
+        if examples:
+            listed.append(Sent(definition.columns.get(field), field, tuple(examples)))
+    return listed
+
+
+def as_json(definition: Definition) -> list[dict[str, str | int | None]]:
+    """Answer the objects that `campaign check --json` and `plan --json` have as `sent`."""
+    return [
+        {"column": each.column, "field": each.field, "example": each.examples[0]}
+        for each in sent(definition)
+    ]
+
+
+def understood(definition: Definition) -> list[dict[str, Any]]:
+    """Answer the objects that `campaign check --json` has as `understood`."""
+    return [
+        {"field": each.field, "column": each.column, "examples": list(each.examples)}
+        for each in sent(definition)
+    ]
+
+
+def notes(definition: Definition, *, creates: bool = True) -> Iterator[str]:
+    """Say what a person should know of a definition before it is sent: each kind once.
+
+    `creates`: whether its project may still have to be created.
+    """
+    yield from _samples(definition)
+    yield from _capitals(definition)
+    if creates:
+        yield from _times_left_out(definition)
+
+
+def _capitals(definition: Definition) -> Iterator[str]:
+    """The login must equal the address (interface 4.7); whether capitals count is not shown."""
+    them = [one for one in definition.candidates if one.email1 != one.email1.lower()]
+    if them:
+        more = len(them) - 1
+        have = f"and {more:,} more have capitals and are" if more else "has capitals and is"
+        yield (
+            f"{them[0].place}, email1: {shown(them[0].email1)} {have} sent like that; the login "
+            "must equal the address, and capitals may count"
+        )
+
+
+def _times_left_out(definition: Definition) -> Iterator[str]:
+    """Which fields of a project are required is not shown (interface 2)."""
+    project = definition.project
+    times = {"starttime": project.starttime, "endtime": project.endtime}
+    left_out = [name for name, time in times.items() if time is None]
+    if project.id is None and left_out:
+        sent = "both are" if len(left_out) == 2 else "it is"
+        yield (
+            f"{definition.place.file}: the project of {definition.campaign} has no "
+            f"{' and no '.join(left_out)}; when it is created, {sent} sent as empty text, and the "
+            "service decides what that means"
+        )
+
+
+def _samples(definition: Definition) -> Iterator[str]:
+    """Point at people whose addresses are made up for examples, such as those of a starter."""
+    addresses = [person.email1 for person in definition.candidates if is_sample(person.key)]
+    if not addresses:
+        return
+    more = f" and {len(addresses) - NAMED:,} more" if len(addresses) > NAMED else ""
+    what = "a sample address" if len(addresses) == 1 else f"{len(addresses):,} sample addresses"
+    named = ", ".join(addresses[:NAMED])
+    where = definition.place.file
+    yield f"{where}: {what}, which nobody reads: {named}{more}; put your own people there"

@@ -1,0 +1,156 @@
+"""A campaign as people wrote it down, validated: what every other room works from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from config.places import Place
+from config.tables.where import Selection
+from config.timetable.timetable import Timetable
+from config.timetable.window import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One person to add and invite. The fields are spelled as in interface 2, "Candidate".
+
+    Texts are what was typed, trimmed; `key` is who it is (`email_key`). Personal fields stay out of
+    the repr, so that no log or traceback shows them.
+    """
+
+    first_name: str = field(repr=False)
+    last_name: str = field(repr=False)
+    email1: str = field(repr=False)
+    source: str = field(repr=False)
+    notes: str = field(repr=False)
+    stage_id: int
+    key: str = field(repr=False)
+    place: Place
+    timezone: str | None = None  # of this person's clock, for working hours; never sent
+    hidden: bool = False  # in a row that the sheet does not show
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The project to create, or with an `id` one made in the web application, used as it is.
+
+    Times are naive local wall times as written; `timezone` is an IANA name.
+    """
+
+    id: int | None
+    name: str
+    description: str
+    state: str
+    starttime: datetime | None
+    endtime: datetime | None
+    timezone: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemById:
+    """The problem to attach, by the service's identifier.
+
+    `unlisted`: a person insists on it, although the service's list may not have it.
+    """
+
+    id: int
+    place: Place | None = field(default=None, compare=False)
+    unlisted: bool = field(default=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemByTitle:
+    """The problem to attach, by a title that must match exactly one in the list of problems."""
+
+    title: str
+    place: Place | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """A person approves each plan before anything is sent, `within` this time where it is set."""
+
+    within: timedelta | None = None
+
+
+class Trust(StrEnum):
+    """What proves that a request had no effect; the interface promises no status of a failure."""
+
+    STATUS = "status"  # a status that means so by the rules of HTTP, repeated a few times at most
+    WIRE = "wire"  # only that nothing left this machine
+
+
+@dataclass(frozen=True, slots=True)
+class Invites:
+    """Whether invitations are sent, or people only added and linked; who is asked first; when.
+
+    `approval` is None where a run need not wait for anybody. Nobody is invited sooner than
+    `cooldown` after an invitation by any other campaign. `trust` is for all requests of the
+    campaign, not for its invitations alone.
+    """
+
+    send: bool
+    approval: Approval | None = None
+    timetable: Timetable = field(default_factory=Timetable)
+    cooldown: timedelta | None = None
+    trust: Trust = Trust.STATUS
+
+    @property
+    def window(self) -> Window | None:
+        return self.timetable.window
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What stops a run before it sends anything: this share (0 to 1) of people who are gone."""
+
+    removed: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a campaign is run by itself: by a cron line, or `every` so often; one of the two.
+
+    `timezone` is an IANA name, always there for a cron line.
+    """
+
+    cron: str | None = None
+    every: timedelta | None = None
+    timezone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """One campaign: its key, project, problem and people.
+
+    `problem` is None only for a project that exists and already has its problem. `columns` are
+    the headers of a table by the fields that are sent from them. `add_again`: whoever may or may
+    not have been added is added once more, without asking a person. `selection` is what
+    `where` made of the table, None without one. `rows` is how many rows were read, and `people`
+    how many people they are.
+    """
+
+    campaign: str
+    project: Project
+    problem: ProblemById | ProblemByTitle | None
+    candidates: tuple[Candidate, ...]
+    invites: Invites
+    place: Place
+    schedule: Schedule | None = None
+    guard: Guard = field(default_factory=Guard)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    add_again: bool = False
+    rows: int = field(default=0, compare=False)
+    people: int = field(default=0, compare=False)
+    selection: Selection | None = field(default=None, compare=False)
+
+    @property
+    def timezone(self) -> str | None:
+        """Where its people think: the zone of the project, else that of its times."""
+        window, schedule = self.invites.window, self.schedule
+        return (
+            self.project.timezone
+            or (window.timezone if window else None)
+            or (schedule.timezone if schedule else None)
+        )

@@ -1,0 +1,196 @@
+"""The people of a campaign, judged one by one and beside each other."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from sys import intern
+from unicodedata import normalize
+
+from pydantic import ValidationError
+
+from config.definition.fields import CandidateFields
+from config.definition.leaving import FIELDS
+from config.definition.model import Candidate
+from config.definition.wording import complaint, unknown_field
+from config.email_key import email_key
+from config.people.email_doubts import doubts, mailbox
+from config.people.name_doubts import may_be_spoilt, name_doubts
+from config.places import Place, Problem, shown
+from config.tables.written import People, Row
+
+# What is sent of a person (interface 4.5), and the zone that says when.
+MEANT = (*FIELDS, "timezone")
+
+# The first row of a person, with the fields that are wrong in it.
+Half = tuple[Candidate, frozenset[str]]
+ALL_RIGHT: frozenset[str] = frozenset()
+
+
+def judge_people(
+    people: People, stage_id: int, problems: list[Problem], warnings: list[Problem]
+) -> tuple[tuple[Candidate, ...], int]:
+    """Judge the people; `stage_id` is what a person without one gets.
+
+    Answers them, and how many rows of a table say the same of somebody as an earlier row.
+    """
+    candidates: list[Candidate] = []
+    repeated = 0
+    seen: dict[str, int] = {}
+    halves: dict[str, Half] = {}
+    folded: dict[str, str] = {}
+    labelled: list[str] = []
+    for row in people.rows:
+        if isinstance(row, Problem):
+            problems.append(row)
+            continue
+        fields, spoilt = _fields(row, people, problems)
+        if fields is None:
+            continue
+        key = email_key(fields.email1)
+        place = people.places.row(row.number)
+        candidate = _candidate(fields, key, place, stage_id, row.hidden)
+        at = seen.get(key)
+        first, left_out = halves.get(key) or (None if at is None else candidates[at], ALL_RIGHT)
+        if first is not None:
+            # Exports have a row for each application; a list in a definition has none twice.
+            differing = _differing(first, candidate, spoilt | left_out) if people.whole else None
+            if differing != []:
+                alike = _alike(fields.email1, folded.get(key, key))
+                there = people.places.value(row.number, "email1")
+                problems.append(_again(fields.email1, there, first.place, differing or [], alike))
+                continue
+        if not fields.email1.isascii():
+            folded.setdefault(key, fields.email1)
+        if spoilt and first is None:
+            halves[key] = candidate, spoilt
+        elif spoilt:
+            continue
+        elif at is not None:
+            repeated += 1
+            same = candidates[at]
+            candidates[at] = replace(same, hidden=same.hidden and row.hidden)
+        else:
+            seen[key] = len(candidates)
+            candidates.append(candidate)
+            warnings.extend(_about(fields, key, row, people))
+            labelled += [key] if mailbox(key) != key else []
+    if labelled:
+        places = {candidate.key: candidate.place for candidate in candidates}
+        warnings.extend(_one_mailbox(labelled, places))
+    return tuple(candidates), repeated
+
+
+def _fields(
+    row: Row, people: People, problems: list[Problem]
+) -> tuple[CandidateFields | None, frozenset[str]]:
+    """Judge the fields of a row; answers them, and which are wrong and stand for nothing.
+
+    None: nobody can say who the person is.
+    """
+    try:
+        return CandidateFields.model_validate(row.fields), ALL_RIGHT
+    except ValidationError as error:
+        problems.extend(_row_problems(error, row, people))
+        wrong = frozenset(str(field) for detail in error.errors() for field in detail["loc"][:1])
+    if not wrong or "email1" in wrong:
+        return None, wrong
+    right = {name: value for name, value in row.fields.items() if name not in wrong}
+    return CandidateFields.model_validate({"first_name": "?", "last_name": "?"} | right), wrong
+
+
+def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Iterator[Problem]:
+    """Point at what a person should look at in a row that is right."""
+    place = people.places.row(row.number)
+    if row.remark:
+        named = people.places.value(row.number, "first_name")
+        cause = "a full name of several words"
+        yield Problem(named, "first_name", message=row.remark, cause=cause)
+    for doubt in doubts(fields.email1, key):
+        said = f"{shown(fields.email1)}: {doubt.sentence}"
+        yield Problem(place, "email1", message=said, cause=doubt.kind)
+    if may_be_spoilt(fields.first_name) or may_be_spoilt(fields.last_name):
+        yield from _about_names(fields, row, people)
+
+
+def _differing(first: Candidate, again: Candidate, unknown: frozenset[str]) -> list[str]:
+    """Name the fields in which two rows of one person differ, those that change what is sent."""
+    them = (name for name in MEANT if name not in unknown)
+    return [name for name in them if getattr(first, name) != getattr(again, name)]
+
+
+def _again(typed: str, place: Place, first: Place, differing: list[str], alike: bool) -> Problem:
+    """Complain about a second row for one person; `alike` says that only folding made it so."""
+    said = f"found {shown(typed)}, the same person as {first}"
+    if others := ", ".join(name for name in differing if name != "email1"):
+        said += f", with another {others}"
+    if alike:
+        said += (
+            " but for letters that count as one, such as ß and ss; if they are two people, "
+            "put one of them into a campaign of its own"
+        )
+    cause = "each person only once"
+    return Problem(place, "email1", found=shown(typed), message=said, cause=cause)
+
+
+def _alike(one: str, other: str) -> bool:
+    """Say whether two addresses of one key differ in more than their case."""
+    first, second = (normalize("NFC", each.rpartition("@")[0].lower()) for each in (one, other))
+    return first != second
+
+
+def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[Problem]:
+    """Point at names that a program most likely spoilt."""
+    for field in ("first_name", "last_name"):
+        name = getattr(fields, field)
+        for doubt in name_doubts(name):
+            place = people.places.value(row.number, field)
+            said = f"{shown(name)}: {doubt.sentence}"
+            yield Problem(place, field, message=said, cause=doubt.kind)
+
+
+def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator[Problem]:
+    """Point at different addresses that end up in one mailbox; `labelled` are those longer than
+    the name of theirs.
+    """
+    first: dict[str, str] = {}
+    for key in labelled:
+        box = mailbox(key)
+        other = box if box in seen else first.setdefault(box, key)
+        if other != key:
+            message = (
+                f"{shown(key)}: most likely the same mailbox as {shown(other)} at {seen[other]}; "
+                "one person would be invited twice"
+            )
+            yield Problem(seen[key], "email1", message=message, cause="one mailbox")
+
+
+def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[Problem]:
+    for detail in error.errors(include_url=False):
+        if not detail["loc"]:
+            what = "a mapping with first_name, last_name and email1"
+            yield Problem(people.places.row(row.number), "candidates", shown(row.fields), what)
+            continue
+        name = str(detail["loc"][0])
+        place = people.places.value(row.number, name)
+        known = CandidateFields.model_fields
+        if detail["type"] == "extra_forbidden":
+            yield unknown_field(place, name, name, list(known))
+        else:
+            yield complaint(detail, place, name, known[name].description or "")
+
+
+def _candidate(
+    fields: CandidateFields, key: str, place: Place, stage_id: int, hidden: bool
+) -> Candidate:
+    return Candidate(
+        first_name=fields.first_name,
+        last_name=fields.last_name,
+        email1=fields.email1,
+        source=intern(fields.source),
+        notes=intern(fields.notes),
+        stage_id=stage_id if fields.stage_id is None else fields.stage_id,
+        # Mostly the very text that was typed; kept once then.
+        key=fields.email1 if key == fields.email1 else key,
+        place=place,
+        timezone=fields.timezone,
+        hidden=hidden,
+    )

@@ -1,0 +1,77 @@
+"""Email addresses as people type them: trimmed, checked, and otherwise left alone."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+from email_validator import EmailNotValidError, validate_email
+
+from config.tables.address_cells import addresses_in
+
+WANTED = "an email address"
+LONGEST = 254
+LONGEST_LOCAL = 64
+LONGEST_LIST = 1_000
+
+# Letters and marks that show nothing (Unicode's Default_Ignorable_Code_Point) and that the library
+# lets pass; spaces without width and direction marks it refuses by name itself.
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+_LISTED = re.compile(r"@.*[\s,;|<].*@", re.DOTALL)
+_BRACKETS = re.compile(r"<([^<>]*)>?\s*$")
+# Nearly every address: nothing can be wrong with it but its domain, which many people share.
+_PLAIN = re.compile(r"[A-Z0-9_+-]+(?:\.[A-Z0-9_+-]+)*@(?!.*xn--)([A-Z0-9.-]+)", re.ASCII | re.I)
+
+
+class NotAnEmail(ValueError):
+    """A text that is no email address; the text of the error says what was wanted instead."""
+
+
+def email_address(typed: str) -> str:
+    """Answer the address as typed, trimmed of spaces (also non-breaking ones).
+
+    The login must equal this email (interface 4.7), so nothing is repaired in silence.
+    Raises NotAnEmail.
+    """
+    address = typed.strip()
+    if unseen := _UNSEEN.search(address):
+        name = unicodedata.name(unseen[0], f"U+{ord(unseen[0]):04X}")
+        raise NotAnEmail(f"{WANTED} without the invisible {name} in it")
+    listed = _LISTED.search(address) and len(address) <= LONGEST_LIST
+    if listed and len(several := addresses_in(address)) > 1:
+        raise NotAnEmail(
+            f"{WANTED}, not {len(several)}: keep the one that the person logs in with; with  "
+            "several: first  under candidates, the first of each cell counts"
+        )
+    if "<" in address:
+        inside = _BRACKETS.search(address)
+        hint = f", only what stands between < and >: {inside[1].strip()}" if inside else ""
+        raise NotAnEmail(WANTED + hint)
+    # Looked at first, because judging the syntax of a very long text takes long.
+    if len(address) > LONGEST or address.find("@") > LONGEST_LOCAL:
+        raise NotAnEmail(
+            f"{WANTED} of at most {LONGEST} characters, {LONGEST_LOCAL} of them before the @"
+        )
+    try:
+        if plain := _PLAIN.fullmatch(address):
+            _judge_domain(plain[1])
+        else:
+            _judge(address)
+    except EmailNotValidError as error:
+        raise NotAnEmail(f"{WANTED} ({_reason(str(error))})") from None
+    return address
+
+
+@lru_cache(maxsize=4096)
+def _judge_domain(domain: str) -> None:
+    _judge(f"a@{domain}")
+
+
+def _judge(address: str) -> None:
+    # The test environment only means that .test is allowed, for rehearsals.
+    validate_email(address, check_deliverability=False, test_environment=True)
+
+
+def _reason(message: str) -> str:
+    return message[0].lower() + message[1:].rstrip(".")

@@ -1,0 +1,39 @@
+"""What may be wrong with a name that is a proper one: said to a person, never mended.
+
+The service has no update (interface 4), so a name that a program has spoilt stays spoilt there.
+"""
+
+from collections.abc import Iterator
+
+from config.people.email_doubts import Doubt
+from config.places import shown
+
+LOST = ("?", "\N{REPLACEMENT CHARACTER}")
+# As programs write that there is nothing. Null and Nan, as people write them, are names.
+NOTHING = {"null", "NULL", "(null)", "NaN", "nan", "undefined", "N/A", "n/a"}
+
+
+def may_be_spoilt(name: str) -> bool:
+    """Say whether a name is worth a look at all; nearly none is, and there are many."""
+    return "?" in name or not name.isascii() or name in NOTHING
+
+
+def name_doubts(name: str) -> Iterator[Doubt]:
+    """Say what may be wrong with a name; mostly nothing."""
+    if name in NOTHING:
+        yield Doubt("nothing, as programs write it", "programs write this where there is nothing")
+    for character in LOST:
+        if character in name:
+            sentence = f"a {character} often stands where a program lost another character"
+            yield Doubt("a lost character", sentence)
+    if not name.isascii() and (meant := _read_as_bytes(name)):
+        sentence = f"most likely {shown(meant)}, which some program read in the wrong encoding"
+        yield Doubt("a name read in the wrong encoding", sentence)
+
+
+def _read_as_bytes(name: str) -> str | None:
+    """Answer what the bytes of a name spell in UTF-8, which hardly ever happens by accident."""
+    try:
+        return name.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return None

@@ -1,0 +1,169 @@
+"""A table of people that has no definition yet: what is understood of it, and a start for one."""
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count, islice
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+from config.definition.leaving import EXAMPLES, FIELDS
+from config.errors import BadInput
+from config.places import Problem
+from config.reading.own_tables import Named, PeopleAt, own_tables, people_in
+from config.tables.address_cells import addresses_in
+from config.tables.cell_errors import is_error
+from config.tables.cells import as_text, is_blank
+from config.tables.headers import FULL_NAME, meaning
+from config.tables.where import compared
+
+# A column has few values where they are so many at most, each so short; so many columns are shown.
+FEW, SHORT, COLUMNS = 8, 60, 8
+NEVER_CHOSEN = {"first_name", "last_name", "email1", "notes", FULL_NAME}
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z ]*[A-Za-z]")
+_WORDS = {"null", "true", "false", "yes", "no", "on", "off"}
+
+
+class BareTable(BadInput):
+    """A file of people without a definition; the way on is a definition that leads to it."""
+
+    def __init__(self, path: Path, problem: Problem, sheet: str | None = None) -> None:
+        new = next(name for name in _names(path) if not name.exists())
+        which = f" --sheet {quote(sheet)}" if sheet else ""
+        then = f"Then type: campaign new {quote(str(new))} --from {quote(str(path))}{which}"
+        super().__init__([problem], then=then)
+
+
+def _names(path: Path) -> Iterator[Path]:
+    yield path.with_suffix(".yaml")
+    for number in count(2):
+        yield path.with_name(f"{path.stem}-{number}.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """What is understood of a table: field, column and first different values of each field; the
+    columns of few values, with how many rows have each; how many cells hold several addresses.
+
+    `sheet` is the one that a person named.
+    """
+
+    path: Path
+    sheet: str | None
+    fields: tuple[tuple[str, str, tuple[str, ...]], ...]
+    choices: Mapping[str, Mapping[str, int]]
+    several: int
+
+    @property
+    def full_name(self) -> str | None:
+        """The column of whole names, where there is none of first and last names."""
+        return next((column for field, column, _ in self.fields if field == FULL_NAME), None)
+
+    def candidates(self, definition: Path) -> str:
+        """Write the lines `candidates` of a definition that leads to the table."""
+        lines = ["candidates:", f"  file: {_in_yaml(_from(definition, self.path))}"]
+        if self.sheet:
+            lines.append(f"  sheet: {_in_yaml(self.sheet)}")
+        if self.full_name:
+            lines.append(
+                "  split_name: true                # into first and last name; look at them"
+            )
+        if self.several:
+            cells = "1 cell has" if self.several == 1 else f"{self.several:,} cells have"
+            lines.append(
+                f"  # several: first                # {cells} several addresses: the first"
+            )
+        if self.choices:
+            lines += [
+                "  # Everybody in the table is invited, unless you say whom: take away the # of",
+                "  # where and of its columns, and keep the values that you mean.",
+                "  # where:",
+            ]
+        for column, rows in self.choices.items():
+            values = ", ".join(map(_in_yaml, rows))
+            many = ", ".join(f"{number:,}" for number in rows.values())
+            lines.append(f"  #   {_in_yaml(column)}: [{values}]   # rows: {many}")
+        return "\n".join(lines) + "\n"
+
+
+def understood(path: Path, sheet: str | None = None) -> Understood:
+    """Read a table as a campaign would. Raises BadInput where no column has email addresses."""
+    named = Named(path, sheet)
+    at = people_in(named, own_tables(named)[1])
+    header = next(cells for number, cells in at.table.rows if number == at.header)
+    titles = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in header]
+    columns = dict(at.columns)
+    if not {"first_name", "last_name"} & columns.keys():
+        full = [number for number, title in enumerate(titles) if meaning(title) == FULL_NAME]
+        columns |= {FULL_NAME: full[0]} if len(full) == 1 else {}
+    rows = list(_rows(at, columns))
+    fields = tuple(
+        (field, titles[columns[field]], _first(rows, columns[field]))
+        for field in (FULL_NAME, *FIELDS)
+        if field in columns
+    )
+    several = sum(
+        len(addresses_in(str(cells[columns["email1"]]))) > 1
+        for cells in rows
+        if columns["email1"] < len(cells)
+    )
+    taken = {column for field, column in columns.items() if field in NEVER_CHOSEN}
+    few = (
+        (title, counts)
+        for column, title in enumerate(titles)
+        if title and column not in taken and titles.count(title) == 1
+        if (counts := _few(rows, column))
+    )
+    return Understood(path, sheet, fields, dict(islice(few, COLUMNS)), several)
+
+
+def _rows(at: PeopleAt, columns: Mapping[str, int]) -> Iterator[tuple[Any, ...]]:
+    """Go through the rows of people: those with something in a column that is understood."""
+    for number, cells in at.table.rows:
+        if number > at.header:
+            here = [cells[column] for column in columns.values() if column < len(cells)]
+            if not all(map(is_blank, here)):
+                yield tuple(cells)
+
+
+def _texts(rows: list[tuple[Any, ...]], column: int) -> Iterator[str]:
+    for cells in rows:
+        if column < len(cells) and not is_blank(cells[column]):
+            yield str(as_text(cells[column])).strip()
+
+
+def _first(rows: list[tuple[Any, ...]], column: int) -> tuple[str, ...]:
+    return tuple(islice(dict.fromkeys(_texts(rows, column)), EXAMPLES))
+
+
+def _few(rows: list[tuple[Any, ...]], column: int) -> dict[str, int]:
+    """Count the values of a column that groups people: few of them, and not each its own."""
+    spelt: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for text in _texts(rows, column):
+        if len(text) > SHORT or is_error(text) or not text.isprintable():
+            return {}
+        counts[compared(text)] += 1
+        spelt.setdefault(compared(text), text)
+        if len(counts) > FEW:
+            return {}
+    if len(counts) < 2 or len(counts) == len(rows):
+        return {}
+    return {spelt[value]: number for value, number in counts.most_common()}
+
+
+def _from(definition: Path, table: Path) -> str:
+    """Name a table as its definition does, from the folder that this lies in."""
+    try:
+        return Path(os.path.relpath(table.resolve(), definition.resolve().parent)).as_posix()
+    except ValueError:  # on another drive
+        return str(table.resolve())
+
+
+def _in_yaml(text: str) -> str:
+    plain = _PLAIN.fullmatch(text) and text.casefold() not in _WORDS
+    return text if plain else json.dumps(text, ensure_ascii=False)

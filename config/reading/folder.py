@@ -1,0 +1,157 @@
+"""The campaigns of a folder: which of its files describe some, and what is wrong."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from config.definition.model import Definition
+from config.errors import BadInput
+from config.places import Place, Problem
+from config.reading.reading import Reading, judged
+from config.reading.sources import ONLY_TABLES, WORKBOOKS, YAML, Sources, sources_of, suffix_of
+
+# How other programs begin the name of a file that is theirs: locks, drafts, copies under way. What
+# is half there under another ending (.tmp, .part, .crdownload) is none of our kinds anyway.
+HIDDEN = (".", "~", "#")
+NEIGHBOURS, SMALL = 50, 2**20  # files beside one that are looked into, and their bytes at most
+# In the names of what is written beside a bad file.
+OURS = ".problems."
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One campaign of a file; or a file that cannot be used, with all that is wrong with it.
+
+    `digest` tells the bytes that this was read from; None where they were not looked into.
+    """
+
+    file: Path
+    key: str | None
+    problems: tuple[Problem, ...] = ()
+    digest: str | None = None
+    reading: Reading | None = None
+
+    @property
+    def definition(self) -> Definition | None:
+        """What the file says of this campaign."""
+        definitions = self.reading.definitions if self.reading else ()
+        return next((each for each in definitions if each.campaign == self.key), None)
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.key or self.file.name
+
+
+def campaigns_at(place: Path) -> list[Entry]:
+    """Every campaign of a folder or of one file, in the order of the names; nothing is sent.
+
+    Folders within a folder are not looked into. Raises BadInput where there is nothing at all.
+    """
+    entries = campaigns_among([place])
+    if not entries:
+        message = "this folder has no campaigns in it (.yaml, .yml or workbooks)"
+        raise BadInput([Problem(Place(str(place)), message=message)])
+    return entries
+
+
+def campaigns_among(places: Sequence[Path]) -> list[Entry]:
+    """Every campaign of some files and folders; a file that is named twice counts once.
+
+    Raises BadInput: a folder that cannot be read.
+    """
+    files = [file for place in places for file in _files(place)]
+    once = {file.resolve(): file for file in reversed(files)}
+    return once_each([entry for file in reversed(once.values()) for entry in campaigns_of(file)])
+
+
+def _files(place: Path) -> list[Path]:
+    return campaign_files(place) if place.is_dir() else [place]
+
+
+def campaigns_of(file: Path, read: Sources | None = None) -> list[Entry]:
+    """Every campaign of a file, or what is wrong with it; `read` where that was done before."""
+    read = read or sources_of(file, None)
+    try:
+        reading = judged(read)
+    except BadInput as error:
+        return [Entry(file, None, error.problems, read.digest)]
+    return [Entry(file, d.campaign, (), read.digest, reading) for d in reading.definitions]
+
+
+def once_each(entries: list[Entry]) -> list[Entry]:
+    """Refuse a campaign that several files describe: nobody can tell which of them is meant."""
+    files: dict[str, list[Path]] = {}
+    for entry in entries:
+        if entry.key is not None:
+            files.setdefault(entry.key, []).append(entry.file)
+    return [replace(entry, problems=_twice(entry, files)) for entry in entries]
+
+
+def _twice(entry: Entry, files: dict[str, list[Path]]) -> tuple[Problem, ...]:
+    others = [file for file in files.get(entry.key or "", []) if file != entry.file]
+    if not others:
+        return entry.problems
+    message = (
+        f"the campaign {entry.key} is in {others[0].name} as well; keep one of them, or give it a "
+        "key of its own"
+    )
+    return (Problem(Place(str(entry.file)), "campaign", message=message),)
+
+
+def same_key(file: Path, keys: Collection[str]) -> tuple[str, ...]:
+    """Remark on files beside one that describe campaigns with the same keys.
+
+    In a folder with many files, and in large ones, nobody waits for that: a run refuses them.
+    """
+    try:
+        beside = [one for one in campaign_files(file.parent) if one.resolve() != file.resolve()]
+        small = [one for one in beside[:NEIGHBOURS] if one.stat().st_size <= SMALL]
+    except (BadInput, OSError):
+        return ()
+    return tuple(
+        f"{file}: {other.file.name} has the key {other.key} as well; another campaign needs a key "
+        "of its own"
+        for one in small
+        for other in campaigns_of(one)
+        if other.key in keys
+    )
+
+
+def campaign_files(folder: Path) -> list[Path]:
+    """Definitions, and workbooks that none of them names as its people. Raises BadInput."""
+    named = _tables(folder)
+    return [file for file in _visible(folder, (*YAML, *WORKBOOKS)) if file not in named]
+
+
+def stray_tables(folder: Path) -> list[Path]:
+    """Texts with people that no definition of the folder names. Raises BadInput."""
+    named = _tables(folder)
+    return [file for file in _visible(folder, ONLY_TABLES) if file not in named]
+
+
+def sources(file: Path) -> list[Path]:
+    """The files that a campaign file is read from: itself, and the table of people it names."""
+    people = sources_of(file, None).people
+    return [file] if people is None else [file, people.path]
+
+
+def _tables(folder: Path) -> set[Path]:
+    named = (sources(file)[1:] for file in _visible(folder, YAML))
+    return {folder / table.name for one in named for table in one if _is_in(table, folder)}
+
+
+def _is_in(file: Path, folder: Path) -> bool:
+    return file.parent.resolve() == folder.resolve()
+
+
+def _visible(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
+    try:
+        files = sorted(file for file in folder.iterdir() if file.is_file())
+    except OSError as error:
+        message = f"this folder cannot be read: {error.strerror}"
+        raise BadInput([Problem(Place(str(folder)), message=message)]) from None
+    for file in files:
+        name = file.name.lower()
+        if suffix_of(file) in kinds and not name.startswith(HIDDEN) and OURS not in name:
+            yield file

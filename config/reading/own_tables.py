@@ -1,0 +1,252 @@
+"""A person's own tables as they are, good or bad: every cell, and where the people stand in them.
+
+Reading for a campaign judges and leaves out; this is for handing the table back.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from config.errors import BadInput
+from config.places import Place, Problem, shown
+from config.reading.sources import TEXT_TABLES, WORKBOOKS, Sources, sources_of, suffix_of
+from config.reading.yaml_file import read_yaml
+from config.tables.address_cells import address_of
+from config.tables.cells import as_text, is_blank
+from config.tables.csv_file import ENCODINGS, delimiter_of
+from config.tables.file_bytes import decoded, file_bytes
+from config.tables.formulas import unguarded
+from config.tables.headers import Wishes, find_columns, wishes_of
+from config.tables.table import ABOVE_AT_MOST, TableRow, header_among, words_in_numbers
+from config.tables.where import Where, conditions, select, where_of
+
+ONE_TABLE = "candidates"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTable:
+    """One sheet, or the whole of a text: rows with the number that places name them by, from 1.
+
+    A number is a row of a sheet, and in a text the line on which the row begins. `delimiter` is
+    None in a workbook.
+    """
+
+    name: str
+    rows: tuple[TableRow, ...]
+    delimiter: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleAt:
+    """Where people are: the number of the header's row, and the column (from 0) of each field.
+
+    `doubts` say what keeps people from being told apart, such as two columns of email addresses, or
+    from being chosen as `where` says. `left_out` are the rows that it leaves out.
+    """
+
+    file: str
+    table: OwnTable
+    header: int
+    columns: Mapping[str, int]
+    doubts: tuple[str, ...] = ()
+    left_out: frozenset[int] = frozenset()
+    first_address: bool = False
+
+    def people(self) -> Iterator[tuple[int, Mapping[str, str]]]:
+        """Each row below the header with something in a known column that is kept, as texts."""
+        for number, cells in self.table.rows:
+            if number <= self.header or number in self.left_out:
+                continue
+            fields = {
+                name: str(as_text(cells[column])).strip()
+                for name, column in self.columns.items()
+                if column < len(cells) and not is_blank(cells[column])
+            }
+            if "email1" in fields:
+                cell = cells[self.columns["email1"]]
+                fields["email1"] = str(address_of(cell, first=self.first_address)).strip()
+            if fields:
+                yield number, fields
+
+    @property
+    def width(self) -> int:
+        """How many columns are used anywhere in the table."""
+        return max(map(_used_width, (cells for _, cells in self.table.rows)), default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A file of candidates, and what its definition says about reading it, such as its sheet."""
+
+    path: Path
+    sheet: str | None = None
+    wishes: Wishes = field(default_factory=lambda: Wishes({}))
+    where: Where = field(default_factory=dict)
+
+
+def named_table(file: Path, campaign: Path | None, key: str | None = None) -> Named | None:
+    """Find the table that a file and its definition mean; None where people stand in YAML.
+
+    `key` says which campaign of a workbook is meant, where it has several.
+
+    Raises BadInput where a definition cannot be read.
+    """
+    if campaign is None and suffix_of(file) in WORKBOOKS:
+        return _own_table(file, key)
+    sources = sources_of(file, campaign)
+    if sources.error is not None:
+        raise sources.error
+    if sources.people is None:
+        return None
+    options = _options(sources)
+    sheet = options.get("sheet")
+    sheet = sheet if isinstance(sheet, str) else None
+    return Named(sources.people.path, sheet, wishes_of(options), where_of(options))
+
+
+def _options(sources: Sources) -> Mapping[str, Any]:
+    """What a definition says about the people in another file. Raises BadInput."""
+    file = str(sources.definition)
+    if suffix_of(sources.definition) in WORKBOOKS:
+        # Imported here: a definition in YAML needs nothing of workbooks.
+        from config.reading.campaign_sheets import SHEETS, campaign_alone  # noqa: PLC0415
+        from config.tables.workbook import read_book  # noqa: PLC0415
+
+        fields = campaign_alone(read_book(sources.data, file, SHEETS), file).fields
+    else:
+        fields = (sources.document or read_yaml(sources.data, file)).fields
+    options = fields.get("candidates")
+    return options if isinstance(options, Mapping) else {}
+
+
+def _own_table(file: Path, key: str | None) -> Named:
+    """What a workbook's own sheet of campaigns says about its people."""
+    # Imported here: a definition in YAML needs nothing of workbooks.
+    from config.reading.campaign_sheets import (  # noqa: PLC0415
+        SHEETS,
+        campaigns_in,
+        says_how_to_read,
+    )
+    from config.tables.workbook import read_book  # noqa: PLC0415
+
+    try:
+        campaigns = campaigns_in(read_book(file_bytes(file), str(file), SHEETS), str(file))
+    except BadInput:
+        return Named(file)  # a table of people only
+    options = {
+        str(written.fields.get("campaign")): written.fields.get("candidates", {})
+        for written in campaigns
+    }
+    wishes = wishes_of(next(filter(says_how_to_read, options.values()), {}))
+    return Named(file, wishes=wishes, where=where_of(options.get(str(key), {})))
+
+
+def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
+    """Read a workbook or a text: its bytes, and its tables. Raises BadInput."""
+    path = named.path
+    suffix = suffix_of(path)
+    if suffix not in (*TEXT_TABLES, *WORKBOOKS):
+        wanted = f"a table of candidates ({', '.join((*TEXT_TABLES, *WORKBOOKS))})"
+        raise BadInput([Problem(Place(str(path)), found=shown(path.name), wanted=wanted)])
+    data = file_bytes(path)
+    if suffix in TEXT_TABLES:
+        text = decoded(data, str(path), ENCODINGS)
+        delimiter, start = delimiter_of(text, named.wishes.named, named.wishes.split_name)
+        rows = tuple(_text_rows(text, delimiter, start, str(path)))
+        return data, (OwnTable(ONE_TABLE, rows, delimiter),)
+    # Imported here: a text needs nothing of workbooks.
+    from config.tables.workbook import read_sheets  # noqa: PLC0415
+
+    sheets = read_sheets(data, str(path)).values()
+    return data, tuple(OwnTable(sheet.name, tuple(_rows(sheet.rows()))) for sheet in sheets)
+
+
+def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
+    """Find the people where each of them can be told. Raises BadInput with all doubts of that."""
+    at = people_in(named, tables)
+    if at.doubts:
+        place = Place(str(named.path), sheet=None if at.table.delimiter else at.table.name)
+        raise BadInput(Problem(place, message=doubt) for doubt in at.doubts)
+    return at
+
+
+def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
+    """Find the people: in the sheet that is named, else in `candidates`, else in the only one.
+
+    Raises BadInput where no table has a column of email addresses, or several have.
+    """
+    wanted = (named.sheet or ONE_TABLE).strip().casefold()
+    found = {table.name: at for table in tables if (at := header_in(named, table))}
+    meant = [at for name, at in found.items() if name.strip().casefold() == wanted]
+    if not meant and named.sheet is None:
+        meant = list(found.values())
+    if len(meant) == 1:
+        return meant[0]
+    if meant:
+        message = f"the sheets {', '.join(found)} all have emails; call one of them candidates"
+    else:
+        names = ", ".join(table.name for table in tables) or "none"
+        message = f"no column for email1 in the sheet {shown(wanted)}; found the sheets {names}"
+        if tables and tables[0].delimiter:
+            message = "no column for email1"
+    raise BadInput([Problem(Place(str(named.path)), "email1", message=message)])
+
+
+def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
+    """Find the header of a table as reading it does; None where it names no email address."""
+    rows = (row for row in table.rows if not all(map(is_blank, row[1])))
+    top = list(islice(rows, ABOVE_AT_MOST))
+    at = header_among(top, named.wishes)
+    if at is None:
+        return None
+    number, cells = top[at]
+    header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
+
+    def below() -> Iterator[TableRow]:
+        return (row for row in table.rows if row[0] > number)
+
+    unfit = words_in_numbers(header, named.wishes, below)
+    found = find_columns(header, named.wishes.named, ("email1",), unfit)
+    if "email1" not in found.by_field:
+        return None
+    doubts = [complaint for complaint in found.complaints if "columns for email1" in complaint]
+    meant, mistakes = conditions(named.where, header)
+    doubts += [f"candidates.where.{each.name}: {each.message}" for each in mistakes]
+    left_out = select(meant, below()).left_out if named.where else frozenset()
+    return PeopleAt(
+        str(named.path),
+        table,
+        number,
+        found.by_field,
+        tuple(doubts),
+        left_out,
+        named.wishes.first_address,
+    )
+
+
+def _rows(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow]:
+    return (row for row in rows if not isinstance(row, Problem))
+
+
+def _text_rows(text: str, delimiter: str, start: int, file: str) -> Iterator[TableRow]:
+    """Go through a text row by row; rows that are too wide are handed back as well."""
+    lines = io.StringIO(text, newline="")
+    for _ in range(start):
+        lines.readline()
+    reader = csv.reader(lines, delimiter=delimiter)
+    begins = start + 1
+    try:
+        for row in reader:
+            yield begins, unguarded(row)
+            begins = start + reader.line_num + 1
+    except csv.Error as error:
+        message = f"the rows cannot be told apart from here on ({error})"
+        raise BadInput([Problem(Place(file, begins), message=message)]) from None
+
+
+def _used_width(cells: Sequence[Any]) -> int:
+    return next((n for n in range(len(cells), 0, -1) if not is_blank(cells[n - 1])), 0)

@@ -1,0 +1,37 @@
+"""The people in a candidates file that a definition names, whatever kind of file it is."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from config.errors import BadInput
+from config.reading.sources import TEXT_TABLES, PeopleFile, suffix_of
+from config.tables.csv_file import read_csv
+from config.tables.headers import wishes_of
+from config.tables.table import people_table
+from config.tables.where import where_of
+from config.tables.written import People
+
+
+def people_in(file: PeopleFile, fields: Mapping[str, Any]) -> People:
+    """Read a candidates file as the definition's `candidates` say. Raises BadInput."""
+    if file.problems:
+        raise BadInput(file.problems)
+    options = fields.get("candidates")
+    options = options if isinstance(options, Mapping) else {}
+    wishes = wishes_of(options)
+    key = str(fields.get("campaign", ""))
+    if suffix_of(file.path) in TEXT_TABLES:
+        return read_csv(file.data, str(file.path), wishes).people(key, where_of(options))
+    # Imported here: a text needs nothing of workbooks.
+    from config.reading.people_sheet import people_sheet  # noqa: PLC0415
+
+    named = options.get("sheet")
+    named = named if isinstance(named, str) and named.strip() else None
+    sheet, by_content = people_sheet(file.data, str(file.path), named, wishes)
+    table = people_table(sheet.rows, sheet, wishes, wishes.needed)
+    people = table.people(key, where_of(options))
+    if by_content:
+        found = f"{people.whole}: this sheet is read; no other one has email addresses"
+        people = replace(people, notes=(found, *people.notes))
+    return people

@@ -1,0 +1,43 @@
+"""Which sheet of a workbook holds the people, where a definition belongs to a table of people."""
+
+from config.errors import BadInput
+from config.places import Place, Problem, shown
+from config.tables.headers import Wishes
+from config.tables.table import names_emails
+from config.tables.workbook import Book, Sheet, read_book, read_sheets
+
+USUAL = "candidates"
+
+
+def people_sheet(data: bytes, file: str, named: str | None, wishes: Wishes) -> tuple[Sheet, bool]:
+    """Answer the sheet, and whether it was found by what is in it.
+
+    It is the one that is `named`, else the one called candidates, else the only one, else the only
+    one whose header names email addresses. Raises BadInput where there is no such sheet.
+    """
+    wanted = (named or USUAL).strip().casefold()
+    book = read_book(data, file, [wanted])
+    if wanted in book.sheets:
+        return book.sheets[wanted], False
+    if named is not None:
+        raise _not_found(book, file, shown(named))
+    if len(book.names) == 1:
+        (only,) = book.sheets.values()
+        return only, False
+    sheets = read_sheets(data, file).values()
+    found = [sheet for sheet in sheets if names_emails(sheet.rows(), wishes)]
+    if len(found) == 1:
+        return found[0], True
+    if not found:
+        raise _not_found(book, file, "one with a column of email addresses")
+    names = ", ".join(sheet.name for sheet in found)
+    message = (
+        f"the sheets {names} all have email addresses; say which holds the people, as in "
+        f'candidates: {{file: …, sheet: "{found[0].name}"}}'
+    )
+    raise BadInput([Problem(Place(file), "sheet", message=message)])
+
+
+def _not_found(book: Book, file: str, wanted: str) -> BadInput:
+    names = ", ".join(book.names) or "none"
+    return BadInput([Problem(Place(file), "sheet", f"the sheets {names}", wanted)])

@@ -1,0 +1,177 @@
+"""Read the campaigns that a file describes, whatever kind of file it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from config.definition.building import build
+from config.definition.model import Definition
+from config.errors import BadInput
+from config.places import Place, Problem
+from config.reading.sources import (
+    READER_VERSION,
+    YAML,
+    Sources,
+    sources_of,
+    suffix_of,
+)
+from config.reading.yaml_file import YamlDocument, YamlPeople, read_yaml
+from config.tables.written import People, Written
+
+__all__ = ["READER_VERSION", "Reading", "judged", "read_campaigns"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The campaigns of a file, remarks about it, and the digest of the bytes it came from.
+
+    `warnings` are places that a person should look at before anybody is invited.
+    """
+
+    definitions: tuple[Definition, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[Problem, ...]
+    digest: str
+
+    @property
+    def doubtful(self) -> frozenset[Place]:
+        """Where addresses are that a person should look at."""
+        return frozenset(each.place for each in self.warnings if each.field == "email1")
+
+
+def read_campaigns(path: Path, campaign: Path | None = None) -> Reading:
+    """Read and judge what `path` describes; `campaign` is the definition for a bare table.
+
+    Raises BadInput with every problem at once.
+    """
+    return judged(sources_of(path, campaign))
+
+
+@lru_cache(maxsize=1)
+def judged(sources: Sources) -> Reading:
+    """Judge the bytes that were read; the last answer is remembered. Raises BadInput."""
+    if sources.error is not None:
+        raise sources.error
+    if suffix_of(sources.definition) in YAML:
+        campaigns, notes = [_from_yaml(sources)], _set_aside(sources)
+    else:
+        campaigns, notes = _from_workbook(sources)
+    definitions: list[Definition] = []
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    for written in campaigns:
+        built = build(written)
+        problems.extend(built.problems)
+        warnings.extend(built.warnings)
+        if built.definition is not None:
+            definitions.append(built.definition)
+        notes += written.people.notes if written.people else ()
+    if problems:
+        raise BadInput(_in_reading_order(problems), _in_reading_order(warnings))
+    return Reading(
+        tuple(definitions),
+        tuple(dict.fromkeys(notes)),
+        tuple(_in_reading_order(warnings)),
+        sources.digest,
+    )
+
+
+def _in_reading_order(problems: list[Problem]) -> list[Problem]:
+    """Put what is wrong in the order in which a file or a sheet is read, and say it once."""
+    wholes = dict.fromkeys((problem.place.file, problem.place.sheet) for problem in problems)
+    at = {whole: number for number, whole in enumerate(wholes)}
+
+    def order(problem: Problem) -> tuple[int, tuple[int, int, str]]:
+        place = problem.place
+        return at[place.file, place.sheet], place.order
+
+    return sorted(dict.fromkeys(problems), key=order)
+
+
+def _from_workbook(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
+    # Imported here: a definition in YAML needs nothing of workbooks.
+    from config.reading.campaign_sheets import SHEETS, campaign_alone, campaigns_in  # noqa: PLC0415
+    from config.reading.people_file import people_in  # noqa: PLC0415
+    from config.tables.workbook import read_book  # noqa: PLC0415
+
+    file = str(sources.definition)
+    book = read_book(sources.data, file, SHEETS)
+    if sources.people is None:
+        return campaigns_in(book, file), ()
+    campaign = campaign_alone(book, file)
+    notes = _instead(file, sources.people.path) if "candidates" in book.sheets else ()
+    try:
+        return [campaign.written(people_in(sources.people, campaign.fields))], notes
+    except BadInput as error:
+        return [campaign.written(None, error.problems)], notes
+
+
+def _from_yaml(sources: Sources) -> Written:
+    document = sources.document or read_yaml(sources.data, str(sources.definition))
+    fields, people = _with_own_people(document)
+    problems = list(document.problems)
+    if sources.people is not None:
+        # Imported here: a definition that lists its people itself needs nothing of tables.
+        from config.reading.people_file import people_in  # noqa: PLC0415
+
+        if people is not None and not sources.given:
+            message = "the people are in a file or in this list; leave one of them out"
+            place = document.name(("candidates", "people"))
+            problems.append(Problem(place, "candidates.people", message=message))
+        people = None
+        try:
+            people = people_in(sources.people, fields)
+        except BadInput as error:
+            problems.extend(error.problems)
+    elif people is None:
+        problems.extend(_nobody_named(document))
+    elif "where" in (fields.get("candidates") or {}):
+        message = "where chooses among the rows of a file; leave it out beside a list of people"
+        place = document.name(("candidates", "where"))
+        problems.append(Problem(place, "candidates.where", message=message))
+    return Written(fields, document, people, tuple(problems))
+
+
+def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | None]:
+    """Take the list of people out of the fields: `candidates` itself, or `people` in it."""
+    fields = dict(document.fields)
+    candidates = fields.get("candidates")
+    if isinstance(candidates, list):
+        inline = YamlPeople(document, fields.pop("candidates"), ("candidates",))
+    elif isinstance(candidates, Mapping) and isinstance(candidates.get("people"), list):
+        others = {name: value for name, value in candidates.items() if name != "people"}
+        fields["candidates"] = others
+        inline = YamlPeople(document, candidates["people"], ("candidates", "people"))
+    else:
+        return fields, None
+    return fields, People(inline.rows(), inline)
+
+
+def _nobody_named(document: YamlDocument) -> list[Problem]:
+    """Complain that a definition names nobody, unless its field is wrong in another way."""
+    wanted = "a list of people, or {file: people.csv}"
+    candidates = document.fields.get("candidates")
+    if candidates is None:
+        return [Problem(document.value(("candidates",)), "candidates", "nothing", wanted)]
+    if isinstance(candidates, Mapping) and not candidates.keys() & {"file", "people"}:
+        return [Problem(document.value(("candidates",)), "candidates.file", "nothing", wanted)]
+    return []
+
+
+def _set_aside(sources: Sources) -> tuple[str, ...]:
+    """Remark on people in the definition who are not read, because the command named others."""
+    if not sources.given or sources.people is None:
+        return ()
+    document = sources.document or read_yaml(sources.data, str(sources.definition))
+    candidates = document.fields.get("candidates")
+    if isinstance(candidates, list) or (
+        isinstance(candidates, Mapping) and candidates.keys() & {"file", "people"}
+    ):
+        return _instead(sources.definition, sources.people.path)
+    return ()
+
+
+def _instead(definition: Path | str, people: Path) -> tuple[str, ...]:
+    return (f"{definition}: its own candidates are not read, only those of {people}",)

@@ -1,0 +1,165 @@
+"""The files that one reading is made from, and the digest that tells them from any others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path, PurePath
+from shlex import quote
+from typing import Any
+
+from config.errors import BadInput
+from config.places import Place, Problem, shown
+from config.reading.yaml_file import YamlDocument, read_yaml
+from config.tables.file_bytes import file_bytes
+
+# Raised with every change of the rules that could make the same bytes mean something else.
+READER_VERSION = 6
+
+# Looking for the one word that names another file spares most definitions a parse for the digest;
+# a backslash, or two bytes to a letter, may spell that word in another way.
+MAY_NAME_A_FILE = (b"file", b"\\", b"\0")
+
+YAML = (".yaml", ".yml")
+# Spreadsheet programs call their Unicode text .txt, as many other texts are.
+ONLY_TABLES = (".csv", ".tsv")
+TEXT_TABLES = (*ONLY_TABLES, ".txt")
+WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+
+
+def suffix_of(path: PurePath) -> str:
+    """Answer the end of a file's name, by which its kind is known."""
+    return path.suffix.lower()
+
+
+@dataclass(frozen=True)
+class PeopleFile:
+    """A file of candidates and its bytes, or the problems why there are none."""
+
+    path: Path = field(compare=False)
+    data: bytes = field(default=b"", compare=False, repr=False)
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A definition, and the candidates file that it or the command names, each read once.
+
+    Equal when the same files hold the same bytes, however their names were typed: `files` are
+    their whole paths. `document` is the definition once it had to be looked into; `given` says that
+    the command named the candidates file; `error` why there is no definition in it. `digest` tells
+    the bytes from any others, good or bad, as hex digits.
+    """
+
+    definition: Path = field(compare=False)
+    data: bytes = field(compare=False, repr=False)
+    document: YamlDocument | None = field(compare=False, repr=False)
+    people: PeopleFile | None
+    given: bool
+    digest: str
+    files: tuple[Path, ...]
+    error: BadInput | None = field(default=None, compare=False)
+
+
+def sources_of(path: Path, campaign: Path | None) -> Sources:
+    """Read the files that `path` stands for, each once."""
+    data = b""
+    try:
+        if path.is_dir():
+            message = "this is a folder, wanted a file"
+            then = f"Then type: campaign check {quote(str(path))}, or campaign {{typed}} FILE"
+            raise BadInput([Problem(Place(str(path)), message=message)], then=then)
+        data = file_bytes(path)
+        _check_kinds(path, campaign)
+        if campaign is not None:
+            people = PeopleFile(path, data)
+            return _sources(campaign, file_bytes(campaign), None, people, given=True)
+        if suffix_of(path) in YAML and any(mark in data for mark in MAY_NAME_A_FILE):
+            document = read_yaml(data, str(path))
+            return _sources(path, data, document, _named_people(document, path), given=False)
+    except BadInput as error:
+        return _unusable(path, data, error)
+    return _sources(path, data, None, None, given=False)
+
+
+def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
+    """What is no definition is told from others by its bytes, or by why there are none."""
+    told = data or "\n".join(problem.clause for problem in error.problems).encode()
+    digest = sha256(f"no campaign, {suffix_of(path)}\n".encode())
+    digest.update(told)
+    return Sources(path, data, None, None, False, digest.hexdigest(), (path,), error)
+
+
+def _check_kinds(path: Path, campaign: Path | None) -> None:
+    kind, table = suffix_of(path), quote(str(path))
+    if kind not in (*YAML, *TEXT_TABLES, *WORKBOOKS):
+        wanted = (
+            "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv, .txt)"
+        )
+        raise _another(path, "FILE", found=shown(path.name), wanted=wanted)
+    if campaign is not None and campaign.resolve() == path.resolve():
+        message = "this is one file, typed twice; --campaign names another one: "
+        message += "the definition that a table of candidates belongs to"
+        alone = kind not in TEXT_TABLES
+        raise _another(path, table if alone else f"{table} --campaign DEFINITION", message=message)
+    if campaign is None and kind in TEXT_TABLES:
+        # Imported here: this module is of its foundations.
+        from config.reading.bare_table import BareTable  # noqa: PLC0415
+
+        message = (
+            "this file holds candidates only; name the definition they belong to, "
+            f"as in --campaign definition.yaml, or put  file: {path.name}  in its candidates"
+        )
+        raise BareTable(path, Problem(Place(str(path)), message=message))
+    if campaign is not None and kind in YAML:
+        message = "this is a definition already; --campaign goes with a table of candidates"
+        raise _another(path, table, message=message)
+    if campaign is not None and suffix_of(campaign) not in (*YAML, *WORKBOOKS):
+        wanted = "a definition in YAML (.yaml), or a workbook with a sheet campaign"
+        instead = f"{table} --campaign DEFINITION"
+        raise _another(campaign, instead, found=shown(campaign.name), wanted=wanted)
+
+
+def _another(path: Path, words: str, **clause: Any) -> BadInput:
+    """Refuse a file that no mending makes the right one; `words` are what to type instead."""
+    then = f"Then type: campaign {{typed}} {words}"
+    return BadInput([Problem(Place(str(path)), **clause)], then=then)
+
+
+def _named_people(document: YamlDocument, definition: Path) -> PeopleFile | None:
+    """Open the candidates file that a definition names, relative to the definition."""
+    candidates = document.fields.get("candidates")
+    named = candidates.get("file") if isinstance(candidates, Mapping) else None
+    if not isinstance(named, str) or not named.strip():
+        return None
+    path = definition.parent / named.strip()
+    kinds = (*TEXT_TABLES, *WORKBOOKS)
+
+    def refused(**clause: Any) -> PeopleFile:
+        place = document.value(("candidates", "file"))
+        return PeopleFile(path, problems=(Problem(place, "candidates.file", **clause),))
+
+    if suffix_of(path) not in kinds:
+        return refused(found=shown(named), wanted=f"a table of candidates ({', '.join(kinds)})")
+    try:
+        return PeopleFile(path, file_bytes(path))
+    except BadInput as error:
+        return refused(found=shown(named), message=f"{path}: {error.problems[0].clause}")
+
+
+def _sources(
+    definition: Path,
+    data: bytes,
+    document: YamlDocument | None,
+    people: PeopleFile | None,
+    *,
+    given: bool,
+) -> Sources:
+    # The end of a name decides how the bytes are read; the length keeps the two files apart.
+    kind = suffix_of(definition)
+    digest = sha256(f"reader {READER_VERSION}, {kind}, {len(data)} bytes\n".encode())
+    digest.update(data)
+    if people is not None:
+        digest.update(f"\n{suffix_of(people.path)}\n".encode())
+        digest.update(people.data)
+    files = (definition.resolve(), *([people.path.resolve()] if people else []))
+    return Sources(definition, data, document, people, given, digest.hexdigest(), files)

@@ -1,0 +1,103 @@
+"""Starters: a definition to fill in, in YAML or as a workbook. Sample data that passes `check`."""
+
+import re
+from itertools import count
+from pathlib import Path
+from shlex import quote
+from unicodedata import normalize
+
+from config.errors import BadInput
+from config.places import Place, Problem, shown
+
+LONGEST_KEY = 100
+STARTER_YAML = """\
+# A campaign: one project, one problem, and the people to invite.
+# Replace the sample values, then:
+#   campaign check {name}     finds every mistake, sends nothing
+#   campaign run {name}       adds and invites; safe to run again at any time
+
+{key:<35} # its key: lower-case letters, digits, - _ and .
+
+project:                            # or  project: {{id: 123}}  for one made in the web application
+  name: Backend engineer
+  description: ""                   # this and all below may be left out
+  state: open
+  starttime: 2030-01-07 09:00       # wall time in the timezone below
+  endtime: 2030-01-21 18:00
+  timezone: Europe/Paris
+
+problem: 42                         # its id ("campaign problems" lists them), or {{title: "…"}}
+
+# stage_id: 1                       # for everyone who has none of their own
+
+candidates:                         # or  candidates: {{file: people.csv}}
+  - first_name: Ada
+    last_name: Lovelace
+    email1: ada@example.com         # they must log in with exactly this address
+    source: referral                # this and all below may be left out
+    notes: ""
+    stage_id: 1
+  - {{first_name: Grace, last_name: Hopper, email1: grace@example.com}}
+
+invites: {{send: true}}               # false: add people and make their links, invite nobody
+"""
+
+
+def write_starter(path: Path, candidates: str | None = None) -> None:
+    """Write a starter definition, by the end of the name: `.yaml`, `.yml` or `.xlsx`.
+
+    Its key comes from the name: two campaigns under one key would be one. With lines `candidates`
+    in place of the sample people it is one in YAML.
+
+    Raises BadInput where a file of that name exists already, or cannot be written.
+    """
+    suffix, key = path.suffix.lower(), key_of(path.stem)
+    if suffix in {".yaml", ".yml"}:
+        text = STARTER_YAML.format(name=path.name, key=f"campaign: {_in_yaml(key)}")
+        if candidates is not None:
+            before, after = text.index("\ncandidates:") + 1, text.index("\ninvites:")
+            text = text[:before] + candidates + text[after:]
+        content = text.encode()
+    elif suffix == ".xlsx" and candidates is None:
+        # Imported here: only a workbook needs it.
+        from config.reading.starter_workbook import starter_workbook  # noqa: PLC0415
+
+        content = starter_workbook(path.name, key)
+    else:
+        wanted = "a name that ends in .yaml" + ("" if candidates else " or .xlsx")
+        problem = Problem(Place(str(path)), found=shown(path.name), wanted=wanted)
+        raise BadInput([problem], then=_instead(path.with_name(f"{path.stem or 'hiring'}.yaml")))
+    try:
+        # Exclusive creation: never over a file that appeared a moment ago.
+        with path.open("xb") as file:
+            file.write(content)
+    except FileExistsError:
+        message = "this file exists already and was left as it is; choose another name"
+        problem = Problem(Place(str(path)), message=message)
+        raise BadInput([problem], then=_instead(path)) from None
+    except FileNotFoundError:
+        message = f"there is no folder {path.parent}; make it first, or choose another place"
+        raise BadInput([Problem(Place(str(path)), message=message)]) from None
+    except OSError as error:
+        message = f"this file cannot be written: {error.strerror}"
+        raise BadInput([Problem(Place(str(path)), message=message)]) from None
+
+
+def key_of(name: str) -> str:
+    """Make a campaign's key of the name of its file: `Hiring (Zürich)` is hiring-zurich."""
+    plain = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    key = re.sub(r"[^a-z0-9._]+", "-", plain).strip("-._")[:LONGEST_KEY]
+    return key or "my-campaign"
+
+
+def _in_yaml(key: str) -> str:
+    """Write a key so that YAML reads a text: neither a number nor a word such as no."""
+    plain = key[0].isalpha() and key not in ("null", "true", "false", "yes", "no", "on", "off")
+    return key if plain else f'"{key}"'
+
+
+def _instead(path: Path) -> str:
+    """Say what to type with the first such name that is free."""
+    names = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
+    free = path if not path.exists() else next(name for name in names if not name.exists())
+    return f"Then type: campaign new {quote(str(free))}"

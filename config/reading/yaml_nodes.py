@@ -1,0 +1,133 @@
+"""The text of a definition as nodes, each with its line and column. YAML 1.2: `NO` is text.
+
+Most of what people write down means the same to both parsers that there are: libyaml, eight times
+as fast, and ruamel's own. Whatever else may be in a file is left to ruamel's own, and so is every
+word about what is wrong in one.
+"""
+
+import re
+
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.error import MarkedYAMLError, StringMark, YAMLError
+from ruamel.yaml.main import CParser  # type: ignore[attr-defined]  # None without libyaml
+from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+from ruamel.yaml.reader import ReaderError
+from ruamel.yaml.resolver import Resolver
+
+from config.errors import BadInput
+from config.places import Place, Problem
+from config.tables.file_bytes import decoded
+
+# Without what the two read differently: tabs and other ends of a line, directives, tags, anchors,
+# block scalars, escapes, question marks, the end of a document.
+READ_ALIKE = re.compile(r"""(?!(?s:.*\n)?\.\.\.)[\w \n{}\[\],:"'#.@+/()<=~;$…-]*""")
+PLAIN_WORDS = (
+    ("'\\t' that cannot start", "a tab is used for indentation; use spaces"),
+    ("mapping values are not allowed", "a text with a colon in it needs quotes around it"),
+    ("'@' that cannot start", "a text that begins with @ needs quotes around it"),
+    ("'`' that cannot start", "a text that begins with ` needs quotes around it"),
+    ("'%' that cannot start", "a text that begins with % needs quotes around it"),
+    ("could not find expected ':'", "a colon is missing, or a line is indented too little"),
+    ("expected a single document", "there is a second document after ---; one file, one campaign"),
+    ("expected <block end>", "this line is indented differently from the lines it belongs to"),
+    ("expected ',' or", "a list or mapping is not closed, or a comma is missing"),
+    ("while scanning a quoted scalar", "a quote is opened and never closed"),
+    ("undefined alias", "aliases (*) are not understood; write the value out"),
+)
+OPENINGS = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
+
+
+def read_nodes(data: bytes, file: str) -> MappingNode:
+    """Read a definition. Raises BadInput where it is not text, not YAML or not a mapping."""
+    text = decoded(data, file, ("utf-8",))
+    try:
+        root = _composed(text)
+    except MarkedYAMLError as error:
+        raise _unreadable(_marked(error, file), _plainly(error)) from None
+    except ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        message = f"the character U+{error.character:04X} is not allowed in YAML"
+        raise _unreadable(Place(file, line), message) from None
+    except YAMLError:
+        raise _unreadable(Place(file), "this is not YAML") from None
+    except RecursionError:
+        raise _unreadable(Place(file), "lists or mappings are nested too deeply") from None
+    if root is None:
+        raise _unreadable(Place(file), "the file is empty, wanted a campaign definition")
+    if not isinstance(root, MappingNode):
+        place = place_of(file, root)
+        raise _unreadable(place, "wanted a mapping, with campaign, project, problem and candidates")
+    if anchored := _anchored(root):
+        message = "anchors (&) are not understood; write the value out wherever it is meant"
+        raise BadInput(Problem(place_of(file, node), message=message) for node in anchored)
+    return root
+
+
+def _composed(text: str) -> Node | None:
+    if CParser is not None and READ_ALIKE.fullmatch(text):
+        try:
+            root = Composer(_Libyaml(text)).get_single_node()
+        except YAMLError:
+            root = None
+        if isinstance(root, MappingNode):
+            return root
+    ruamel = YAML(typ="safe", pure=True)
+    ruamel.composer.warn_double_anchors = False  # each is refused, at its place
+    by_ruamel: Node | None = ruamel.compose(text)
+    return by_ruamel
+
+
+class _Libyaml:
+    """What a composer asks for events and for tags: libyaml, and the rules of YAML 1.2.
+
+    libyaml's own composer would overflow the stack where lists are nested too deeply.
+    """
+
+    max_depth = 0  # as deep as Python goes
+
+    def __init__(self, text: str) -> None:
+        self._parser = CParser(text)
+        self._resolver = Resolver(self)
+
+
+def _anchored(root: Node) -> list[Node]:
+    """Find what aliases may repeat, looking at each node once: repeated, they may be billions."""
+    seen: dict[int, Node] = {}
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen[id(node)] = node
+        if isinstance(node, MappingNode):
+            waiting.extend(part for pair in node.value for part in pair)
+        elif isinstance(node, SequenceNode):
+            waiting.extend(node.value)
+    anchored = [node for node in seen.values() if node.anchor]
+    return sorted(anchored, key=lambda node: node.start_mark.index)
+
+
+def _unreadable(place: Place, message: str) -> BadInput:
+    return BadInput([Problem(place, message=message)])
+
+
+def _marked(error: MarkedYAMLError, file: str) -> Place:
+    # Noticed only later, but mended where it began.
+    opened = str(error.context).startswith(OPENINGS)
+    mark = (error.context_mark if opened else error.problem_mark) or error.context_mark
+    return Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
+
+
+def _plainly(error: MarkedYAMLError) -> str:
+    said = f"{error.context or ''} {error.problem or ''}".strip()
+    for machine, plain in PLAIN_WORDS:
+        if machine in said:
+            return plain
+    return f"this is not YAML: {said}"
+
+
+def place_of(file: str, node: Node) -> Place:
+    """Find a node."""
+    mark: StringMark = node.start_mark
+    return Place(file, mark.line + 1, mark.column + 1)

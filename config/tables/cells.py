@@ -1,0 +1,94 @@
+"""What a cell of a table means for the field its column belongs to.
+
+Spreadsheets keep 3 as 3.0 and a phone extension as a number; what a person sees is what counts.
+A cell that does not fit its field is passed on as it is, for the rules of the field to refuse.
+"""
+
+import math
+import re
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from config.tables.cell_errors import is_error
+
+YES = {"true", "yes", "1"}
+NO = {"false", "no", "0"}
+# Beyond this, floating-point numbers skip whole numbers.
+LARGEST_EXACT = 2**53
+
+# From 2000 to 2100 as spreadsheets count days; other numbers are no dates of a campaign.
+LIKELY_DAYS = range(36_526, 73_051)
+DAYS_TO_1904 = 1_462
+DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no timezone
+
+# With three zeros it might be a thousand, as some countries write it.
+_WHOLE = re.compile(r"[+-]?\d+(?:[.,]0{0,2})?", re.ASCII)
+
+
+def is_blank(cell: Any) -> bool:
+    """Say whether a cell holds nothing that a person would see."""
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def as_text(cell: Any) -> Any:
+    """Write a cell as the text a person sees in it."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, int):
+        return str(cell)
+    if isinstance(cell, float) and math.isfinite(cell):
+        whole = cell.is_integer() and abs(cell) <= LARGEST_EXACT
+        return str(int(cell)) if whole else repr(cell)
+    if isinstance(cell, datetime):
+        midnight = cell.time() == time()
+        return cell.date().isoformat() if midnight else cell.isoformat(" ")
+    if isinstance(cell, date | time):
+        return cell.isoformat()
+    return cell
+
+
+def as_whole_number(cell: Any) -> Any:
+    """Take 3, 3.0, "3" and "3,0" for the number 3."""
+    if isinstance(cell, float) and cell.is_integer() and abs(cell) <= LARGEST_EXACT:
+        return int(cell)
+    if isinstance(cell, str) and len(cell) < 32 and _WHOLE.fullmatch(cell.strip()):
+        return int(cell.strip().replace(",", ".").partition(".")[0])
+    return cell
+
+
+def is_words(cell: Any) -> bool:
+    """Say whether a cell holds a text that is neither a number nor an error."""
+    if not isinstance(cell, str) or is_error(cell.strip()):
+        return False
+    try:
+        float(cell.replace(",", "."))
+    except ValueError:
+        return True
+    return False
+
+
+def as_yes_or_no(cell: Any) -> Any:
+    """Take true, yes and 1, or false, no and 0, for a truth value."""
+    said = str(as_text(cell)).strip().casefold()
+    if said in YES:
+        return True
+    return False if said in NO else cell
+
+
+def as_moment(cell: Any, from_1904: bool = False) -> Any:
+    """Keep a date-time cell and a text; a date becomes a text, which lacks its time of day.
+
+    A number is one of days, as a spreadsheet counts them: since 1900, or since 1904.
+    A spreadsheet keeps a bare date as midnight. An end at midnight would be a day too early for
+    whoever meant the whole day, so that midnight is for a person to say.
+    """
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        days = cell + (DAYS_TO_1904 if from_1904 else 0)
+        if int(days) not in LIKELY_DAYS:
+            return cell
+        cell = DAY_ZERO + timedelta(seconds=round(days * 86400))
+    if isinstance(cell, datetime) and cell.time() != time():
+        return cell
+    return cell.strftime("%Y-%m-%d") if isinstance(cell, date) else cell

@@ -1,0 +1,371 @@
+"""People in rows and columns, whatever file the table came from."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import Any, Protocol
+
+from config.email_key import email_key
+from config.errors import BadInput
+from config.pace import tell
+from config.places import Place, Problem, Unusable, shown
+from config.tables.address_cells import address_of
+from config.tables.cells import as_text, as_whole_number, is_blank, is_words
+from config.tables.full_name import split_name
+from config.tables.headers import (
+    FULL_NAME,
+    Columns,
+    Wishes,
+    fields_meant,
+    find_columns,
+    matches,
+    may_be_notes,
+    spelling,
+)
+from config.tables.where import Selection, Where, conditions, select
+from config.tables.written import People, Row
+
+# A table row: its number in the file (from 1) and its cells.
+TableRow = tuple[int, Sequence[Any]]
+# Goes through the rows of a table, each time from the top.
+Rows = Callable[[], Iterator[TableRow | Problem]]
+
+# Titles, dates and remarks stand above a header; it is looked for among so many rows.
+ABOVE_AT_MOST = 20
+# Twice what anybody invites; beyond it a file is no list of candidates.
+MOST_ROWS = 250_000
+TOLD_EVERY = 1_000
+
+
+class Grid(Protocol):
+    """Where the rows and cells of one table are; columns count from 0."""
+
+    @property
+    def hidden(self) -> frozenset[int]:
+        """The rows that people do not see."""
+
+    def row(self, number: int) -> Place:
+        """Find a row."""
+
+    def cell(self, number: int, column: int) -> Place:
+        """Find a cell."""
+
+    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Problem | None:
+        """Say what is wrong with a row that is wider than the header."""
+
+    def remarks(self, header: int) -> tuple[str, ...]:
+        """Tell what should be known about the table, whose header is in that row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlaces:
+    """Where the people of a table are written."""
+
+    grid: Grid
+    columns: Mapping[str, int]
+
+    def row(self, number: int) -> Place:
+        """Find a person: where the email address is, which is what tells people apart."""
+        return self.value(number, "email1")
+
+    def value(self, number: int, field: str) -> Place:
+        """Find one field of a person."""
+        column = self.columns.get(field)
+        if column is None and field in {"first_name", "last_name"}:
+            column = self.columns.get(FULL_NAME)
+        return self.grid.row(number) if column is None else self.grid.cell(number, column)
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleTable:
+    """The rows of a table below its header, and which column holds which field.
+
+    `not_taken` says which columns are no fields for what their cells hold.
+    """
+
+    columns: Columns
+    rows: Rows
+    grid: Grid
+    header: int
+    titles: Sequence[str]
+    wishes: Wishes
+    not_taken: tuple[str, ...] = ()
+
+    @property
+    def _whole(self) -> Place:
+        first = self.grid.row(1)
+        return Place(first.file, sheet=first.sheet)
+
+    def people(self, campaign: str, where: Where) -> People:
+        """Answer everybody whom `where` keeps; a person of another campaign is a problem."""
+        selection = self._selection(where, self._filled())
+        rows = self._people_of(campaign, self._places, selection)
+        return self._with_rows(rows, selection)
+
+    def people_by_campaign(
+        self, wheres: Mapping[str, Where]
+    ) -> tuple[dict[str, People], list[Problem]]:
+        """Answer the people by what their `campaign` column says, and the rows that say nothing.
+
+        `wheres` say by campaign whom it keeps.
+        """
+        rows: dict[str, list[Row | Problem]] = {}
+        problems = []
+        selections = self._selections(wheres)
+        every = (each.left_out for each in selections.values() if each)
+        for row in self._people(frozenset().union(*every)):
+            if isinstance(row, Problem):
+                problems.append(row)
+            elif "campaign" not in row.fields:
+                place = self._places.value(row.number, "campaign")
+                problems.append(Problem(place, "campaign", "nothing", "the key of a campaign"))
+            else:
+                fields = dict(row.fields)
+                key = str(fields.pop("campaign")).strip()
+                rows.setdefault(key, []).append(replace(row, fields=fields))
+        keys = rows.keys() | selections.keys()
+        return {
+            key: self._with_rows(rows.get(key, ()), selections.get(key)) for key in keys
+        }, problems
+
+    def nobody(self) -> People:
+        """Answer what a campaign without people in the table has."""
+        return People((), self._places)
+
+    @property
+    def _places(self) -> TablePlaces:
+        return TablePlaces(self.grid, self.columns.by_field)
+
+    def _with_rows(self, rows: Iterable[Row | Problem], selection: Selection | None) -> People:
+        people = People(rows, self._places, self._whole, self._notes(), self._sent_from())
+        if selection is None:
+            return people
+        if selection.mistakes:
+            rows = ()
+        elif selection.unclear:
+            rows = chain(self._unclear(selection), rows)
+        outside = frozenset(self._keys(selection.left_out))
+        return replace(people, rows=rows, selection=selection, left_out=outside)
+
+    def _selection(self, where: Where, rows: Iterable[TableRow]) -> Selection | None:
+        if not where:
+            return None
+        meant, mistakes = conditions(where, self.titles)
+        return Selection(0, frozenset(), (), mistakes) if mistakes else select(meant, rows)
+
+    def _selections(self, wheres: Mapping[str, Where]) -> dict[str, Selection | None]:
+        """Sift the rows of each campaign that has a `where`."""
+        column = self.columns.by_field["campaign"]
+        rows: dict[str, list[TableRow]] = {key: [] for key, where in wheres.items() if where}
+        for number, cells in self._filled() if rows else ():
+            key = str(as_text(cells[column])).strip() if column < len(cells) else ""
+            if key in rows:
+                rows[key].append((number, cells))
+        return {key: self._selection(wheres[key], each) for key, each in rows.items()}
+
+    def _filled(self) -> Iterator[TableRow]:
+        """Go through the rows with something in a known column."""
+        columns = self.columns.by_field.values()
+        for row in self.rows():
+            if not isinstance(row, Problem):
+                width = len(row[1])
+                if any(column < width and not is_blank(row[1][column]) for column in columns):
+                    yield row
+
+    def _keys(self, numbers: frozenset[int]) -> Iterator[str]:
+        column = self.columns.by_field["email1"]
+        for number, cells in self._filled() if numbers else ():
+            if number in numbers and column < len(cells):
+                yield email_key(str(self._address(cells[column])))
+
+    def _address(self, cell: Any) -> Any:
+        return address_of(cell, first=self.wishes.first_address)
+
+    def _unclear(self, selection: Selection) -> Iterator[Problem]:
+        for number, column, text in selection.unclear:
+            name = self.titles[column].strip()
+            wanted = f"a value, for where compares {name}"
+            yield Problem(self.grid.cell(number, column), "candidates.where", text, wanted)
+
+    def _people_of(
+        self, campaign: str, places: TablePlaces, selection: Selection | None
+    ) -> Iterator[Row | Problem]:
+        for row in self._people(selection.left_out if selection else frozenset()):
+            if isinstance(row, Problem) or "campaign" not in row.fields:
+                yield row
+                continue
+            fields = dict(row.fields)
+            told = str(fields.pop("campaign")).strip()
+            if told == campaign:
+                yield replace(row, fields=fields)
+            else:
+                place = places.value(row.number, "campaign")
+                yield Problem(
+                    place, "campaign", shown(told), f"{shown(campaign)}, or no such column"
+                )
+
+    def _notes(self) -> tuple[str, ...]:
+        unused = ", ".join(self.columns.unused)
+        notes = (f"{self._whole}: columns not used, never sent: {unused}",) if unused else ()
+        not_taken = (f"{self._whole}: {sentence}" for sentence in self.not_taken)
+        return (*notes, *not_taken, *self._remarks(), *self.grid.remarks(self.header))
+
+    def _remarks(self) -> Iterator[str]:
+        """Say how a column of remarks is sent, which may be nobody's business but one's own."""
+        if "notes" not in self.columns.by_field:
+            row = (
+                "" if self._whole.sheet is None else "  (a row of a sheet campaign: columns.notes)"
+            )
+            for name in filter(may_be_notes, self.columns.unused):
+                wish = f'columns: {{notes: "{name}"}}{row}'
+                yield f"{self._whole}: to send {name} as notes, say so with  {wish}"
+
+    def _sent_from(self) -> dict[str, str]:
+        """The headers of what is sent; both names may come from one column."""
+        names = self.columns.names
+        return {
+            field: name
+            for field in ("first_name", "last_name", "email1", "source", "notes", "stage_id")
+            if (name := names.get(field) or (names.get(FULL_NAME) if "_name" in field else None))
+        }
+
+    def _people(self, left_out: frozenset[int]) -> Iterator[Row | Problem]:
+        readers = {"stage_id": as_whole_number, "email1": self._address}
+        by_field = [
+            (field, column, readers.get(field, as_text))
+            for field, column in self.columns.by_field.items()
+        ]
+        people, hidden = 0, self.grid.hidden
+        for row in self.rows():
+            if isinstance(row, Problem):
+                yield row
+                continue
+            number, cells = row
+            width, titles = len(cells), len(self.titles)
+            if width > titles and (problem := self.grid.misfit(number, cells, titles)):
+                yield problem
+                continue
+            if number in left_out:
+                continue
+            fields = {
+                field: read(cells[column])
+                for field, column, read in by_field
+                if column < width and not is_blank(cells[column])
+            }
+            # A row with nothing in any known column is blank, or a remark beside the table.
+            if not fields:
+                continue
+            people += 1
+            if people % TOLD_EVERY == 0:
+                tell("checking", people)
+            if people > MOST_ROWS:
+                message = f"there are more than {MOST_ROWS:,} rows; divide them among several files"
+                yield Problem(self.grid.row(number), message=message)
+                return
+            remark = _split(fields) if FULL_NAME in fields else None
+            yield Row(number, fields, remark, number in hidden)
+
+
+def _split(fields: dict[str, Any]) -> str | None:
+    """Put first and last name in the place of a full name; answers what a person should look at."""
+    full = fields.pop(FULL_NAME)
+    if not isinstance(full, str):
+        fields["first_name"] = fields["last_name"] = full
+        return None
+    first, last, doubtful = split_name(full)
+    # One word is shown where the missing name was wanted.
+    fields["first_name"] = first or Unusable(shown(full))
+    fields["last_name"] = last or Unusable(shown(full))
+    return f"{shown(full)} was split into {shown(first)} and {shown(last)}" if doubtful else None
+
+
+def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable:
+    """Find the header, which names more fields than any other row at the top of the table.
+
+    Raises BadInput for a table without a header, or where the needed columns are not found.
+    """
+    top = list(islice(_with_something(rows()), ABOVE_AT_MOST))
+    at = header_among(top, wishes)
+    if at is None:
+        problems = [row for row in top if isinstance(row, Problem)]
+        message = "the table is empty, wanted a header row and candidates"
+        raise BadInput(problems or [Problem(grid.row(1), message=message)])
+    number, header = _texts(top[at])
+
+    def below() -> Iterator[TableRow | Problem]:
+        going = rows()
+        for _ in islice(_with_something(going), at + 1):
+            pass
+        return going
+
+    unfit = words_in_numbers(header, wishes, below)
+    columns = find_columns(header, wishes.named, needed, unfit)
+    if columns.complaints:
+        place = grid.row(number)
+        raise BadInput(Problem(place, message=complaint) for complaint in columns.complaints)
+    not_taken = tuple(
+        f"column {header[column].strip()} is not taken for stage_id: its cells are text, "
+        f"e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
+        for column, (row, cell) in unfit.items()
+    )
+    return PeopleTable(columns, below, grid, number, header, wishes, not_taken)
+
+
+def words_in_numbers(
+    header: Sequence[str], wishes: Wishes, below: Rows
+) -> dict[int, tuple[int, str]]:
+    """Find the columns whose header alone says stage_id, and whose cells are all words.
+
+    Answers the first such row and cell by the column. `stage_id` itself is never one of them.
+    """
+    meant = fields_meant(header, wishes.named, ())
+    doubtful = {
+        column
+        for column, field in enumerate(meant)
+        if field == "stage_id"
+        and "stage_id" not in wishes.named
+        and spelling(header[column]) != "stageid"
+    }
+    words: dict[int, tuple[int, str]] = {}
+    for row in below() if doubtful else ():
+        if isinstance(row, Problem):
+            continue
+        number, cells = row
+        for column in [column for column in doubtful if column < len(cells)]:
+            if is_words(cell := cells[column]) and not is_blank(cell):
+                words.setdefault(column, (number, cell))
+            elif not is_blank(cell):
+                doubtful.discard(column)
+        if not doubtful:
+            break
+    return {column: words[column] for column in sorted(doubtful & words.keys())}
+
+
+def header_among(rows: Sequence[TableRow | Problem], wishes: Wishes) -> int | None:
+    """Answer which row is the header: the first of those that name the most fields."""
+    known = [
+        (matches(_texts(row)[1], wishes.named, wishes.split_name), -at)
+        for at, row in enumerate(rows)
+        if not isinstance(row, Problem)
+    ]
+    return -max(known)[1] if known else None
+
+
+def names_emails(rows: Iterator[TableRow | Problem], wishes: Wishes) -> bool:
+    """Say whether the header of a table names a column of email addresses."""
+    top = list(islice(_with_something(rows), ABOVE_AT_MOST))
+    at = header_among(top, wishes)
+    return at is not None and "email1" in find_columns(_texts(top[at])[1], wishes.named).by_field
+
+
+def _with_something(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow | Problem]:
+    for row in rows:
+        if isinstance(row, Problem) or not all(is_blank(cell) for cell in row[1]):
+            yield row
+
+
+def _texts(row: TableRow | Problem) -> tuple[int, list[str]]:
+    """Answer the number of a row and what stands in it."""
+    if isinstance(row, Problem):
+        return 0, []
+    return row[0], ["" if is_blank(cell) else str(as_text(cell)) for cell in row[1]]

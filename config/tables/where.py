@@ -1,0 +1,234 @@
+"""Which rows of a table a campaign is for: those that hold what `where` says of its columns."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from typing import Any
+from unicodedata import normalize
+
+from config.places import Unusable, shown
+from config.tables.cell_errors import is_error
+from config.tables.cells import as_text
+
+WANTED = "a mapping of a column to a value or a list of values, as in where: {Job: Engineer}"
+NOTHING = "nothing"
+# So many values or columns are named in one line; so many of them are compared with a slip.
+NAMED = 8
+COMPARED = 1_000
+
+# The header of each column as written, with the values that rows may have there.
+Where = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One column of a table (from 0), and what is kept of it: the values as compared."""
+
+    name: str
+    column: int
+    values: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """What is wrong with what `where` says of one column."""
+
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many rows one column kept and left out, by what stands there.
+
+    Each column counts the rows that those before it kept.
+    """
+
+    column: str
+    kept: Mapping[str, int]
+    left_out: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What `where` makes of a table: how many rows it has, and the numbers of those left out.
+
+    `unclear` are cells (number of the row, column, what stands there) that hold an error where a
+    value is to be compared.
+    """
+
+    rows: int
+    left_out: frozenset[int] = field(repr=False)
+    columns: tuple[Counts, ...] = field(default=(), repr=False)
+    mistakes: tuple[Mistake, ...] = ()
+    unclear: tuple[tuple[int, int, str], ...] = ()
+
+    @property
+    def kept(self) -> int:
+        return self.rows - len(self.left_out)
+
+
+def read_where(written: Any) -> dict[str, tuple[str, ...]]:
+    """Take what a definition says. Raises ValueError where it is no mapping to values."""
+    if not isinstance(written, Mapping) or not written:
+        raise ValueError(WANTED)
+    return {str(name): tuple(_values(values)) for name, values in written.items()}
+
+
+def where_of(options: Mapping[str, Any]) -> Where:
+    """Take it from a definition's `candidates`; what is wrong with it is a mistake elsewhere."""
+    try:
+        return read_where(options["where"]) if "where" in options else {}
+    except ValueError:
+        return {}
+
+
+def _values(written: Any) -> Iterator[str]:
+    values = written if isinstance(written, list | tuple) else [written]
+    if not values:
+        raise ValueError(WANTED)
+    for value in values:
+        if not isinstance(value, str | int | float) or not str(value).strip():
+            raise ValueError(WANTED)
+        yield str(as_text(value)).strip()
+
+
+def compared(text: str) -> str:
+    """Reduce a header or a value to what is compared: trimmed, without regard to case."""
+    return normalize("NFC", text.strip().casefold())
+
+
+def conditions(
+    where: Where, header: Sequence[str]
+) -> tuple[tuple[Condition, ...], tuple[Mistake, ...]]:
+    """Find the columns of `where` in the header of a table."""
+    found, mistakes = [], []
+    for name, values in where.items():
+        columns = [at for at, title in enumerate(header) if compared(title) == compared(name)]
+        if len(columns) == 1:
+            by_value = {compared(value): value for value in values}
+            found.append(Condition(name.strip(), columns[0], by_value))
+            continue
+        titles = Counter(title.strip() for title in header if title.strip())
+        message = f"there is no column {shown(name)}; there are {_nearest(name, titles)}"
+        if columns:
+            message = f"{len(columns)} columns have the header {shown(name)}; rename the others"
+        mistakes.append(Mistake(name, message))
+    return tuple(found), tuple(mistakes)
+
+
+def select(conditions: Sequence[Condition], rows: Iterable[tuple[int, Sequence[Any]]]) -> Selection:
+    """Sift the rows of a table with anybody in them; all conditions must hold."""
+    number_of_rows, left_out, unclear = 0, set(), []
+    spelt: list[dict[str, str]] = [{} for _ in conditions]
+    kept, refused = [Counter[str]() for _ in conditions], [Counter[str]() for _ in conditions]
+    everybody = [Counter[str]() for _ in conditions]
+    for number, cells in rows:
+        number_of_rows += 1
+        texts = [_text_at(cells, condition.column) for condition in conditions]
+        values = [compared(text) for text, _ in texts]
+        holds = [value in each.values for value, each in zip(values, conditions, strict=True)]
+        for at, value in enumerate(values):
+            spelt[at].setdefault(value, texts[at][0].strip())
+            everybody[at][value] += 1
+            if all(holds[:at]):
+                (kept if holds[at] else refused)[at][value] += 1
+        if not all(holds):
+            left_out.add(number)
+            if all(held or not clear for held, (_, clear) in zip(holds, texts, strict=True)):
+                errors = [at for at, (_, clear) in enumerate(texts) if not clear]
+                unclear += [(number, conditions[at].column, texts[at][0]) for at in errors]
+    columns = tuple(
+        Counts(condition.name, _spelt(kept[at], spelt[at]), _spelt(refused[at], spelt[at]))
+        for at, condition in enumerate(conditions)
+    )
+    mistakes = [
+        Mistake(condition.name, _nobody_has(value, condition.name, everybody[at], spelt[at]))
+        for at, condition in enumerate(conditions)
+        for folded, value in condition.values.items()
+        if number_of_rows and folded not in everybody[at]
+    ]
+    selection = Selection(
+        number_of_rows, frozenset(left_out), columns, tuple(mistakes), tuple(unclear)
+    )
+    if number_of_rows and not selection.kept and not mistakes and not unclear:
+        message = f"nobody is left: {'; '.join(in_words(selection))}"
+        return Selection(
+            number_of_rows, selection.left_out, columns, (Mistake(columns[-1].column, message),)
+        )
+    return selection
+
+
+def in_words(selection: Selection) -> list[str]:
+    """Say how many rows were kept and left out, and by which value of each column."""
+    lines = [
+        f"{selection.kept:,} of {selection.rows:,} rows kept, {len(selection.left_out):,} left out"
+    ]
+    for counts in selection.columns:
+        kept, left_out = _listed(counts.kept), _listed(counts.left_out)
+        rest = f"; left out: {left_out}" if left_out else ""
+        lines.append(f"{counts.column}: {kept or 'nobody'}{rest}")
+    return lines
+
+
+def as_json(selection: Selection | None) -> dict[str, Any] | None:
+    """Answer the object that `check --json` and `plan --json` have as `where`."""
+    if selection is None:
+        return None
+    columns = [
+        {"column": each.column, "kept": dict(each.kept), "left_out": dict(each.left_out)}
+        for each in selection.columns
+    ]
+    left_out = len(selection.left_out)
+    return {
+        "rows": selection.rows,
+        "kept": selection.kept,
+        "left_out": left_out,
+        "columns": columns,
+    }
+
+
+def _text_at(cells: Sequence[Any], column: int) -> tuple[str, bool]:
+    """Answer what a person sees in a cell, and whether that is no error."""
+    cell = cells[column] if column < len(cells) else None
+    if isinstance(cell, Unusable):
+        return str(cell), False
+    text = "" if cell is None else str(as_text(cell))
+    if is_error(text.strip()):
+        return f"the error {text.strip()}", False
+    return text, True
+
+
+def _spelt(counts: Counter[str], spelt: Mapping[str, str]) -> dict[str, int]:
+    return {spelt[value]: number for value, number in counts.most_common()}
+
+
+def _nobody_has(value: str, name: str, everybody: Counter[str], spelt: Mapping[str, str]) -> str:
+    there = _nearest(value, Counter(_spelt(everybody, spelt)))
+    return f"nobody has {shown(value)} under {name}; there are {there}"
+
+
+def _nearest(slip: str, names: Counter[str]) -> str:
+    """List what there is, the most like a slip first."""
+    wanted = compared(slip)
+
+    def likeness(name: str) -> float:
+        return SequenceMatcher(None, wanted, compared(name)).ratio()
+
+    likely = sorted((name for name, _ in names.most_common(COMPARED)), key=likeness, reverse=True)
+    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+    return ", ".join(map(_quoted, likely[:NAMED])) + more
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    """List values with their rows, and the rows of all the others."""
+    each = list(counts.items())
+    listed = [f"{_quoted(value)} {number:,}" for value, number in each[:NAMED]]
+    if rest := each[NAMED:]:
+        listed.append(f"{len(rest):,} others {sum(number for _, number in rest):,}")
+    return ", ".join(listed)
+
+
+def _quoted(value: str) -> str:
+    return shown(value) if value else NOTHING

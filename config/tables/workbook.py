@@ -1,0 +1,188 @@
+"""Workbooks: their sheets as rows of cells, with the true name of every cell."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from typing import Any
+
+from config.errors import BadInput
+from config.places import Place, Problem, Unusable
+from config.tables.address_cells import Linked
+from config.tables.table import TableRow
+from config.workbooks import frames
+from config.workbooks.process import Received, ReceivedBook, received
+from config.workbooks.shapes import (
+    CLOCK,
+    ERROR,
+    FORMULA,
+    MOMENT,
+    TOO_LONG,
+    Link,
+    Merged,
+    Unfit,
+    column_letters,
+)
+
+NAMED_ROWS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """One sheet: its rows that hold anything, numbered as the spreadsheet numbers them.
+
+    `from_1904` tells from when the workbook counts days; `concealed` that the sheet is hidden.
+    """
+
+    file: str
+    name: str
+    pieces: tuple[bytes, ...] = field(repr=False)
+    hidden: frozenset[int] = frozenset()
+    merged: tuple[Merged, ...] = ()
+    from_1904: bool = False
+    concealed: bool = False
+    links: tuple[Link, ...] = field(default=(), repr=False)
+
+    def rows(self) -> Iterator[TableRow | Problem]:
+        """Go through the rows from the top; what is merged downwards is in each of its rows."""
+        by_top: dict[int, list[tuple[int, int]]] = {}
+        for top, end, column in self.merged:
+            by_top.setdefault(top, []).append((end, column))
+        reaching: dict[int, tuple[int, Any]] = {}
+        for number, packed in self._linked():
+            cells = packed
+            if reaching:
+                reaching = {c: (end, v) for c, (end, v) in reaching.items() if end >= number}
+                cells = _filled(packed, reaching)
+            for end, column in by_top.get(number, ()):
+                if column < len(cells):
+                    reaching[column] = (end, cells[column])
+            yield number, cells
+
+    def _linked(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        """Go through the rows as they are stored, their texts with where they link to."""
+        waiting, here = sorted(self.links, reverse=True), list[Link]()
+        for number, cells in self._unpacked():
+            while waiting and waiting[-1][0] <= number:
+                here.append(waiting.pop())
+            if here:
+                here = [link for link in here if link[1] >= number]
+                yield number, _with_links(cells, here)
+            else:
+                yield number, cells
+
+    def _unpacked(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
+        for piece in self.pieces:
+            for number, cells in frames.unpacked(piece)[1]:
+                if tuple in map(type, cells):
+                    yield number, tuple(map(_opened, cells))
+                else:
+                    yield number, cells
+
+    def row(self, number: int) -> Place:
+        """Find a row, by its first cell."""
+        return self.cell(number, 0)
+
+    def cell(self, number: int, column: int) -> Place:
+        """Find a cell by the number of its row (from 1) and of its column (from 0)."""
+        return Place(self.file, sheet=self.name, cell=f"{column_letters(column)}{number}")
+
+    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Problem | None:
+        """A row may be wider than the header: beside the table people write remarks."""
+        return None
+
+    def remarks(self, header: int) -> tuple[str, ...]:
+        """Tell what a person who looks at the sheet would not see of it."""
+        place = Place(self.file, sheet=self.name)
+        found = []
+        if self.concealed:
+            found.append(f"{place}: this sheet is hidden; it is read like any other")
+        below = sorted(number for number in self.hidden if number > header)
+        if below:
+            named = ", ".join(map(str, below[:NAMED_ROWS]))
+            more = f" and {len(below) - NAMED_ROWS:,} more" if len(below) > NAMED_ROWS else ""
+            rows = "a hidden row is" if len(below) == 1 else f"{len(below):,} hidden rows are"
+            found.append(f"{place}: {rows} read like any other: {named}{more}")
+        return tuple(found)
+
+
+def _filled(cells: tuple[Any, ...], reaching: dict[int, tuple[int, Any]]) -> tuple[Any, ...]:
+    filled = list(cells)
+    for column, (_, value) in reaching.items():
+        filled.extend([None] * (column + 1 - len(filled)))
+        if filled[column] is None:
+            filled[column] = value
+    return tuple(filled)
+
+
+def _with_links(cells: tuple[Any, ...], links: Sequence[Link]) -> tuple[Any, ...]:
+    linked = list(cells)
+    for _, _, left, right, target in links:
+        for column in range(left, min(right + 1, len(linked))):
+            if isinstance(linked[column], str):
+                linked[column] = Linked(linked[column], target)
+    return tuple(linked)
+
+
+def _opened(cell: Any) -> Any:
+    """Turn what a cell was packed as into what it means."""
+    if not isinstance(cell, tuple):
+        return cell
+    kind, content = cell
+    if kind == MOMENT:
+        return datetime.fromisoformat(content)
+    if kind == CLOCK:
+        return time.fromisoformat(content)
+    return Unusable(
+        {
+            ERROR: f"the error {content}",
+            FORMULA: "a formula without its result (a spreadsheet program stores it on saving)",
+            TOO_LONG: f"a text of {content:,} characters" if kind == TOO_LONG else "",
+        }[kind]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The sheets that were wanted, by their name in lower case, and the names of all there are."""
+
+    sheets: dict[str, Sheet]
+    names: tuple[str, ...]
+
+
+def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
+    """Read the sheets of these names (in lower case), or the only one there is.
+
+    Raises BadInput for what is no workbook, or one with two wanted sheets of one name.
+    """
+    try:
+        book = received(data, wanted)
+    except Unfit as error:
+        place = Place(file, sheet=error.sheet, cell=error.cell)
+        raise BadInput([Problem(place, message=str(error))]) from None
+    sheets: dict[str, Sheet] = {}
+    for position, content in book.sheets.items():
+        sheet = _sheet(file, book, position, content)
+        known = sheets.setdefault(sheet.name.strip().casefold(), sheet)
+        if known is not sheet and wanted:
+            message = f"two sheets have the name {known.name}; rename one of them"
+            raise BadInput([Problem(Place(file), message=message)])
+    return Book(sheets, tuple(name for name, _ in book.names))
+
+
+def read_sheets(data: bytes, file: str) -> dict[str, Sheet]:
+    """Read every sheet, by its name in lower case. Raises BadInput for what is no workbook."""
+    return read_book(data, file, ()).sheets
+
+
+def _sheet(file: str, book: ReceivedBook, position: int, content: Received) -> Sheet:
+    name, concealed = book.names[position]
+    return Sheet(
+        file,
+        name,
+        tuple(content.pieces),
+        frozenset(content.hidden),
+        tuple(content.merged),
+        book.from_1904,
+        concealed,
+        tuple(content.links),
+    )

@@ -1,0 +1,80 @@
+"""What a file says, before it is judged: plain data, and where each piece of it is written.
+
+Every reader (YAML, CSV, workbook) ends in these shapes, so that one set of rules judges them all.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from config.places import Place, Problem
+from config.tables.where import Selection
+
+# The way to a piece of a definition, as in ("project", "starttime").
+Location = tuple[str | int, ...]
+
+
+class Places(Protocol):
+    """Where the pieces of one definition are written; what is absent is where it would belong."""
+
+    def value(self, location: Location) -> Place:
+        """Find a value, or the nearest thing around it that is written."""
+
+    def name(self, location: Location) -> Place:
+        """Find the name of a field."""
+
+
+class PeoplePlaces(Protocol):
+    """Where the fields of the people are written, by the number of their row."""
+
+    def row(self, number: int) -> Place:
+        """Find a person."""
+
+    def value(self, number: int, field: str) -> Place:
+        """Find one field of a person, or where it would belong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One person as written: the number that locates the row, and its fields.
+
+    `remark` is what a person should look at, where the reader had to choose. `hidden`: the sheet
+    does not show the row.
+    """
+
+    number: int
+    fields: Mapping[str, Any]
+    remark: str | None = None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class People:
+    """The people of one campaign, row by row; a row that cannot be read is a Problem instead.
+
+    `whole` is the table they stand in, None for people written in the definition itself; `columns`
+    are its headers, by the fields that are sent from them. `selection` is what `where` made of the
+    table, and `left_out` are the email keys of those whom it left out.
+    """
+
+    rows: Iterable[Row | Problem]
+    places: PeoplePlaces
+    whole: Place | None = None
+    notes: tuple[str, ...] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    selection: Selection | None = None
+    left_out: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One campaign as written: the fields of the definition without its people, and its people.
+
+    `problems` are those that the reader itself met. `people` is None when they could not be read
+    and a problem says why.
+    """
+
+    fields: Mapping[str, Any]
+    places: Places
+    people: People | None
+    problems: tuple[Problem, ...] = field(default=())

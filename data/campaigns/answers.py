@@ -1,0 +1,63 @@
+"""What the service wrote to the last request of each step that is not done: for people alone.
+
+`of` works inside a transaction that its caller opened, and reads only.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, bindparam, case, or_, select
+
+from data.store.states import AttemptState, Step
+from data.store.tables import Attempt, Campaign, Candidate, table_of
+
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+
+_OPEN = (Step.WAITING, Step.REFUSED, Step.UNSURE)
+_WROTE = (attempt.c.answer != "", attempt.c.state != AttemptState.OVERRULED)
+_TO_PEOPLE = (
+    select(candidate.c.id.label("row"), attempt.c.id, attempt.c.answer)
+    .join(
+        attempt,
+        attempt.c.id
+        == case(
+            (candidate.c.add_state == Step.DONE, candidate.c.invite_attempt),
+            else_=candidate.c.add_attempt,
+        ),
+    )
+    .where(
+        candidate.c.campaign_id == bindparam("of"),
+        or_(candidate.c.add_state.in_(_OPEN), candidate.c.invite_state.in_(_OPEN)),
+        *_WROTE,
+    )
+)
+_TO_CALLS = (
+    select(attempt.c.id, attempt.c.answer)
+    .join(
+        campaign,
+        or_(
+            (campaign.c.project_attempt == attempt.c.id) & campaign.c.project_state.in_(_OPEN),
+            (campaign.c.problem_attempt == attempt.c.id) & campaign.c.problem_state.in_(_OPEN),
+        ),
+    )
+    .where(campaign.c.id == bindparam("of"), *_WROTE)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The service's words by candidate row, and how many requests each of them came back to."""
+
+    by_row: Mapping[int, str]
+    requests: Mapping[str, int]
+
+
+def of(connection: Connection, campaign_row: int) -> Answers:
+    """Read them for one campaign."""
+    people = connection.execute(_TO_PEOPLE, {"of": campaign_row}).all()
+    calls = connection.execute(_TO_CALLS, {"of": campaign_row}).all()
+    by_request = {one.id: one.answer for one in (*calls, *people)}
+    return Answers({one.row: one.answer for one in people}, Counter(by_request.values()))

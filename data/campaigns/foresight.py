@@ -1,0 +1,107 @@
+"""When the invitations of a campaign will go: the same turns, taken with the clock put forward."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from config.timetable.timetable import Timetable
+from data.campaigns.turns import SoFar, Turn, Wait, Waiting, turn
+
+# Runs that a forecast looks ahead to; behind them nobody plans by it.
+FARTHEST = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Leg:
+    """Invitations that go one after another: so many of a `wave`, the first and the last when.
+
+    Wave 0 is the pilot. `rows` are the people's, in the order in which they are invited.
+    """
+
+    wave: int
+    rows: tuple[int, ...]
+    begins: datetime
+    ends: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """All legs, if nothing goes wrong and the pilot is confirmed at once.
+
+    `left` are the rows of people who will not be invited, `wait` why. `asked` counts the legs
+    before the pilot has to be confirmed; None: it need not be.
+    """
+
+    legs: tuple[Leg, ...] = ()
+    left: tuple[int, ...] = ()
+    wait: Wait | None = None
+    why: str | None = None
+    asked: int | None = None
+
+
+def foresee(
+    table: Timetable,
+    pilot: Waiting | None,
+    people: Sequence[Waiting],
+    so_far: SoFar,
+    at: datetime,
+) -> Foresight:
+    """Say when each person will be invited if a run begins `at` a moment, and whenever one may.
+
+    A request itself is taken to cost no time.
+    """
+    legs: list[Leg] = []
+    waiting = list(people)
+    answer = Turn()
+    asked: int | None = None
+    while waiting or pilot is not None:
+        answer = turn(table, pilot, waiting, so_far, at)
+        leg, at = _leg(table.gap, answer, so_far.last, at)
+        if leg is not None:
+            legs.append(leg)
+            so_far = _after(so_far, leg)
+            pilot = None if leg.wave == 0 else pilot
+            gone = set(leg.rows)
+            waiting = [person for person in waiting if person.row not in gone]
+        elif answer.wait is Wait.PILOT:
+            so_far, asked = replace(so_far, confirmed=True), len(legs)
+        elif not answer.now:
+            if answer.again is None or len(legs) >= FARTHEST:
+                break
+            at = answer.again
+    left = ([pilot] if pilot else []) + waiting
+    if not left:
+        return Foresight(tuple(legs), asked=asked)
+    rows = tuple(person.row for person in left)
+    return Foresight(tuple(legs), rows, answer.wait, answer.why, asked)
+
+
+def _leg(
+    gap: timedelta, answer: Turn, last: datetime | None, at: datetime
+) -> tuple[Leg | None, datetime]:
+    """Send what a turn allows, `gap` after `gap`; who would come after their time is left out.
+
+    Answers the moment at which that is over as well.
+    """
+    rows: list[int] = []
+    moment = at if last is None else max(at, last + gap)
+    begins = ends = moment
+    for row, until in answer.now:
+        if until is not None and moment > until:
+            continue
+        rows.append(row)
+        ends = moment
+        moment += gap
+    if not rows:
+        return None, max(at, moment) if answer.now else at
+    return Leg(answer.wave, tuple(rows), begins, ends), ends
+
+
+def _after(so_far: SoFar, leg: Leg) -> SoFar:
+    people = 0 if leg.wave == 0 else len(leg.rows)
+    return replace(
+        so_far,
+        tried=so_far.tried + people,
+        judged=so_far.judged + people,
+        last=leg.ends,
+    )

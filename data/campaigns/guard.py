@@ -1,0 +1,19 @@
+"""The guard: a definition that has lost many people stops a run, and somebody is asked."""
+
+from collections.abc import Mapping
+
+from config.definition.model import Guard
+from config.timetable.waves import in_percent
+from data.campaigns.remaining import Changes, Known
+
+
+def too_many_gone(guard: Guard, changes: Changes, known: Mapping[str, Known]) -> str | None:
+    """Say that more people are gone than a definition allows; None where it does not mind."""
+    listed = sum(1 for person in known.values() if person.listed)
+    gone = len(changes.removed)
+    if guard.removed is None or not gone or gone < guard.removed * listed:
+        return None
+    return (
+        f"{gone:,} of {listed:,} people are gone from the definition "
+        f"(guard removed: {in_percent(guard.removed)})"
+    )

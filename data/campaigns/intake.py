@@ -1,0 +1,288 @@
+"""Taking a definition over into the ledger: new people added, others never overwritten."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
+
+from config.definition.model import Definition, Trust
+from data.campaigns import forgotten
+from data.campaigns.remaining import Changes, Known, compare, fields_of
+from data.campaigns.same_campaign import OPEN, refuse_another
+from data.campaigns.timetables import NONE
+from data.store import clock
+from data.store.states import Step
+from data.store.tables import Campaign, Candidate, Reading, table_of
+
+candidate = table_of(Candidate)
+campaign = table_of(Campaign)
+
+COLUMNS = (
+    candidate.c.id,
+    candidate.c.email_key,
+    candidate.c.first_name,
+    candidate.c.last_name,
+    candidate.c.email1,
+    candidate.c.source,
+    candidate.c.notes,
+    candidate.c.stage_id,
+    candidate.c.add_state,
+    candidate.c.invite_state,
+    candidate.c.listed,
+    candidate.c.timezone,
+    candidate.c.invite_attempt,
+    candidate.c.allowed_attempt,
+)
+_EVERYBODY = (
+    select(*COLUMNS).where(candidate.c.campaign_id == bindparam("of")).order_by(candidate.c.id)
+)
+_CORRECTED = select(candidate.c.id, candidate.c.corrected_to).where(
+    candidate.c.campaign_id == bindparam("of"), candidate.c.corrected_to.is_not(None)
+)
+_CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
+_NEW = insert(campaign).returning(campaign.c.id)
+_FOLLOW = update(campaign).where(campaign.c.id == bindparam("row"))
+_ADD = insert(candidate)
+_READ = insert(table_of(Reading))
+AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
+SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a definition asks of the campaign itself, in the service's own words.
+
+    starttime and endtime as they are sent (interface 2); problem_id None with no title:
+    the project has its problem already.
+    """
+
+    service: str
+    app_url: str
+    definition: str
+    digest: str
+    name: str
+    description: str
+    state: str
+    starttime: str
+    endtime: str
+    send_invites: bool
+    project_id: int | None
+    problem_id: int | None
+    problem_title: str | None
+    ask_first: bool = False
+    answer_within: int | None = None  # seconds
+    cooldown: int | None = None  # seconds
+    add_again: bool = False
+    trust: Trust = Trust.STATUS
+    timetable: str = NONE
+    timezone: str | None = None
+    belongs_to: str | None = None
+    keep_project: bool = False  # a person said that it is the same campaign
+
+
+def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
+    """Every candidate of a campaign by email key, in the order they came in."""
+    now = _corrections(connection, campaign_row)
+    rows = connection.execute(_EVERYBODY, {"of": campaign_row})
+    return {row.email_key: _known(row, now.get(row.id)) for row in rows}
+
+
+def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
+    """By row, the email key that stands for a corrected address now, however often corrected."""
+    corrected = {
+        row.id: row.corrected_to for row in connection.execute(_CORRECTED, {"of": campaign_row})
+    }
+    last = {}
+    for row in corrected:
+        now = row
+        while now in corrected:
+            now = corrected[now]
+        last[row] = now
+    if not last:
+        return {}
+    found = select(candidate.c.id, candidate.c.email_key).where(candidate.c.id.in_(last.values()))
+    keys = {one.id: one.email_key for one in connection.execute(found)}
+    return {row: keys[now] for row, now in last.items()}
+
+
+def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
+    """The candidates with these ledger rows, ordered by row."""
+    return some(connection, _OF_ROWS, rows=rows)
+
+
+def of_whom(*which: ColumnElement[bool]) -> Select[Any]:
+    """Ask for the candidates of whom all this is true, ordered by row; to be composed once."""
+    return select(*COLUMNS).where(*which).order_by(candidate.c.id)
+
+
+_OF_ROWS = of_whom(candidate.c.id.in_(bindparam("rows", expanding=True)))
+
+
+def some(connection: Connection, asked: Select[Any], **values: Any) -> list[Known]:
+    """The candidates that `of_whom` asks for; without who took whose place."""
+    return [_known(row) for row in connection.execute(asked, values)]
+
+
+def _known(row: Any, instead: str | None = None) -> Known:
+    return Known(
+        row.id,
+        row.email_key,
+        (row.first_name, row.last_name, row.email1, row.source, row.notes, row.stage_id),
+        Step(row.add_state),
+        Step(row.invite_state),
+        bool(row.listed),
+        instead,
+        row.timezone,
+        row.invite_attempt,
+        row.allowed_attempt,
+    )
+
+
+def row_of(connection: Connection, key: str) -> int:
+    """The row of a campaign that the ledger knows."""
+    return int(connection.execute(select(campaign.c.id).where(campaign.c.key == key)).scalar_one())
+
+
+def take_over(
+    connection: Connection, definition: Definition, intent: Intent
+) -> tuple[int, Changes]:
+    """Write what is new. The campaign's own fields follow the definition until they were sent.
+
+    Raises AnotherCampaign: its key may have been taken since the definition was read.
+    """
+    at = clock.now()
+    found = connection.execute(_CAMPAIGN, {"wanted": definition.campaign}).first()
+    if found is None:
+        row = connection.execute(_NEW, _first(definition, intent, at)).scalar_one()
+        changes = compare(definition, {})
+    else:
+        row = found.id
+        if not intent.keep_project:
+            belongs_to = Path(intent.belongs_to) if intent.belongs_to else None
+            refuse_another(definition, found, intent.digest, Path(intent.definition), belongs_to)
+        connection.execute(_FOLLOW, {"row": row, **_followed(found, intent)})
+        changes = compare(definition, known(connection, row))
+    if found is None or (found.definition, found.digest) != (intent.definition, intent.digest):
+        of_it = {"file": intent.definition, "digest": intent.digest, "read_at": at}
+        connection.execute(_READ, {"campaign_id": row, **of_it})
+    # Whatever a plan said before: somebody may have been forgotten meanwhile.
+    gone = forgotten.among(connection, (person.key for person in changes.new), row)
+    changes.new[:] = [person for person in changes.new if person.key not in gone]
+    _write_people(connection, row, changes)
+    return row, changes
+
+
+def _first(definition: Definition, intent: Intent, at: datetime) -> dict[str, Any]:
+    return {
+        "key": definition.campaign,
+        "service": intent.service,
+        "created_at": at,
+        "parts": 0,
+        "project_state": Step.WAITING if intent.project_id is None else Step.DONE,
+        "problem_state": Step.WAITING if _has_problem(intent) else Step.DONE,
+        **_about(intent),
+        **_project(intent),
+        **_problem(intent),
+    }
+
+
+def _followed(found: Any, intent: Intent) -> dict[str, Any]:
+    values = _about(intent)
+    if found.project_state in OPEN:
+        values |= _project(intent)
+        if intent.project_id is not None:
+            values["project_state"] = Step.DONE
+    if found.problem_state in OPEN:
+        values |= _problem(intent)
+        if not _has_problem(intent):
+            values["problem_state"] = Step.DONE
+        elif intent.problem_id is None and intent.problem_title == found.problem_title:
+            del values["problem_id"]  # a run that had no need to ask must not forget the answer
+    return values
+
+
+def _has_problem(intent: Intent) -> bool:
+    return intent.problem_id is not None or intent.problem_title is not None
+
+
+def _about(intent: Intent) -> dict[str, Any]:
+    return {
+        "app_url": intent.app_url,
+        "definition": intent.definition,
+        "belongs_to": intent.belongs_to,
+        "digest": intent.digest,
+        "send_invites": intent.send_invites,
+        "ask_first": intent.ask_first,
+        "answer_within": intent.answer_within,
+        "cooldown": intent.cooldown,
+        "add_again": intent.add_again,
+        "trust": intent.trust,
+        "timetable": intent.timetable,
+        "timezone": intent.timezone,
+    }
+
+
+def _project(intent: Intent) -> dict[str, Any]:
+    return {
+        "name": intent.name,
+        "description": intent.description,
+        "state": intent.state,
+        "starttime": intent.starttime,
+        "endtime": intent.endtime,
+        "project_id": intent.project_id,
+    }
+
+
+def _problem(intent: Intent) -> dict[str, Any]:
+    return {"problem_id": intent.problem_id, "problem_title": intent.problem_title}
+
+
+def _write_people(connection: Connection, campaign_row: int, changes: Changes) -> None:
+    for start in range(0, len(changes.new), AT_ONCE):
+        connection.execute(
+            _ADD,
+            [
+                {
+                    "campaign_id": campaign_row,
+                    "email_key": person.key,
+                    **dict(zip(SENT, fields_of(person), strict=True)),
+                    "timezone": person.timezone,
+                    "listed": True,
+                    "add_state": Step.WAITING,
+                    "invite_state": Step.WAITING,
+                    "generation": 1,
+                }
+                for person in changes.new[start : start + AT_ONCE]
+            ],
+        )
+    if changes.reworded:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.id == bindparam("row"))
+            .values({name: bindparam(f"new_{name}") for name in SENT})
+            .values(add_state=Step.WAITING, why=None),
+            [
+                {"row": before.row}
+                | {
+                    f"new_{name}": value
+                    for name, value in zip(SENT, fields_of(person), strict=True)
+                }
+                for before, person in changes.reworded
+            ],
+        )
+    for people_now, listed in ((changes.removed, False), (changes.returned, True)):
+        if people_now:
+            connection.execute(
+                update(candidate).where(candidate.c.id == bindparam("row")).values(listed=listed),
+                [{"row": person.row} for person in people_now],
+            )
+    if changes.moved:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.id == bindparam("row"))
+            .values(timezone=bindparam("now")),
+            [{"row": before.row, "now": person.timezone} for before, person in changes.moved],
+        )

@@ -1,0 +1,105 @@
+"""Whether a definition means the campaign that the ledger has under its key. Pure.
+
+The service has no update (interface 4): the people of a definition that names another project or
+problem would be invited to the wrong test.
+"""
+
+from pathlib import Path
+from shlex import join
+from typing import Any
+from unicodedata import normalize
+
+from config.definition.model import Definition, ProblemById, ProblemByTitle
+from config.errors import BadInput
+from config.places import Problem
+from data.store.states import Step
+
+OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: it may change, and a run may send it
+
+
+class AnotherCampaign(BadInput):
+    """A definition has the key of a campaign with another project or problem.
+
+    The text names the key, projects, problems and files; nobody's name or address.
+    """
+
+
+def refuse_another(
+    definition: Definition, known: Any, digest: str, file: Path, belongs_to: Path | None
+) -> None:
+    """Raise AnotherCampaign where `known`, as the ledger has it, has another project or problem.
+
+    Bytes with the digest that the ledger took over last were judged then. `file` is what is run,
+    `belongs_to` the definition of a bare table of people.
+    """
+    if digest == known.digest or (
+        same_project(definition, known) and same_problem(definition, known)
+    ):
+        return
+    key, own, before = definition.campaign, belongs_to or file, _file_of(known)
+    if before.resolve() == own.resolve():
+        before_in_words, says = "", f"{own.name} now says"
+    else:
+        named = before.name if before.name != own.name else before
+        before_in_words, says = f" (from {named})", f"{own.name} says"
+    typed = ["run", str(file), *(["--campaign", str(belongs_to)] if belongs_to else [])]
+    message = (
+        f"{key} already is {_known_in_words(known)}{before_in_words}. {says} "
+        f"{_in_words(definition)}. A new campaign needs a key of its own: change  campaign: {key}  "
+        f"in {own.name}. If it is the same campaign: {join(['campaign', *typed, '--keep-project'])}"
+    )
+    raise AnotherCampaign([Problem(definition.place, "campaign", message=message)])
+
+
+def same_project(definition: Definition, known: Any) -> bool:
+    """Whether a definition names the project that a campaign has; any one before it has its own."""
+    if known.project_state in OPEN:
+        return True
+    if definition.project.id is not None:
+        return bool(definition.project.id == known.project_id)
+    return alike(definition.project.name, known.name)
+
+
+def same_problem(definition: Definition, known: Any) -> bool:
+    """Likewise for the problem; a definition that leaves it out takes the one that is there."""
+    if known.problem_state in OPEN:
+        return True
+    match definition.problem:
+        case None:
+            return True
+        case ProblemById(id=number):
+            return bool(number == known.problem_id)
+        case ProblemByTitle(title=title):
+            return alike(title, known.problem_title or "")
+
+
+def alike(name: str, other: str) -> bool:
+    """Compare names as people read them: blanks and capitals make no other project."""
+    first, second = (" ".join(normalize("NFC", each).split()).casefold() for each in (name, other))
+    return first == second
+
+
+def _file_of(known: Any) -> Path:
+    return Path(known.belongs_to or known.definition)
+
+
+def _in_words(definition: Definition) -> str:
+    project, problem = definition.project, definition.problem
+    named = f'"{project.name}"' if project.id is None else f"project {project.id}"
+    match problem:
+        case None:
+            return f"{named}, with the problem that it has"
+        case ProblemById(id=number):
+            return f"{named}, problem {number}"
+        case ProblemByTitle(title=title):
+            return f'{named}, problem "{title}"'
+
+
+def _known_in_words(known: Any) -> str:
+    project = f'"{known.name}"' if known.name else f"project {known.project_id}"
+    if known.problem_title:
+        number = f" ({known.problem_id})" if known.problem_id is not None else ""
+        return f'{project}, problem "{known.problem_title}"{number}'
+    if known.problem_id is None:
+        return f"{project}, with the problem that it has"
+    return f"{project}, problem {known.problem_id}"

@@ -1,0 +1,94 @@
+"""How far a campaign has got with inviting: what the next turn depends on
+(data/campaigns/turns.py)."""
+
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, true
+
+from data.campaigns.turns import SoFar
+from data.store.states import By, Operation, Step
+from data.store.tables import Attempt, Campaign, Candidate, Decision, Pause, table_of
+
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+decision = table_of(Decision)
+pauses = table_of(Pause)
+
+CONFIRMED = "pilot-confirmed"  # the decision's verdict
+
+
+def so_far(connection: Connection, row: int, key: str, pilot: str | None) -> SoFar:
+    """Count who was tried. `pilot` is an email key; `key` is the campaign's.
+
+    What a person has let go on is judged no more: only what was claimed since.
+    """
+    released = connection.scalar(
+        select(func.max(pauses.c.resumed_at)).where(pauses.c.campaign_key == key)
+    )
+    tried = and_(candidate.c.invite_attempt.is_not(None), candidate.c.invite_state != Step.WAITING)
+    mine = and_(candidate.c.campaign_id == row, tried)
+    judged: ColumnElement[bool] = true()
+    if released is not None:
+        judged = attempt.c.claimed_at > released
+    counted = connection.execute(
+        select(
+            func.count(),
+            func.sum(case((judged, 1), else_=0)),
+            func.sum(_when(judged, Step.REFUSED)),
+            func.sum(_when(judged, Step.UNSURE)),
+        )
+        .select_from(candidate)
+        .join(attempt, attempt.c.id == candidate.c.invite_attempt)
+        .where(mine, candidate.c.email_key != (pilot or ""))
+    ).one()
+    return SoFar(
+        tried=counted[0],
+        last=last_claimed(connection, row),
+        judged=counted[1] or 0,
+        refused=counted[2] or 0,
+        unsure=counted[3] or 0,
+        confirmed=pilot is not None and _confirmed(connection, row, pilot),
+    )
+
+
+def _when(judged: ColumnElement[bool], step: Step) -> ColumnElement[int]:
+    return case((and_(judged, candidate.c.invite_state == step), 1), else_=0)
+
+
+def last_claimed(connection: Connection, row: int) -> datetime | None:
+    """When the latest invitation of a campaign was claimed."""
+    return connection.scalar(
+        select(attempt.c.claimed_at)
+        .where(attempt.c.campaign_id == row, attempt.c.operation == Operation.INVITE)
+        .order_by(attempt.c.id.desc())
+        .limit(1)
+    )
+
+
+def _confirmed(connection: Connection, row: int, pilot: str) -> bool:
+    found = connection.scalar(
+        select(decision.c.id)
+        .join(candidate, candidate.c.id == decision.c.candidate_row)
+        .where(
+            decision.c.campaign_id == row,
+            decision.c.verdict == CONFIRMED,
+            candidate.c.email_key == pilot,
+        )
+        .limit(1)
+    )
+    return found is not None
+
+
+def confirm(connection: Connection, row: int, pilot: int, by: By) -> None:
+    """Write down that a person found the invitation of the `pilot` (a candidate's row) right."""
+    connection.execute(
+        insert(decision).values(
+            campaign_id=row,
+            candidate_row=pilot,
+            verdict=CONFIRMED,
+            who=by.who,
+            why=by.why,
+            decided_at=by.at,
+        )
+    )

@@ -1,0 +1,136 @@
+"""Whose turn it is: who may be invited now, until when, and when the others may be.
+
+The run asks it before each part that it sends, and the plan asks it moment after moment with the
+clock put forward (data/campaigns/foresight.py): what is forecast is what is done because both ask
+here.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from config.timetable.timetable import Timetable
+
+
+class Wait(StrEnum):
+    """Why somebody is not invited now, in the order in which the reasons are looked at."""
+
+    OVER = "over"  # invites.not_after is behind us
+    TOO_LATE = "too late"  # less than invites.least_time is left before the project ends
+    HELD = "held"  # too much went wrong (invites.hold_on)
+    EARLY = "early"  # invites.not_before is ahead
+    PILOT = "pilot"  # the invitation to oneself waits to be confirmed
+    BETWEEN = "between"  # the time between two waves
+    WAVE = "wave"  # the wave is full; the next one begins behind it
+    HOURS = "hours"  # outside working hours
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One person to be invited; `zone` is the timezone of their own clock, where it is known."""
+
+    row: int
+    zone: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """How far a campaign has got with inviting.
+
+    `tried` counts everyone but the pilot with an invitation that is sent, unsure or refused;
+    `refused` and `unsure` those of them since a person last let the campaign go on, among
+    `judged`. `last` is when the latest invitation was claimed.
+    """
+
+    tried: int = 0
+    last: datetime | None = None
+    judged: int = 0
+    refused: int = 0
+    unsure: int = 0
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Who may be invited now, each `until` a moment (None: no end), and in which wave.
+
+    `wait` says why the others, or all, have to wait, and `again` the first moment at which it is
+    worth asking anew; None: only a person can change it.
+    """
+
+    now: tuple[tuple[int, datetime | None], ...] = ()
+    wave: int = 1
+    wait: Wait | None = None
+    again: datetime | None = None
+    why: str | None = None
+
+
+def turn(
+    table: Timetable,
+    pilot: Waiting | None,
+    people: Sequence[Waiting],
+    so_far: SoFar,
+    at: datetime,
+) -> Turn:
+    """Say who may be invited `at` a moment (aware). `pilot` while still to be invited.
+
+    `people` are all the others who wait, in the order in which they are to be invited.
+    """
+    if (stands := _closed(table, so_far, at)) is not None:
+        return stands
+    if pilot is not None:
+        return _open(table, [pilot], at, wave=0)
+    if table.pilot is not None and not so_far.confirmed:
+        return Turn(wait=Wait.PILOT, wave=0)
+    if table.waves is None:
+        return _open(table, people, at, wave=1)
+    wave, room, begins = table.waves.room(so_far.tried)
+    if begins and so_far.last is not None and at < (next_one := so_far.last + table.waves.between):
+        return Turn(wait=Wait.BETWEEN, wave=wave, again=next_one)
+    answer = _open(table, people, at, wave=wave)
+    if room is None or len(answer.now) <= room:
+        return answer
+    # Who is left out for the room alone may go as soon as this wave is through.
+    return Turn(answer.now[:room], wave, Wait.WAVE, None)
+
+
+def _closed(table: Timetable, so_far: SoFar, at: datetime) -> Turn | None:
+    """What holds for everybody."""
+    window = table.window
+    if window is not None and window.not_after is not None and at > window.not_after:
+        return Turn(wait=Wait.OVER)
+    if table.latest is not None and at > table.latest:
+        return Turn(wait=Wait.TOO_LATE)
+    if table.hold_on is not None:
+        why = table.hold_on.reached(so_far.judged, so_far.refused, so_far.unsure)
+        if why is not None:
+            return Turn(wait=Wait.HELD, why=why)
+    if window is not None and window.not_before is not None and at < window.not_before:
+        return Turn(wait=Wait.EARLY, again=window.not_before)
+    return None
+
+
+def _open(table: Timetable, people: Sequence[Waiting], at: datetime, *, wave: int) -> Turn:
+    """Sort people by their working hours."""
+    end = min(_ends(table), default=None)
+    if table.hours is None:
+        return Turn(tuple((person.row, end) for person in people), wave)
+    closes = {zone: table.hours.closes(at, zone) for zone in {person.zone for person in people}}
+    now = tuple(
+        (person.row, closing if end is None else min(closing, end))
+        for person in people
+        if (closing := closes[person.zone]) is not None
+    )
+    shut = [zone for zone, closing in closes.items() if closing is None]
+    if not shut:
+        return Turn(now, wave)
+    opening = [moment for zone in shut if (moment := table.hours.opens(at, zone)) is not None]
+    return Turn(now, wave, Wait.HOURS, min(opening, default=None))
+
+
+def _ends(table: Timetable) -> Iterator[datetime]:
+    if table.window is not None and table.window.not_after is not None:
+        yield table.window.not_after
+    if table.latest is not None:
+        yield table.latest

@@ -1,0 +1,43 @@
+"""Letting somebody through by name, whatever holds them: the statements behind `campaign allow`.
+
+What is there now holds no more. What comes later (another invitation, a new entry of the
+do-not-contact list) holds anew: nobody has looked at that.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, func, select, update
+
+from data.decisions.doubts import Decided, NotDecided
+from data.decisions.settling import write_down
+from data.holds.edited_addresses import held_seconds
+from data.holds.holding import held_rows
+from data.store import clock
+from data.store.states import By, Word
+from data.store.tables import Attempt, Candidate, DoNotContact, table_of
+
+attempt = table_of(Attempt)
+candidate = table_of(Candidate)
+entry = table_of(DoNotContact)
+
+NOTHING_HOLDS = "is not held: nothing keeps this person from being invited here"
+LAST_ATTEMPT = select(func.coalesce(func.max(attempt.c.id), 0)).scalar_subquery()
+LAST_ENTRY = select(func.coalesce(func.max(entry.c.id), 0)).scalar_subquery()
+
+
+def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
+    """Say who cannot be let through and why, by position in `rows`."""
+    held = held_seconds(connection, campaign_row) | held_rows(connection, rows, clock.now())
+    return {n: NOTHING_HOLDS for n, row in enumerate(rows) if row not in held}
+
+
+def allow(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
+    """Let these candidates through, or raise NotDecided (by position) and change nothing."""
+    if refused := objections(connection, campaign_row, rows):
+        raise NotDecided(refused)
+    connection.execute(
+        update(candidate)
+        .where(candidate.c.id.in_(rows), candidate.c.campaign_id == campaign_row)
+        .values(allowed_attempt=LAST_ATTEMPT, allowed_entry=LAST_ENTRY)
+    )
+    write_down(connection, campaign_row, [Decided(None, row, Word.ALLOW) for row in rows], by)

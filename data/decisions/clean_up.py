@@ -1,0 +1,153 @@
+"""What a person must remove by hand in the web application. Pure: derived, never kept as a list.
+
+The service has no delete (interface 4). Whatever it may hold besides what the campaign goes by
+follows from the journal and from what people decided; what somebody has removed is a decision too.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from config.timetable.moments import in_zone
+from data.store.states import Operation
+
+
+class What(StrEnum):
+    """The kind of thing that is left over."""
+
+    PROJECT = "project"  # a second one, from a request that was sent again
+    PROBLEM = "problem"  # the same one twice, likewise
+    DOUBLE = "double"  # a person who was added again
+    PERSON = "person"  # somebody who is withdrawn, or an address that was corrected
+
+
+Mark = tuple[int | None, int | None]
+"""What an item is known by: the number of an attempt, the row of a candidate, or both."""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOver:
+    """One thing to look for and to remove; `certain` where the service itself said it is there."""
+
+    what: What
+    certain: bool
+    said: str
+    mark: Mark
+    email1: str | None = None
+    candidate_id: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Answer one object of `clean_up` in the status object."""
+        return {
+            "what": self.what,
+            "certain": self.certain,
+            "email1": self.email1,
+            "candidate_id": self.candidate_id,
+            "why": self.said,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The project that the campaign goes by, with its one problem; None: not known."""
+
+    name: str
+    project_id: int | None
+    problem_id: int | None
+    timezone: str | None = None  # of the campaign
+
+    def __str__(self) -> str:
+        return "the project" if self.project_id is None else f"project {self.project_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class SentAgain:
+    """A request that was unsure, and that a person had sent again."""
+
+    attempt: int
+    operation: Operation
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AddedAgain:
+    """Somebody whom `attempt` may have added, and whom another one was to add as well.
+
+    `candidate_id` is the one in use; `double` the other one, where that is known. `refused`: the
+    service said no to `attempt`, perhaps after it had done a part of it.
+    """
+
+    attempt: int
+    row: int
+    email1: str
+    candidate_id: int | None
+    double: int | None = None
+    refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SteppedBack:
+    """Somebody withdrawn, or an address corrected to `instead`.
+
+    `added`: a request may have added them, also where no id is known.
+    """
+
+    row: int
+    email1: str
+    candidate_id: int | None
+    added: bool
+    invited: bool
+    instead: str | None
+
+
+def left_over(
+    place: Place,
+    calls: Iterable[SentAgain],
+    doubles: Iterable[AddedAgain],
+    people: Iterable[SteppedBack],
+    cleaned: Collection[Mark],
+) -> list[LeftOver]:
+    """List what is to be removed, without what a person has removed (`cleaned`)."""
+    found = [*_calls(place, calls), *_doubles(place, doubles), *_people(place, people)]
+    return [item for item in found if item.mark not in cleaned]
+
+
+def _calls(place: Place, calls: Iterable[SentAgain]) -> Iterator[LeftOver]:
+    for call in calls:
+        when = f"the request of {in_zone(call.at, place.timezone)} was sent again"
+        if call.operation is Operation.CREATE:
+            used = "" if place.project_id is None else f"; {place.project_id} is the one in use"
+            said = f'perhaps a second project "{place.name}": {when}{used}'
+            yield LeftOver(What.PROJECT, False, said, (call.attempt, None))
+        elif call.operation is Operation.ATTACH:
+            said = f"perhaps problem {place.problem_id} is in {place} twice: {when}"
+            yield LeftOver(What.PROBLEM, False, said, (call.attempt, None))
+
+
+def _doubles(place: Place, doubles: Iterable[AddedAgain]) -> Iterator[LeftOver]:
+    for one in doubles:
+        mark = (one.attempt, one.row)
+        used = f"candidate {one.candidate_id} is the one in use"
+        if one.candidate_id is None:
+            used = "none of them is in use"
+        if one.double is None:
+            why = ", as an add was refused and sent again" if one.refused else ""
+            said = f"perhaps added more than once to {place}{why}; {used}"
+            yield LeftOver(What.DOUBLE, False, said, mark, one.email1, one.candidate_id)
+        else:
+            said = f"candidate {one.double} in {place}, added more than once; {used}"
+            yield LeftOver(What.DOUBLE, True, said, mark, one.email1, one.double)
+
+
+def _people(place: Place, people: Iterable[SteppedBack]) -> Iterator[LeftOver]:
+    for one in people:
+        certain = one.candidate_id is not None
+        if not certain and not one.added:
+            continue
+        there = f"candidate {one.candidate_id} in {place}" if certain else f"perhaps in {place}"
+        invited = ", was invited" if one.invited else ""
+        why = f"corrected to {one.instead}" if one.instead else "withdrawn"
+        said = f"{there}, {why}{invited}"
+        yield LeftOver(What.PERSON, certain, said, (None, one.row), one.email1, one.candidate_id)

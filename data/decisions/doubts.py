@@ -1,0 +1,274 @@
+"""What is unsure, and which verdicts of a person it takes. Pure: no clock but the one given.
+
+Two things are never done in haste, as each may be a second email: sending an unsure request
+again, and inviting somebody once more whose invitation no answer of the service settled.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from config.email_key import email_key
+from config.errors import CampaignError
+from config.timetable.moments import in_zone
+from data.store.states import AttemptState, Operation, Step, Word
+
+PATIENCE = timedelta(minutes=15)  # so long a gateway may still be at work on a request
+LARGEST_ID = 2**63 - 1
+
+
+WORDS: Mapping[Operation, tuple[Word, ...]] = {
+    Operation.CREATE: (Word.ID, Word.AGAIN),
+    Operation.ATTACH: (Word.ATTACHED, Word.AGAIN),
+    Operation.ADD: (Word.ID, Word.AGAIN, Word.WITHDRAW),
+    Operation.INVITE: (Word.SENT, Word.AGAIN, Word.WITHDRAW),
+}
+# More may be sent, or less, than the service has ever answered for: recorded with a reason.
+NEED_A_REASON = (Word.AGAIN, Word.WITHDRAW)
+# Where a word puts the step, and what it makes of the request.
+MOVES: Mapping[Word, tuple[Step, AttemptState]] = {
+    Word.ID: (Step.DONE, AttemptState.DONE),
+    Word.ATTACHED: (Step.DONE, AttemptState.DONE),
+    Word.SENT: (Step.DONE, AttemptState.DONE),
+    Word.AGAIN: (Step.WAITING, AttemptState.OVERRULED),
+    Word.ADD_AGAIN: (Step.WAITING, AttemptState.OVERRULED),
+    Word.WITHDRAW: (Step.WITHDRAWN, AttemptState.OVERRULED),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """One unsure step: a call of the campaign itself, or one person's part in a call.
+
+    `attempt` and `row` (of the candidate; None for project and problem) tell doubts apart.
+    `phase`, `status` and `evidence` are the journal's, `answer` is what the service wrote, for
+    people alone; `alive` says that the run that sent it is still at work.
+    """
+
+    operation: Operation
+    attempt: int
+    sent_at: datetime
+    alive: bool = False
+    phase: int | None = None
+    status: int | None = None
+    evidence: str | None = None
+    answer: str | None = field(default=None, repr=False)
+    row: int | None = None
+    email1: str = ""
+    first_name: str = ""
+    last_name: str = ""
+    candidate_id: int | None = None
+    timezone: str | None = None  # the campaign's
+    typed: int | None = None  # the id that a person typed, of what is not unsure any more
+
+    @property
+    def again_from(self) -> datetime:
+        """When it may be sent again without haste."""
+        return self.sent_at + PATIENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """Everything unsure in a campaign, and the ids that are somebody's already.
+
+    `refused` are adds that the service said no to: they may be made again, and nothing else.
+    `people` are candidate ids of this campaign; `projects` are those of the service's other
+    campaigns, and `elsewhere` the email keys of their people by candidate id. `typed` are the steps
+    that a person gave an id which nothing came of: they take another id, and nothing else. Of
+    those, `alive` says that any run of the campaign is at work: it may be about to use the id.
+    """
+
+    steps: tuple[Doubt, ...]
+    refused: tuple[Doubt, ...] = ()
+    people: frozenset[int] = frozenset()
+    projects: frozenset[int] = frozenset()
+    elsewhere: Mapping[int, Collection[str]] = field(default_factory=dict)
+    typed: tuple[Doubt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A person's verdict on one doubt; `value` is the id that goes with Word.ID.
+
+    `instead` is the id in whose place that one is typed; None: the step is unsure.
+    `attempt` is None only where a resend follows no request at all.
+    """
+
+    attempt: int | None
+    row: int | None
+    word: Word
+    value: int | None = None
+    instead: int | None = None
+
+
+def about(
+    doubts: Doubts, operation: Operation, word: Word, person: int | None = None
+) -> list[Doubt]:
+    """What a verdict on a kind of step is about: what is unsure, and where the verdict fits it, an
+    add that was refused or a step whose id a person typed.
+
+    `person`: their row, where they are named. Without a name, nobody's id is typed anew.
+    """
+    them = list(doubts.steps)
+    if word is Word.AGAIN and operation is Operation.ADD:
+        them += doubts.refused
+    if word is Word.ID and (person is not None or operation is Operation.CREATE):
+        them += doubts.typed
+    return [each for each in them if each.operation is operation and person in (None, each.row)]
+
+
+class NotDecided(CampaignError):
+    """Some verdicts cannot be taken, so none was. `objections` says why, by position.
+
+    `about` and `many` name what cannot be taken, where it is something else.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        objections: Mapping[int, str],
+        about: str = "verdict",
+        many: str = "verdicts",
+        then: str | None = None,
+    ) -> None:
+        self.objections = dict(objections)
+        self.then = then
+        count = len(self.objections)
+        what = f"One {about}" if count == 1 else f"{count:,} {many}"
+        super().__init__(f"{what} cannot be taken, so nothing was decided.")
+
+
+def objections(
+    doubts: Doubts, decided: Sequence[Decided], at: datetime, *, soon: bool = False
+) -> dict[int, str]:
+    """Say which verdicts cannot be taken and why, by position; empty when all can.
+
+    `soon`: a person takes it upon them that a gateway may still be at work.
+    """
+    steps: dict[tuple[int | None, int | None], Doubt] = {
+        (doubt.attempt, doubt.row): doubt for doubt in doubts.steps
+    }
+    refused = {(doubt.attempt, doubt.row) for doubt in doubts.refused}
+    steps = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed} | steps
+    named = {(one.attempt, one.row) for one in decided if one.word is Word.ID}
+    # Two people's ids may have been mixed up: each is free once both are typed anew.
+    free = {d.typed for d in doubts.typed if (d.attempt, d.row) in named}
+    doubts = replace(doubts, people=doubts.people - free)
+    found: dict[int, str] = {}
+    met: set[tuple[int | None, int | None]] = set()
+    given: set[int] = set()
+    for position, one in enumerate(decided):
+        place = (one.attempt, one.row)
+        doubt = steps.get(place)
+        if doubt is not None and doubt.typed != one.instead:
+            doubt = None  # somebody else has decided meanwhile
+        if one.word is Word.DOUBLE and doubt is not None and place in named:
+            # Beside the id of this person: the same list has them once more.
+            objection: str | None = _clash(doubt, one, doubts, given)
+        elif place in refused and one.word is Word.AGAIN:
+            objection = None
+        elif doubt is None:
+            objection = "this is not unsure any more"
+        elif place in met:
+            objection = "this has a verdict already"
+        else:
+            objection = _objection(doubt, one, at, soon=soon) or _clash(doubt, one, doubts, given)
+        if objection is not None:
+            found[position] = objection
+        elif one.value is not None and doubt is not None and doubt.operation is Operation.ADD:
+            given.add(one.value)
+        met.add(place)
+    return found
+
+
+def _clash(doubt: Doubt, one: Decided, doubts: Doubts, given: Collection[int]) -> str | None:
+    """One id for two people would send somebody another one's invitation."""
+    if doubt.operation is Operation.CREATE and one.value in doubts.projects:
+        return f"the project {one.value} belongs to another campaign"
+    if doubt.operation is Operation.ADD and (one.value in doubts.people or one.value in given):
+        return f"another candidate of this campaign has the id {one.value}"
+    # The same person in another campaign may well have the same id there.
+    others = doubts.elsewhere.get(one.value, ()) if one.value is not None else ()
+    if doubt.operation is Operation.ADD and others and email_key(doubt.email1) not in others:
+        return f"the id {one.value} is another person's, in another campaign"
+    return None
+
+
+def _objection(doubt: Doubt, one: Decided, at: datetime, *, soon: bool) -> str | None:
+    if doubt.typed is not None and one.word is not Word.ID:
+        return f"this has the id {doubt.typed}, which a person typed: only another id may follow"
+    if one.word not in WORDS[doubt.operation]:
+        words = ", ".join(WORDS[doubt.operation])
+        return f"the verdict {one.word} does not fit here; wanted one of {words}"
+    if one.word is Word.ID and not (one.value is not None and 0 < one.value <= LARGEST_ID):
+        return f"an id is a whole number from 1 to {LARGEST_ID}"
+    if one.word is not Word.ID and one.value is not None:
+        return f"the verdict {one.word} goes without an id"
+    if doubt.typed is not None and doubt.alive:
+        return f"a run is at work, which may use the id {doubt.typed} yet; wait for its end"
+    if doubt.typed is not None and doubt.typed == one.value:
+        return f"the id is {one.value} already"
+    return too_early(doubt, at, soon=soon) if one.word is Word.AGAIN else None
+
+
+def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
+    """Say why this may not be sent again yet; None when it may.
+
+    A run that lives may yet send what it has claimed, so haste never overrules that.
+    """
+    if doubt.alive:
+        return "the run that sent this is still at work; wait for its end, or end it"
+    if at < doubt.again_from and not soon:
+        return (
+            "the service may still be at work on this; it may be sent again from "
+            f"{in_zone(doubt.again_from, doubt.timezone)}, or at once with --now"
+        )
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Invited:
+    """Where one person stands who may be invited once more.
+
+    `doubt` is set when the last invitation was settled by a person, not by an answer.
+    """
+
+    listed: bool
+    add: Step
+    invite: Step
+    doubt: Doubt | None = None
+
+
+RESENDABLE = (Step.DONE, Step.REFUSED, Step.WITHDRAWN)
+_NOT_YET = {
+    Step.WAITING: "is not invited yet: the next run does that",
+    Step.SENDING: "is being invited by a run right now",
+    Step.UNSURE: "may have been invited: settle that first",
+}
+_NOT_ADDED = {
+    Step.WAITING: "is not added yet: the next run adds and invites",
+    Step.SENDING: "is being added by a run right now",
+    Step.UNSURE: "may have been added: settle that first",
+    Step.REFUSED: "was refused when added: mend the row in the definition, then run again; where "
+    "the fault was elsewhere: campaign settle KEY --candidates again --why TEXT",
+}
+
+
+def no_resend(person: Invited, at: datetime) -> str | None:
+    """Say why a person cannot be invited once more now; None when that is possible."""
+    if not person.listed:
+        return "is no longer in the definition: put the row back and run, then resend"
+    if person.add in _NOT_ADDED:
+        return _NOT_ADDED[person.add]
+    if person.invite in _NOT_YET:
+        return _NOT_YET[person.invite]
+    if person.doubt is not None and person.doubt.alive:
+        return "was settled while the run that sent it is still at work: wait for its end"
+    if person.doubt is not None and at < person.doubt.again_from:
+        # Without this, withdrawing and resending would get round the wait for `again`.
+        return (
+            "was settled without an answer of the service, which may still be at work: "
+            f"wait until {in_zone(person.doubt.again_from, person.doubt.timezone)}"
+        )
+    return None

@@ -1,0 +1,107 @@
+"""Inviting people once more on purpose: the statements, inside a transaction of the ledger."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, exists, select, update
+
+from data.decisions.allowing import LAST_ATTEMPT
+from data.decisions.doubt_rows import SEEN, doubts_in
+from data.decisions.doubts import Decided, Doubt, Invited, NotDecided, no_resend
+from data.decisions.settling import write_down
+from data.holds.held import Cause
+from data.holds.holding import held_rows
+from data.store import clock
+from data.store.states import By, Operation, Step, Word
+from data.store.tables import Attempt, Candidate, Decision, table_of
+
+candidate = table_of(Candidate)
+attempt = table_of(Attempt)
+decision = table_of(Decision)
+
+
+CORRECTED = "was corrected: what is sent goes to the address that took its place"
+DO_NOT_CONTACT = "is on the do-not-contact list: let through with campaign allow first"
+
+
+def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
+    """Say who cannot be invited once more now and why, by position in `rows`."""
+    at = clock.now()
+    people = _people(connection, campaign_row, rows)
+    settled = _settled(connection, [_last_attempt(person) for person in people.values()])
+    listed = {
+        row for row, one in held_rows(connection, rows, at).items() if one.cause is Cause.LISTED
+    }
+    found = {}
+    for position, row in enumerate(rows):
+        objection = no_resend(_invited(people[row], settled), at)
+        if people[row].corrected_to is not None:
+            objection = CORRECTED
+        elif row in listed:
+            objection = objection or DO_NOT_CONTACT
+        if objection is not None:
+            found[position] = objection
+    return found
+
+
+def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
+    """Have these people invited once more, or raise NotDecided (by position) and change nothing.
+
+    A new generation of the invitation, which a late answer to an earlier one never touches.
+    """
+    if refused := objections(connection, campaign_row, rows):
+        raise NotDecided(refused)
+    people = _people(connection, campaign_row, rows)
+    chosen = candidate.c.id.in_(rows)
+    connection.execute(
+        update(candidate)
+        .where(chosen)
+        .values(
+            generation=candidate.c.generation + 1,
+            # Named by a person: what other campaigns have sent until now holds nobody.
+            allowed_attempt=LAST_ATTEMPT,
+            invite_state=Step.WAITING,
+            invite_attempt=None,
+            why=None,
+        )
+    )
+    # Who was withdrawn before being added needs that first.
+    connection.execute(
+        update(candidate)
+        .where(chosen, candidate.c.add_state == Step.WITHDRAWN)
+        .values(add_state=Step.WAITING)
+    )
+    decided = [Decided(_last_attempt(people[row]), row, Word.RESEND) for row in rows]
+    write_down(connection, campaign_row, decided, by)
+
+
+def _people(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, Row[Any]]:
+    found = connection.execute(
+        select(candidate).where(candidate.c.campaign_id == campaign_row, candidate.c.id.in_(rows))
+    )
+    return {person.id: person for person in found}
+
+
+def _last_attempt(person: Row[Any]) -> int | None:
+    """The request that a new invitation comes after: the last invitation, or the withdrawn add."""
+    last: int | None = person.invite_attempt
+    return person.add_attempt if person.add_state == Step.WITHDRAWN else last
+
+
+def _settled(connection: Connection, numbers: Sequence[int | None]) -> dict[int, Doubt]:
+    """Of these requests those that a person settled, each as the doubt it was."""
+    found = select(*SEEN).where(
+        attempt.c.id.in_([number for number in numbers if number is not None]),
+        exists().where(decision.c.attempt_id == attempt.c.id),
+    )
+    rows = connection.execute(found).all()
+    return {one.attempt: one for one in doubts_in(connection, Operation.INVITE, rows)}
+
+
+def _invited(person: Row[Any], settled: Mapping[int, Doubt]) -> Invited:
+    return Invited(
+        bool(person.listed),
+        Step(person.add_state),
+        Step(person.invite_state),
+        settled.get(_last_attempt(person) or 0),
+    )

@@ -1,0 +1,252 @@
+"""Settling what is unsure: the only statements that do it without an answer of the service.
+
+They run inside a transaction that the ledger opens. Every verdict is written down: who, when,
+why. A late answer to an overruled request may still land on its step until that is claimed
+anew (landing.land).
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from sqlalchemy import (
+    Connection,
+    Select,
+    bindparam,
+    exists,
+    insert,
+    select,
+    update,
+)
+
+from config.service_address import same_service
+from data.decisions import typed_ids
+from data.decisions.doubt_rows import SEEN, WHO, doubts_in
+from data.decisions.doubts import MOVES, Decided, Doubt, Doubts, NotDecided, objections
+from data.store.states import AttemptState, By, Operation, Step, Word
+from data.store.tables import Attempt, Campaign, Candidate, Decision, table_of
+
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+attempt = table_of(Attempt)
+decision = table_of(Decision)
+
+# What is unsure, in the order sent. Composed once: each person's command and each look asks.
+_REFUSED = (
+    select(*WHO)
+    .join(candidate, attempt.c.id == candidate.c.add_attempt)
+    .where(
+        candidate.c.campaign_id == bindparam("of"),
+        candidate.c.add_state == Step.REFUSED,
+        candidate.c.listed,
+    )
+    .order_by(attempt.c.id, candidate.c.id)
+)
+_UNSURE: dict[Operation, Select[Any]] = {
+    operation: select(*SEEN)
+    .join(campaign, attempt.c.id == number)
+    .where(campaign.c.id == bindparam("of"), state == Step.UNSURE)
+    for operation, state, number in (
+        (Operation.CREATE, campaign.c.project_state, campaign.c.project_attempt),
+        (Operation.ATTACH, campaign.c.problem_state, campaign.c.problem_attempt),
+    )
+} | {
+    operation: select(*WHO)
+    .join(candidate, attempt.c.id == number)
+    .where(candidate.c.campaign_id == bindparam("of"), state == Step.UNSURE)
+    .order_by(attempt.c.id, candidate.c.id)
+    for operation, state, number in (
+        (Operation.ADD, candidate.c.add_state, candidate.c.add_attempt),
+        (Operation.INVITE, candidate.c.invite_state, candidate.c.invite_attempt),
+    )
+}
+_IDS_HERE = select(candidate.c.candidate_id).where(
+    candidate.c.campaign_id == bindparam("of"), candidate.c.candidate_id.is_not(None)
+)
+_CAMPAIGNS = select(campaign.c.id, campaign.c.service, campaign.c.project_id)
+_PEOPLE_OF_OTHERS = select(candidate.c.candidate_id, candidate.c.email_key).where(
+    candidate.c.campaign_id.in_(bindparam("others", expanding=True)),
+    candidate.c.candidate_id.is_not(None),
+)
+
+
+def find(connection: Connection, campaign_row: int, *, typed: bool = False) -> Doubts:
+    """Read everything unsure: project, problem, adds, invitations, each in the order sent.
+
+    `typed`: also the ids in whose place a person may type others (data/decisions/typed_ids.py).
+    """
+    steps: list[Doubt] = []
+    for operation, unsure in _UNSURE.items():
+        found = connection.execute(unsure, {"of": campaign_row}).all()
+        steps += doubts_in(connection, operation, found)
+    people = connection.scalars(_IDS_HERE, {"of": campaign_row})
+    others = _at_the_same_service(connection, campaign_row)
+    refused = connection.execute(_REFUSED, {"of": campaign_row}).all()
+    mistyped = typed_ids.find(connection, campaign_row) if typed else []
+    return Doubts(
+        tuple(steps),
+        tuple(doubts_in(connection, Operation.ADD, refused)),
+        frozenset(people),
+        frozenset(project for project in others.values() if project is not None),
+        _people_of_others(connection, list(others), [*steps, *mistyped]),
+        tuple(mistyped),
+    )
+
+
+def _at_the_same_service(connection: Connection, campaign_row: int) -> dict[int, int | None]:
+    """The other campaigns at this campaign's service, however it is spelled, and their projects."""
+    campaigns = {row.id: row for row in connection.execute(_CAMPAIGNS)}
+    here = campaigns.pop(campaign_row).service
+    return {
+        number: row.project_id
+        for number, row in campaigns.items()
+        if same_service(row.service, here)
+    }
+
+
+def _people_of_others(
+    connection: Connection, others: Sequence[int], steps: Sequence[Doubt]
+) -> dict[int, set[str]]:
+    """Whose each id is in other campaigns, if somebody here is without one. Only adds take one."""
+    found: dict[int, set[str]] = {}
+    if any(doubt.operation is Operation.ADD for doubt in steps):
+        for number, key in connection.execute(_PEOPLE_OF_OTHERS, {"others": others}):
+            found.setdefault(number, set()).add(key)
+    return found
+
+
+def settle(
+    connection: Connection, campaign_row: int, decided: Sequence[Decided], by: By, *, soon: bool
+) -> None:
+    """Take all these verdicts, or raise NotDecided and take none."""
+    typed = any(one.word is Word.ID for one in decided)
+    doubts = find(connection, campaign_row, typed=typed)
+    if refused := objections(doubts, decided, by.at, soon=soon):
+        raise NotDecided(refused)
+    operations: dict[tuple[int | None, int | None], Operation] = {
+        (doubt.attempt, doubt.row): doubt.operation for doubt in (*doubts.steps, *doubts.refused)
+    }
+    mistyped = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed}
+    anew: list[tuple[Doubt, Decided]] = []
+    groups: dict[tuple[Operation, Word], list[Decided]] = {}
+    for one in decided:
+        if (doubt := mistyped.get((one.attempt or 0, one.row))) is not None:
+            anew.append((doubt, one))
+            continue
+        if one.word is Word.DOUBLE:
+            continue  # written down beside the verdict, for clean-up
+        groups.setdefault((operations[one.attempt, one.row], one.word), []).append(one)
+    for (operation, word), some in groups.items():
+        if operation is Operation.ADD:
+            settle_adds(connection, word, some, by)
+        elif operation is Operation.INVITE:
+            _settle_invites(connection, word, some, by)
+        else:
+            _settle_call(connection, campaign_row, operation, some[0])
+    typed_ids.replace_ids(connection, campaign_row, anew)
+    close_adds(connection, {d.attempt for d in doubts.steps if d.operation is Operation.ADD})
+    write_down(connection, campaign_row, decided, by)
+
+
+def _settle_call(
+    connection: Connection, campaign_row: int, operation: Operation, one: Decided
+) -> None:
+    name = "project" if operation is Operation.CREATE else "problem"
+    values: dict[str, Any] = {f"{name}_state": MOVES[one.word][0], "why": None}
+    if one.value is not None:
+        values["project_id"] = one.value
+    connection.execute(
+        update(campaign)
+        .where(campaign.c.id == campaign_row, campaign.c[f"{name}_state"] == Step.UNSURE)
+        .values(values)
+    )
+    _move_attempts(connection, [one])
+
+
+def settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
+    """Put the adds of some people where a verdict puts them, if they are no further still."""
+    values: dict[str, Any] = {
+        "add_state": MOVES[word][0],
+        "candidate_id": bindparam("number"),
+        "why": reason(word, by),
+    }
+    if word is Word.WITHDRAW:
+        # Or a late answer to the add would have this person invited after all.
+        values["invite_state"] = Step.WITHDRAWN
+    connection.execute(
+        update(candidate)
+        .where(
+            candidate.c.id == bindparam("person"),
+            # Not `in`, which many rows at once do not take.
+            (candidate.c.add_state == Step.UNSURE) | (candidate.c.add_state == Step.REFUSED),
+        )
+        .values(values),
+        [{"person": one.row, "number": one.value} for one in some],
+    )
+
+
+def _settle_invites(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
+    connection.execute(
+        update(candidate)
+        .where(candidate.c.id == bindparam("person"), candidate.c.invite_state == Step.UNSURE)
+        .values(invite_state=MOVES[word][0], why=reason(word, by)),
+        [{"person": one.row} for one in some],
+    )
+    _move_attempts(connection, some)
+
+
+def reason(word: Word, by: By) -> str | None:
+    """What stays beside somebody whom a verdict leaves aside: who decided that, and why."""
+    if word is not Word.WITHDRAW:
+        return None
+    return f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
+
+
+def _move_attempts(connection: Connection, some: Sequence[Decided]) -> None:
+    connection.execute(
+        update(attempt)
+        .where(attempt.c.id == bindparam("number"), attempt.c.state == AttemptState.UNSURE)
+        .values(state=bindparam("moved")),
+        [{"number": one.attempt, "moved": MOVES[one.word][1]} for one in some],
+    )
+
+
+def close_adds(connection: Connection, numbers: Collection[int]) -> None:
+    """An add is settled once nobody in it is unsure: done if it brought anybody an id."""
+    of_this = candidate.c.add_attempt == attempt.c.id
+    settled = (
+        attempt.c.id.in_(numbers),
+        attempt.c.state == AttemptState.UNSURE,
+        ~exists().where(of_this, candidate.c.add_state == Step.UNSURE),
+    )
+    brought = exists().where(of_this, candidate.c.add_state == Step.DONE)
+    connection.execute(update(attempt).where(*settled, brought).values(state=AttemptState.DONE))
+    connection.execute(update(attempt).where(*settled).values(state=AttemptState.OVERRULED))
+
+
+def accept_removed(connection: Connection, campaign_row: int, by: By) -> None:
+    """Keep that a person had a run go on although the guard would have stopped it."""
+    write_down(connection, campaign_row, [Decided(None, None, Word.REMOVED)], by)
+
+
+def write_down(
+    connection: Connection, campaign_row: int, decided: Sequence[Decided], by: By
+) -> None:
+    """Keep each verdict as a decision: on which request, about whom, by whom, when and why."""
+    if not decided:
+        return
+    connection.execute(
+        insert(decision),
+        [
+            {
+                "campaign_id": campaign_row,
+                "attempt_id": one.attempt,
+                "candidate_row": one.row,
+                "verdict": one.word,
+                "value": None if one.value is None else str(one.value),
+                "who": by.who,
+                "why": by.why,
+                "decided_at": by.at,
+            }
+            for one in decided
+        ],
+    )

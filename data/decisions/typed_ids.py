@@ -1,0 +1,162 @@
+"""Ids that a person typed: while nothing came of one, another may be typed in its place.
+
+An id that the service gave is never replaced, nor one that was used for anything which may have
+had an effect. A run reads ids before it claims, so that none of its campaign may be at work.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    String,
+    bindparam,
+    case,
+    cast,
+    exists,
+    select,
+    update,
+)
+
+from data.decisions.doubt_rows import SEEN, WHO, doubts_in
+from data.decisions.doubts import Decided, Doubt
+from data.store.states import MAY_HAVE_HAPPENED, Operation, Step, Word
+from data.store.tables import Attempt, Campaign, Candidate, Decision, Run, table_of
+
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+attempt = table_of(Attempt)
+decision = table_of(Decision)
+runs = table_of(Run)
+
+_used = attempt.alias("used")
+_USES = (_used.c.campaign_id == bindparam("of"), _used.c.state.in_(MAY_HAVE_HAPPENED))
+_NOTHING_CAME = (Step.WAITING, Step.REFUSED)
+
+
+def _typed(number: ColumnElement[Any]) -> tuple[ColumnElement[bool], ...]:
+    return (
+        decision.c.campaign_id == bindparam("of"),
+        decision.c.attempt_id == attempt.c.id,
+        decision.c.verdict == Word.ID,
+        decision.c.value == cast(number, String),
+    )
+
+
+_PROJECT = (
+    select(*SEEN, campaign.c.project_id.label("typed"))
+    .join(campaign, campaign.c.project_attempt == attempt.c.id)
+    .where(
+        campaign.c.id == bindparam("of"),
+        campaign.c.project_state == Step.DONE,
+        campaign.c.problem_state.in_(bindparam("stands", expanding=True)),
+        exists().where(*_typed(campaign.c.project_id)),
+        ~exists().where(*_USES, _used.c.operation != Operation.CREATE),
+    )
+)
+_PEOPLE = (
+    select(*WHO, candidate.c.candidate_id.label("typed"))
+    .join(candidate, candidate.c.add_attempt == attempt.c.id)
+    .where(
+        candidate.c.campaign_id == bindparam("of"),
+        candidate.c.add_state == Step.DONE,
+        candidate.c.invite_state.in_(bindparam("stands", expanding=True)),
+        exists().where(
+            *_typed(candidate.c.candidate_id), decision.c.candidate_row == candidate.c.id
+        ),
+        # Of any generation: an email by this id may have gone out before.
+        candidate.c.id.not_in(
+            select(_used.c.candidate_row).where(*_USES, _used.c.operation == Operation.INVITE)
+        ),
+    )
+    .order_by(attempt.c.id, candidate.c.id)
+)
+_AT_WORK = select(exists().where(runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None)))
+_WITHOUT_ID = (
+    update(candidate)
+    .where(
+        candidate.c.id == bindparam("person"),
+        candidate.c.candidate_id == bindparam("before"),
+        candidate.c.add_state == Step.DONE,
+        # Not `in`, which many rows at once do not take.
+        (candidate.c.invite_state == Step.WAITING) | (candidate.c.invite_state == Step.REFUSED),
+    )
+    .values(candidate_id=None)
+)
+_refused = candidate.c.invite_state == Step.REFUSED
+_WITH_ID = (
+    update(candidate)
+    .where(candidate.c.id == bindparam("person"), candidate.c.candidate_id.is_(None))
+    .values(
+        candidate_id=bindparam("number"),
+        # What the service said of the other id says nothing of this one: as after a resend.
+        generation=candidate.c.generation + case((_refused, 1), else_=0),
+        invite_attempt=case((_refused, None), else_=candidate.c.invite_attempt),
+        invite_state=Step.WAITING,
+        why=None,
+    )
+)
+
+
+def find(
+    connection: Connection,
+    campaign_row: int,
+    stands: Sequence[Step] = _NOTHING_CAME,
+) -> list[Doubt]:
+    """The steps whose id may be replaced: of the project, and of people in the order sent.
+
+    `stands`: where what comes next has got to, the problem or the invitation.
+    """
+    at_work = bool(connection.scalar(_AT_WORK, {"of": campaign_row}))
+    asked: tuple[tuple[Operation, Select[Any]], ...] = (
+        (Operation.CREATE, _PROJECT),
+        (Operation.ADD, _PEOPLE),
+    )
+    found: list[Doubt] = []
+    for operation, statement in asked:
+        rows = connection.execute(statement, {"of": campaign_row, "stands": stands}).all()
+        doubts = doubts_in(connection, operation, rows)
+        found += [
+            replace(doubt, alive=at_work, typed=row.typed)
+            for doubt, row in zip(doubts, rows, strict=True)
+        ]
+    return found
+
+
+def refused(connection: Connection, campaign_row: int) -> list[Doubt]:
+    """The steps with an id that a person typed, and that was refused: it may be replaced."""
+    return find(connection, campaign_row, (Step.REFUSED,))
+
+
+def replace_ids(
+    connection: Connection, campaign_row: int, anew: Sequence[tuple[Doubt, Decided]]
+) -> None:
+    """Put the new ids in place; what was refused by the old ones waits again."""
+    for doubt, one in anew:
+        if doubt.operation is Operation.CREATE:
+            _replace_project(connection, campaign_row, doubt, one)
+    people = [
+        {"person": doubt.row, "before": doubt.typed, "number": one.value}
+        for doubt, one in anew
+        if doubt.operation is Operation.ADD
+    ]
+    if people:
+        # All old ones first: one may be another person's new one.
+        connection.execute(_WITHOUT_ID, people)
+        connection.execute(_WITH_ID, people)
+
+
+def _replace_project(connection: Connection, campaign_row: int, doubt: Doubt, one: Decided) -> None:
+    connection.execute(
+        update(campaign)
+        .where(
+            campaign.c.id == campaign_row,
+            campaign.c.project_id == doubt.typed,
+            campaign.c.project_state == Step.DONE,
+            campaign.c.problem_state.in_(_NOTHING_CAME),
+        )
+        .values(project_id=one.value, problem_state=Step.WAITING, why=None)
+    )

@@ -1,0 +1,115 @@
+"""Long stretches of a story, summed up: requests by wave, verdicts of one moment together. Pure."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from types import MappingProxyType
+
+from config.timetable.waves import Waves
+from data.history.events import Decided, Event, Request, Wave
+from data.store.states import AttemptState, Operation
+
+# People in one line, where there are too many requests for a line each.
+WAVE = {Operation.ADD: 1000, Operation.INVITE: 100}
+ALL_AT_ONCE: Mapping[int, int] = MappingProxyType({})
+FEW = 25  # so many requests of one run and one kind are told one by one
+
+
+def summed_up(events: Sequence[Event], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Event]:
+    """Tell long stretches of one kind by waves, and verdicts of one moment together.
+
+    `numbers` are those of `wave_numbers`.
+    """
+    kept = [event for event in events if not isinstance(event, Request)]
+    for some in stretches(event for event in events if isinstance(event, Request)):
+        kept += some if len(some) <= FEW else waves(some, numbers)
+    return sorted(together(kept), key=lambda event: event.at)
+
+
+def stretches(requests: Iterable[Request]) -> list[list[Request]]:
+    """The requests of each run by their kind, in the order in which they began."""
+    found: dict[tuple[int, Operation], list[Request]] = {}
+    for request in requests:
+        found.setdefault((request.run, request.operation), []).append(request)
+    return list(found.values())
+
+
+def wave_numbers(
+    requests: Iterable[Request], declared: Waves | None, pilot: int | None
+) -> dict[int, int]:
+    """Number the waves of a definition, by the row of everybody who was invited in them.
+
+    The pilot is wave 0. Without a pilot and waves, nobody has a number.
+    """
+    if declared is None and pilot is None:
+        return {}
+    invited = (one.people[0] for one in requests if one.operation is Operation.INVITE)
+    tried = dict.fromkeys(person for person in invited if person != pilot)
+    own = {} if pilot is None else {pilot: 0}
+    return own | {
+        person: declared.room(before)[0] if declared else 1 for before, person in enumerate(tried)
+    }
+
+
+def waves(some: Sequence[Request], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Wave]:
+    """Sum up requests of one run and one kind, by as many people as go in one step.
+
+    Whoever was tried again counts with the wave in which they were tried first, by what the last
+    try came to.
+    """
+    parts: list[list[Request]] = [[]]
+    wave_of: dict[int, int] = {}
+    full, number = 0, None
+    for request in some:
+        new = [person for person in request.people if person not in wave_of]
+        before, number = number, _number(request, numbers) if new else number
+        too_many = full + len(new) > WAVE.get(request.operation, 1)
+        if new and full and (too_many or number != before):
+            parts.append([])
+            full = 0
+        wave_of |= dict.fromkeys(new, len(parts) - 1)
+        full += len(new)
+        first = request.people[0] if request.people else None
+        parts[wave_of.get(first or 0, len(parts) - 1)].append(request)
+    return [_wave(part, numbers) for part in parts if part]
+
+
+def _number(request: Request, numbers: Mapping[int, int]) -> int | None:
+    if request.operation is not Operation.INVITE or request.generation > 1:
+        return None
+    return numbers.get(request.people[0])
+
+
+def _wave(part: Sequence[Request], numbers: Mapping[int, int]) -> Wave:
+    last = {person: request.came_to for request in part for person in request.people}
+    return Wave(
+        at=part[0].at,
+        until=part[-1].at,
+        number=_number(part[0], numbers),
+        run=part[0].run,
+        operation=part[0].operation,
+        requests=len(part),
+        people=len(last),
+        came_to=Counter[AttemptState](last.values()),
+        reasons=Counter((one.came_to, one.evidence) for one in part if one.evidence),
+        service_wrote=Counter(one.service_wrote for one in part if one.service_wrote),
+    )
+
+
+def together(events: Iterable[Event]) -> Iterator[Event]:
+    """Verdicts of one person at one moment, the same for everybody, are told as one."""
+
+    def same(event: Event) -> tuple[object, ...]:
+        if not isinstance(event, Decided) or event.value is not None:
+            return (id(event),)
+        return event.at, event.verdict, event.operation, event.who, event.why
+
+    for _, group in groupby(events, key=same):
+        some = list(group)
+        first = some[0]
+        if isinstance(first, Decided) and len(some) > 1:
+            everybody = tuple(row for one in some if isinstance(one, Decided) for row in one.people)
+            yield replace(first, people=everybody)
+        else:
+            yield first

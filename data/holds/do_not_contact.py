@@ -1,0 +1,109 @@
+"""The do-not-contact list: addresses that no campaign sends to, typed or read from a file.
+
+What is lifted stays in the
+ledger, as history.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
+
+from data.campaigns import forgotten
+from data.holds.held import ListFile
+from data.store.ledger import Ledger
+from data.store.states import By
+from data.store.tables import DoNotContact, table_of
+
+entry = table_of(DoNotContact)
+
+BY_HAND = ""
+IN_THE_FILE = "listed in the file"
+GONE_FROM_THE_FILE = "no longer in the file"
+
+
+def standing(connection: Connection, keys: Collection[str] | None = None) -> Sequence[Row[Any]]:
+    """The entries that stand, oldest first; of these email keys, or all."""
+    wanted = select(entry).where(entry.c.lifted_at.is_(None)).order_by(entry.c.id)
+    if keys is not None:
+        wanted = wanted.where(entry.c.email_key.in_(keys))
+    return connection.execute(wanted).all()
+
+
+def block(connection: Connection, addresses: Mapping[str, str], by: By) -> set[str]:
+    """List addresses, by email key; answers the keys that no person had listed before."""
+    return _add(connection, BY_HAND, addresses, by)
+
+
+def lift(connection: Connection, keys: Collection[str], by: By) -> set[str]:
+    """Take addresses off the list, wherever they came from; answers the keys that were on it."""
+    found = {one.email_key for one in standing(connection, keys)}
+    connection.execute(
+        update(entry)
+        .where(entry.c.email_key.in_(keys), entry.c.lifted_at.is_(None))
+        .values(lifted_at=by.at, lifted_by=by.who, lifted_why=by.why)
+    )
+    return found
+
+
+def follow(ledger: Ledger, listed: ListFile) -> None:
+    """Have the entries of a file stand as they are in it now; writes only what differs."""
+    if ledger.read(_differs, listed.file, listed.addresses):
+        ledger.write(_follow, listed.file, listed.addresses)
+
+
+def _differs(connection: Connection, file: str, addresses: Collection[str]) -> bool:
+    """Whether a file lists others than the ledger has of it."""
+    return _of(connection, file) != _named(connection, addresses)
+
+
+def _follow(connection: Connection, file: str, addresses: Mapping[str, str]) -> None:
+    by = By(file, IN_THE_FILE)
+    _add(connection, file, addresses, by)
+    gone = _of(connection, file) - addresses.keys()
+    if gone:
+        connection.execute(
+            update(entry)
+            .where(
+                entry.c.email_key == bindparam("key"),
+                entry.c.file == file,
+                entry.c.lifted_at.is_(None),
+            )
+            .values(lifted_at=by.at, lifted_by=file, lifted_why=GONE_FROM_THE_FILE),
+            [{"key": key} for key in gone],
+        )
+
+
+def _add(connection: Connection, file: str, addresses: Mapping[str, str], by: By) -> set[str]:
+    new = _named(connection, addresses) - _of(connection, file)
+    if new:
+        connection.execute(
+            insert(entry),
+            [
+                {
+                    "email_key": key,
+                    "email1": typed,
+                    "file": file,
+                    "who": by.who,
+                    "why": by.why,
+                    "listed_at": by.at,
+                }
+                for key, typed in addresses.items()
+                if key in new
+            ],
+        )
+    return set(new)
+
+
+def _named(connection: Connection, keys: Iterable[str]) -> set[str]:
+    """Those whom the list may name: nobody sends to people who were forgotten, listed or not."""
+    wanted = set(keys)
+    return wanted - forgotten.among(connection, wanted, None)
+
+
+def _of(connection: Connection, file: str) -> set[str]:
+    return set(
+        connection.scalars(
+            select(entry.c.email_key).where(entry.c.file == file, entry.c.lifted_at.is_(None))
+        )
+    )

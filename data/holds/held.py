@@ -1,0 +1,211 @@
+"""Who is held back although a definition lists them, and why. Pure: no clock but the one given.
+
+The same rule is asked by the plan, by the run, and by the transaction that grants a claim
+(data/holds/holding.py reads for all three), so that what is forecast is what is done.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import PurePath
+
+from config.service_address import same_service
+from config.timetable.moments import in_zone, on_the_wall
+from config.timetable.spans import in_words
+from data.store.states import AttemptState
+
+NEW_ENTRY = 2**63 - 1  # the number of an entry that the ledger does not have yet
+
+
+class Cause(StrEnum):
+    """What holds somebody, the strongest first."""
+
+    LISTED = "do not contact"  # a person has decided: nobody needs to look
+    SECOND = "second address"  # this campaign has most likely invited them at another one
+    PROBLEM = "same problem"  # another campaign has invited them to it, or may have
+    COOLDOWN = "cooldown"  # another campaign has invited them to anything, not long ago
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What people are invited to: a problem, in a project, at a service. Ids None: not known yet.
+
+    A problem asked for by title has no id before the service was asked.
+    """
+
+    service: str
+    problem_id: int | None = None
+    project_id: int | None = None
+    problem_title: str | None = None
+
+    def same(self, other: "Assessment") -> bool:
+        """Whether both are the same problem; a project can hold only one (interface 4.7)."""
+        if not same_service(self.service, other.service):
+            return False
+        if self.problem_id is not None and other.problem_id is not None:
+            alike = self.problem_id == other.problem_id
+        else:
+            alike = self.problem_title is not None and self.problem_title == other.problem_title
+        return alike or (self.project_id is not None and self.project_id == other.project_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the campaign that wants to invite goes by; `pilot` is who looks at it first.
+
+    A pilot may be the same person for every campaign: what others sent does not hold them.
+    """
+
+    assessment: Assessment
+    cooldown: timedelta | None = None
+    pilot: str | None = None
+    timezone: str | None = None  # of the campaign, for whoever reads why somebody is held
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """One invitation by another campaign which took effect, or may have; `attempt` is its number.
+
+    `sent` says whether that is certain.
+    """
+
+    campaign: str
+    assessment: Assessment
+    attempt: int
+    at: datetime
+    sent: bool = True
+
+    @classmethod
+    def of(
+        cls, campaign: str, assessment: Assessment, attempt: int, at: datetime, state: AttemptState
+    ) -> "Earlier":
+        """From an attempt in the journal."""
+        return cls(campaign, assessment, attempt, at, state is AttemptState.DONE)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the do-not-contact list; `file` is where it was read, "" where it was typed."""
+
+    number: int
+    since: datetime
+    who: str = ""
+    why: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFile:
+    """The do-not-contact list in a file, as it is now: addresses as written, by email key."""
+
+    file: str
+    addresses: Mapping[str, str]
+
+    def amend(self, key: str, known: Iterable[Entry]) -> list[Entry]:
+        """The entries of an address as they will stand once the ledger has followed the file."""
+        entries = list(known)
+        if key not in self.addresses:
+            return [entry for entry in entries if entry.file != self.file]
+        if any(entry.file == self.file for entry in entries):
+            return entries
+        return [*entries, Entry(NEW_ENTRY, datetime.max.replace(tzinfo=UTC), file=self.file)]
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A person let somebody through: what holds them up to these numbers holds no more."""
+
+    attempt: int = 0
+    entry: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Somebody is not added or invited now. `until`: when that is over by itself, if it ever is."""
+
+    cause: Cause
+    why: str
+    until: datetime | None = None
+
+
+NEVER = Allowed()
+
+
+def held(
+    terms: Terms,
+    earlier: Iterable[Earlier],
+    entries: Iterable[Entry],
+    at: datetime,
+    allowed: Allowed = NEVER,
+) -> Held | None:
+    """Say why one person is held at a moment (aware); None when they may be invited.
+
+    `earlier` are the invitations of other campaigns to this person, `entries` those that stand
+    on the do-not-contact list.
+    """
+    listed = [entry for entry in entries if entry.number > allowed.entry]
+    if listed:
+        return Held(Cause.LISTED, _listed(listed[0], terms.timezone))
+    others = [
+        one
+        for one in earlier
+        if one.attempt > allowed.attempt
+        and same_service(one.assessment.service, terms.assessment.service)
+    ]
+    here = [one for one in others if one.assessment.same(terms.assessment)]
+    if here:
+        last = max(here, key=lambda one: (one.sent, one.at))
+        return Held(
+            Cause.PROBLEM, f"{_invited(last)} to the same problem by {_by(last, terms.timezone)}"
+        )
+    if terms.cooldown is None or not others:
+        return None
+    last = max(others, key=lambda one: one.at)
+    until = last.at + terms.cooldown
+    if at >= until:
+        return None
+    why = (
+        f"{_invited(last)} by {_by(last, terms.timezone)}; the cooldown of "
+        f"{in_words(terms.cooldown)} ends on {in_zone(until, terms.timezone)}"
+    )
+    return Held(Cause.COOLDOWN, why, until)
+
+
+def _listed(entry: Entry, zone: str | None) -> str:
+    if entry.file:
+        return f"on the do-not-contact list ({PurePath(entry.file).name})"
+    why = f": {entry.why}" if entry.why else ""
+    since = on_the_wall(entry.since, zone)
+    return f"on the do-not-contact list since {since:%Y-%m-%d}, by {entry.who}{why}"
+
+
+def _invited(one: Earlier) -> str:
+    return "invited" if one.sent else "may have been invited"
+
+
+def _by(one: Earlier, zone: str | None) -> str:
+    return f"{one.campaign} on {on_the_wall(one.at, zone):%Y-%m-%d}"
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """How many of a campaign are held: by a person's own list, and for any other reason.
+
+    `until` is when the first of the others comes free by itself, if ever.
+    """
+
+    listed: int = 0
+    others: int = 0
+    until: datetime | None = None
+
+    @property
+    def number(self) -> int:
+        return self.listed + self.others
+
+    @classmethod
+    def of(cls, held: Mapping[int, Held] | Mapping[str, Held]) -> "Holds":
+        """Count those who are held."""
+        ends = [one.until for one in held.values() if one.until is not None]
+        listed = sum(1 for one in held.values() if one.cause is Cause.LISTED)
+        return cls(listed, len(held) - listed, min(ends, default=None))

@@ -1,0 +1,280 @@
+"""What the ledger knows against inviting somebody: the statements behind data/holds/held.py.
+
+Each runs inside a transaction that its caller opened. Inside the one that grants claims the
+answer is exact: whatever another campaign has sent, or claimed, is there already.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import islice
+from typing import Any
+
+from sqlalchemy import (
+    ColumnElement,
+    CompoundSelect,
+    Connection,
+    Row,
+    bindparam,
+    exists,
+    literal,
+    literal_column,
+    or_,
+    select,
+    union_all,
+)
+
+from data.campaigns.timetables import timetable
+from data.holds.edited_addresses import held_seconds
+from data.holds.held import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
+from data.store import clock
+from data.store.states import AttemptState, Step
+from data.store.tables import Attempt, Campaign, Candidate, DoNotContact, table_of
+
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+candidate = table_of(Candidate)
+entry = table_of(DoNotContact)
+
+AT_ONCE = 500  # addresses in one statement
+
+other = candidate.alias("other")
+_ENTRY = "listed"  # beside the states of attempts, in the same column
+
+
+def _evidence(keys: Any) -> CompoundSelect[Any]:
+    """Invitations that stand in any campaign, and entries of the list, for these email keys."""
+    # Written out, as only then the index over invitations that stand is known to fit.
+    stands: ColumnElement[bool] = literal_column(
+        "attempt.operation = 'invite' AND attempt.state IN ('sending', 'done', 'unsure')"
+    )
+    seen = (
+        other.c.email_key,
+        attempt.c.id.label("number"),
+        attempt.c.claimed_at.label("at"),
+        attempt.c.state,
+        other.c.campaign_id.label("of"),
+    )
+    standing = (
+        select(*seen)
+        .join(other, attempt.c.candidate_row == other.c.id)
+        .where(other.c.email_key.in_(keys), stands)
+    )
+    # Withdrawn while it was unsure: nobody ever said that it did not arrive.
+    given_up = (
+        select(*seen)
+        .join(other, attempt.c.id == other.c.invite_attempt)
+        .where(
+            other.c.email_key.in_(keys),
+            other.c.invite_state == Step.WITHDRAWN,
+            attempt.c.state == AttemptState.OVERRULED,
+        )
+    )
+    listed = select(
+        entry.c.email_key,
+        entry.c.id,
+        entry.c.listed_at,
+        literal(_ENTRY),
+        literal(0),
+    ).where(entry.c.email_key.in_(keys), entry.c.lifted_at.is_(None))
+    return union_all(standing, given_up, listed)
+
+
+# Built once: it runs with every group commit that grants a claim.
+_OF_ROWS = _evidence(
+    select(candidate.c.email_key).where(candidate.c.id.in_(bindparam("rows", expanding=True)))
+)
+_OF_KEYS = _evidence(bindparam("keys", expanding=True))
+_PERSON = (
+    candidate.c.id,
+    candidate.c.email_key,
+    candidate.c.campaign_id,
+    candidate.c.allowed_attempt,
+    candidate.c.allowed_entry,
+)
+
+# Whom a campaign has still to add or to invite.
+_TO_COME = (
+    candidate.c.campaign_id == bindparam("row"),
+    candidate.c.listed,
+    or_(
+        candidate.c.add_state == Step.WAITING,
+        (candidate.c.add_state == Step.DONE)
+        & (candidate.c.invite_state == Step.WAITING)
+        & select(campaign.c.send_invites)
+        .where(campaign.c.id == bindparam("row"))
+        .scalar_subquery(),
+    ),
+)
+_WAITING = select(*_PERSON).where(*_TO_COME)
+_OF_WAITING = _evidence(select(candidate.c.email_key).where(*_TO_COME))
+
+
+# Whether anything can hold a candidate at all, for statements that have just read them: seldom
+# true, and then `held_rows` says more.
+MAY_BE_HELD: ColumnElement[bool] = or_(
+    exists().where(other.c.email_key == candidate.c.email_key, other.c.id != candidate.c.id),
+    exists().where(entry.c.email_key == candidate.c.email_key, entry.c.lifted_at.is_(None)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What was found, by email key."""
+
+    earlier: Mapping[str, list[tuple[int, Earlier]]] = field(default_factory=dict)
+    entries: Mapping[str, list[Entry]] = field(default_factory=dict)
+
+    def against(
+        self,
+        key: str,
+        own: int | None,
+        terms: Terms,
+        allowed: Allowed,
+        at: datetime,
+        listed: ListFile | None = None,
+    ) -> Held | None:
+        """Judge one person of a campaign (`own`, its row); its own invitations do not count."""
+        seen = () if key == terms.pilot else self.earlier.get(key, ())
+        others = [one for of, one in seen if of != own]
+        entries = self.entries.get(key, ())
+        return held(terms, others, listed.amend(key, entries) if listed else entries, at, allowed)
+
+
+def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> dict[int, Held]:
+    """Which of these candidates are held at this moment, wherever they stand, and why."""
+    if not rows:
+        return {}
+    found = connection.execute(_OF_ROWS, {"rows": list(rows)}).all()
+    if not found:
+        return {}
+    keys = {one.email_key for one in found}
+    people = select(*_PERSON).where(candidate.c.id.in_(rows), candidate.c.email_key.in_(keys))
+    return _judged(connection, connection.execute(people).all(), _read(connection, found), at)
+
+
+def held_in(connection: Connection, campaign_row: int) -> dict[int, Held]:
+    """Which of those whom a campaign has still to add or to invite are held, by ledger row."""
+    # Of two reasons the one from outside is told.
+    return held_seconds(connection, campaign_row) | _held_from_outside(connection, campaign_row)
+
+
+def _held_from_outside(connection: Connection, campaign_row: int) -> dict[int, Held]:
+    """Which of them the list or another campaign holds."""
+    if not _anything(connection, campaign_row):
+        return {}
+    found = connection.execute(_OF_WAITING, {"row": campaign_row}).all()
+    if not found:
+        return {}
+    met = {one.email_key for one in found}
+    everyone = connection.execute(_WAITING, {"row": campaign_row})
+    people = [one for one in everyone if one.email_key in met]
+    return _judged(connection, people, _read(connection, found), clock.now())
+
+
+def held_people(
+    connection: Connection,
+    own: int | None,
+    terms: Terms,
+    keys: Iterable[str],
+    listed: ListFile | None = None,
+) -> dict[str, Held]:
+    """Which of these people a campaign holds that goes by `terms`; `own` is its row, if it has one.
+
+    For a definition that the ledger has not taken over yet, and a file of the do-not-contact
+    list that it has not followed yet.
+    """
+    if not _anything(connection, own) and listed is None:
+        return {}
+    found: dict[str, Held] = {}
+    at = clock.now()
+    for some in _in_parts(keys):
+        rows = connection.execute(_OF_KEYS, {"keys": some}).all()
+        if not rows and listed is None:
+            continue
+        evidence = _read(connection, rows)
+        known = select(*_PERSON).where(
+            candidate.c.campaign_id == own, candidate.c.email_key.in_(some)
+        )
+        allowed = {one.email_key: _allowed(one) for one in connection.execute(known)}
+        for key in some:
+            why = evidence.against(key, own, terms, allowed.get(key, Allowed()), at, listed)
+            if why is not None:
+                found[key] = why
+    return found
+
+
+def terms_of(one: Any) -> Terms:
+    """The terms of a campaign as the ledger has it."""
+    cooldown = None if one.cooldown is None else timedelta(seconds=one.cooldown)
+    return Terms(assessment_of(one), cooldown, timetable(one.timetable).pilot, one.timezone)
+
+
+def assessment_of(one: Any) -> Assessment:
+    """What a campaign in the ledger invites to."""
+    return Assessment(one.service, one.problem_id, one.project_id, one.problem_title)
+
+
+def _anything(connection: Connection, own: int | None) -> bool:
+    """Whether anybody can be held at all: there is another campaign, or the list has entries."""
+    return bool(connection.scalar(_ANYTHING, {"own": own or 0}))
+
+
+_ANYTHING = select(
+    or_(
+        exists().where(campaign.c.id != bindparam("own")),
+        exists().where(entry.c.lifted_at.is_(None)),
+    )
+)
+
+
+def _judged(
+    connection: Connection, people: Sequence[Row[Any]], evidence: _Evidence, at: datetime
+) -> dict[int, Held]:
+    own = {one.campaign_id for one in people}
+    terms = {
+        one.id: terms_of(one)
+        for one in connection.execute(select(campaign).where(campaign.c.id.in_(own)))
+    }
+    judged = {
+        one.id: evidence.against(
+            one.email_key, one.campaign_id, terms[one.campaign_id], _allowed(one), at
+        )
+        for one in people
+    }
+    return {row: why for row, why in judged.items() if why is not None}
+
+
+def _allowed(one: Row[Any]) -> Allowed:
+    return Allowed(one.allowed_attempt, one.allowed_entry)
+
+
+def _read(connection: Connection, found: Sequence[Row[Any]]) -> _Evidence:
+    """Look up what the evidence is about: which campaigns, and who wrote the list's entries."""
+    about = {
+        one.id: (one.key, assessment_of(one))
+        for one in connection.execute(
+            select(campaign).where(campaign.c.id.in_({one.of for one in found}))
+        )
+    }
+    numbers = [one.number for one in found if one.state == _ENTRY]
+    written = {
+        one.id: Entry(one.id, one.listed_at, one.who, one.why, one.file)
+        for some in _in_parts(numbers)
+        for one in connection.execute(select(entry).where(entry.c.id.in_(some)))
+    }
+    earlier: dict[str, list[tuple[int, Earlier]]] = {}
+    entries: dict[str, list[Entry]] = {}
+    for one in found:
+        if one.state == _ENTRY:
+            entries.setdefault(one.email_key, []).append(written[one.number])
+        else:
+            invitation = Earlier.of(*about[one.of], one.number, one.at, AttemptState(one.state))
+            earlier.setdefault(one.email_key, []).append((one.of, invitation))
+    return _Evidence(earlier, entries)
+
+
+def _in_parts(whole: Iterable[Any]) -> Iterator[list[Any]]:
+    rest = iter(whole)
+    while some := list(islice(rest, AT_ONCE)):
+        yield some

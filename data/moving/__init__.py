@@ -1,0 +1,4 @@
+"""A ledger moves to another database.
+
+Hands out `copy_ledger`.
+"""

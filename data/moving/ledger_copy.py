@@ -1,0 +1,234 @@
+"""Moving a ledger to another database: everything is carried, and one of the two is closed.
+
+Two open ledgers of one campaign would each invite everybody. What keeps them apart, wherever the
+copying is killed, is its order:
+
+1. the new one gets its tables together with the mark that it is arriving: nothing writes to it;
+2. nobody else may write to the old one while all rows are carried over, read back and compared;
+3. the old one is closed;
+4. the new one is opened.
+
+Between 3 and 4 both refuse to be written to; the same copy typed again compares once more and goes
+on with 4. The UUID goes along, so that receipts beside the definitions fit the new ledger.
+"""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import Connection, Engine, Row, Table, insert, select, update
+from sqlalchemy.engine import make_url
+from sqlmodel import SQLModel
+
+from config.errors import CampaignError
+from data.campaigns import queries
+from data.decisions import adding_again
+from data.moving import numbering
+from data.sending import recovery
+from data.sending import runs as runs_of
+from data.store import locks
+from data.store.closed import Openness, refuse
+from data.store.ledger import Ledger
+from data.store.opening import open_engine
+from data.store.places import address_of, place_of
+from data.store.states import AttemptState
+from data.store.tables import Attempt, Campaign, Identity, Run, table_of
+from data.store.transactions import said
+
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+identity = table_of(Identity)
+runs = table_of(Run)
+
+AT_ONCE = 5_000  # rows carried in one statement
+
+
+class NotCopied(CampaignError):
+    """A ledger was not copied: the old one is as it was, and nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """How many rows of each table were carried and compared, and the address where they are."""
+
+    rows: dict[str, int]
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What one table holds: how many rows, and a digest of all that is in them."""
+
+    rows: int
+    digest: str
+
+
+def copy_ledger(source: str, target: str) -> Copied:
+    """Carry the ledger at one address to another, and close the old one.
+
+    Raises NotCopied, LedgerUnusable, NoLedger, LedgerClosed.
+    """
+    with Ledger.open(source, create=False) as old:
+        for one in old.read(queries.every_campaign):
+            if old.read(runs_of.at_work, one.id):
+                raise NotCopied(f"{_not_yet()}: a run of {one.key} is at work. Wait for its end.")
+        with said("read"), old._engine.connect() as connection:
+            known = connection.execute(select(identity)).one()
+        if known.openness == Openness.OPEN:
+            for one in old.read(queries.every_campaign):
+                adding_again.recover(old, one.id)
+        with closing(_Target(target, known, address_of(old._engine.url))) as new:
+            return _carry_and_close(old, new)
+
+
+class _Target:
+    """The database that a ledger is carried to, marked as arriving."""
+
+    def __init__(self, url: str, known: Row[Any], comes_from: str) -> None:
+        self.place, self.address = place_of(make_url(url)), address_of(make_url(url))
+        self._marks = {
+            name: getattr(known, name) for name in ("id", "uuid", "secret", "created_at")
+        } | {"openness": Openness.ARRIVING, "other": comes_from, "move": str(uuid4())}
+        self.engine = open_engine(url, create=True, first=self._mark)
+        try:
+            with said("written"), self.engine.begin() as connection:
+                self.move = self._own(connection, known)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def _mark(self, connection: Connection) -> None:
+        connection.execute(insert(identity).values(self._marks))
+
+    def _own(self, connection: Connection, known: Row[Any]) -> str:
+        """The name of the copying that this database is for. Raises NotCopied for another one."""
+        locks.alone(connection)
+        found = connection.execute(select(identity)).first()
+        if found is None:  # its tables were made, and it was never opened
+            self._mark(connection)
+            return str(self._marks["move"])
+        if found.uuid != known.uuid or found.openness != Openness.ARRIVING:
+            raise NotCopied(
+                f"{_not_yet()}: there is a ledger at {self.place}. Name an empty database, or a "
+                "file that does not exist."
+            )
+        return str(found.move)
+
+
+def _carry_and_close(old: Ledger, new: _Target) -> Copied:
+    with said("read"), _alone(old._engine) as leaving:
+        known = leaving.execute(select(identity)).one()
+        if known.openness == Openness.CLOSED and known.move == new.move:
+            with said("written"), new.engine.connect() as arriving:
+                carried = _compared(leaving, arriving)
+        else:
+            refuse(known.openness, known.other)
+            _refuse_while_something_moves(leaving)
+            with said("written"), new.engine.begin() as arriving:
+                carried = _carry(leaving, arriving)
+            leaving.execute(
+                update(identity).values(openness=Openness.CLOSED, other=new.address, move=new.move)
+            )
+    with said("written"), new.engine.begin() as arriving:
+        arriving.execute(update(identity).values(openness=Openness.OPEN, other=None))
+    return Copied(carried, new.address)
+
+
+@contextmanager
+def _alone(engine: Engine) -> Iterator[Connection]:
+    with engine.begin() as connection:
+        locks.alone(connection)
+        yield connection
+
+
+def _refuse_while_something_moves(connection: Connection) -> None:
+    """A run that began since the first look, or a claim whose end nobody knows yet."""
+    for one in connection.execute(select(campaign.c.id, campaign.c.key)).all():
+        if recovery.at_work(connection, one.id):
+            raise NotCopied(f"{_not_yet()}: a run of {one.key} is at work. Wait for its end.")
+    moving = connection.execute(
+        select(campaign.c.key)
+        .join(attempt, attempt.c.campaign_id == campaign.c.id)
+        .where(attempt.c.state == AttemptState.SENDING)
+        .limit(1)
+    ).scalar()
+    if moving is not None:
+        raise NotCopied(
+            f"{_not_yet()}: something of {moving} is being sent by a run that may still live. "
+            f"Look at it with  campaign status {moving}  and type the same command again later."
+        )
+
+
+def _carry(leaving: Connection, arriving: Connection) -> dict[str, int]:
+    """Carry every row, with its number, and compare what arrived. Raises NotCopied."""
+    locks.alone(arriving)
+    tables = _tables()
+    for table in reversed(tables):
+        arriving.execute(table.delete())  # of a copying that was broken off
+    for table in tables:
+        # A row may name a later one of its own table: those names follow once all are there.
+        later = [key.parent.name for key in table.foreign_keys if key.column.table is table]
+        for some in _rows(leaving, table):
+            values = [dict(row._mapping) for row in some]
+            arriving.execute(insert(table), [one | dict.fromkeys(later) for one in values])
+        for name in later:
+            for some in _rows(leaving, table):
+                for row in some:
+                    if row._mapping[name] is not None:
+                        arriving.execute(
+                            update(table)
+                            .where(table.c.id == row.id)
+                            .values({name: row._mapping[name]})
+                        )
+        numbering.go_on_from(arriving, table, numbering.last_given(leaving, table))
+    return _compared(leaving, arriving)
+
+
+def _compared(leaving: Connection, arriving: Connection) -> dict[str, int]:
+    """Compare two ledgers row by row; answers the number of rows by table. Raises NotCopied."""
+    carried = {}
+    for table in _tables():
+        there, here = _content(leaving, table), _content(arriving, table)
+        if there != here:
+            raise NotCopied(
+                f"The ledger was not copied: in table {table.name}, {here.rows} rows arrived of "
+                f"{there.rows}, or not as they were. The old ledger is as it was; nothing was sent."
+            )
+        carried[table.name] = here.rows
+    return carried
+
+
+def _content(connection: Connection, table: Table) -> _Content:
+    digest, number = sha256(), 0
+    for some in _rows(connection, table):
+        number += len(some)
+        for row in some:
+            digest.update(repr(tuple(row)).encode())
+    return _Content(number, digest.hexdigest())
+
+
+def _rows(connection: Connection, table: Table) -> Iterator[list[Row[Any]]]:
+    """All rows of a table by number, some at a time."""
+    last = 0
+    while True:
+        following = select(table).where(table.c.id > last).order_by(table.c.id).limit(AT_ONCE)
+        some = list(connection.execute(following))
+        if not some:
+            return
+        yield some
+        last = some[-1].id
+
+
+def _tables() -> list[Table]:
+    """Every table but the ledger's own row, each behind those that it names."""
+    return [table for table in SQLModel.metadata.sorted_tables if table is not identity]
+
+
+def _not_yet() -> str:
+    return "The ledger was not copied, and nothing was changed"

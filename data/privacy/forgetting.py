@@ -1,0 +1,313 @@
+"""Forgetting people: whatever names them leaves the ledger, what was done stays counted.
+
+The rows stay, without a name: the journal hangs on them, and a campaign's numbers are true for
+good. The functions work inside a transaction that their caller commits.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+from urllib.parse import unquote_plus
+
+from sqlalchemy import Connection, Row, bindparam, delete, exists, select, update
+
+from config.email_key import email_key
+from data.campaigns import forgotten
+from data.campaigns.intake import AT_ONCE
+from data.decisions.doubts import NotDecided
+from data.decisions.withdrawing import UNDER_WAY, withdraw
+from data.privacy.masking import replaced_in, words_of_names
+from data.sending.row_ranges import read as rows_in
+from data.store.states import SENT_NOTHING, By, Operation, Step, Word
+from data.store.tables import (
+    Approval,
+    Attempt,
+    Campaign,
+    Candidate,
+    Decision,
+    DoNotContact,
+    Pause,
+    ReceiptDoubt,
+    Run,
+    table_of,
+)
+
+attempt = table_of(Attempt)
+candidate = table_of(Candidate)
+campaign = table_of(Campaign)
+decision = table_of(Decision)
+entry = table_of(DoNotContact)
+runs = table_of(Run)
+
+GONE = "[forgotten]"
+_NUMBERS = re.compile(r"[0-9]+")
+_UNFINISHED = (Step.WAITING, Step.SENDING, Step.UNSURE)
+# Where people type, or a sentence may name somebody: a name in it goes as well.
+_WRITTEN: tuple[tuple[Any, tuple[str, ...]], ...] = (
+    (Approval, ("told", "why")),
+    (Attempt, ("evidence",)),
+    (Candidate, ("why",)),
+    (Decision, ("why",)),
+    (DoNotContact, ("why", "lifted_why")),
+    (Pause, ("why", "resumed_why")),
+    (ReceiptDoubt, ("why",)),
+    (Run, ("reason",)),
+)
+_BLANK = {"first_name": "", "last_name": "", "email1": GONE, "source": "", "notes": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class AtTheService:
+    """What the service still has of somebody: it has no delete (interface 4).
+
+    `candidate_id` is None of one who was forgotten before: their number was told then, and went.
+    """
+
+    campaign: str
+    project_id: int | None
+    candidate_id: int | None
+
+
+def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheService]:
+    """Forget the people at these addresses, in every campaign, and keep them out.
+
+    Answers what the service has of them, also of those who were forgotten before. Whoever was
+    corrected from or to one of them is the same person. Raises NotDecided, by
+    position, while a run is sending to one of them.
+    """
+    people = lineage(connection, keys)
+    every = [*keys, *(person.email_key for person in people if person.email_key not in keys)]
+    if refused := {n: UNDER_WAY for n, key in enumerate(every) if _is_sending(people, key)}:
+        raise NotDecided(refused)
+    numbers = forgotten.hashes(connection, every)
+    scrubbed = _scrubber(people, every)
+    left = _forgotten_before(connection, numbers)
+    left += _erase(connection, people, numbers, replace(by, why=scrubbed(by.why)))
+    _take_off_the_list(connection, every)
+    _scrub(connection, scrubbed)
+    _take_out_what_names(connection, people, scrubbed)
+    forgotten.write(connection, numbers, replace(by, why=scrubbed(by.why)))
+    return left
+
+
+def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
+    """Forget everybody in one campaign; other campaigns keep and may invite them.
+
+    Answers how many people that were.
+    """
+    people = [
+        person
+        for person in connection.execute(
+            select(candidate).where(candidate.c.campaign_id == campaign_row)
+        )
+        if not forgotten.is_forgotten(person.email_key)
+    ]
+    numbers = forgotten.hashes(connection, [person.email_key for person in people])
+    _erase(connection, people, numbers, by)
+    if people:
+        scrubbed = _scrubber(people, numbers)
+        _scrub(connection, scrubbed)
+        _take_out_what_names(connection, people, scrubbed)
+    return len(people)
+
+
+def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str]]:
+    """Campaigns, by row and key, with people in them and neither a run nor a decision since.
+
+    A run that sent nothing counts for nothing: a schedule would keep people for ever.
+    As long as something waits for somebody, or is in doubt about them, nobody in the campaign is
+    to be forgotten: they would never be invited.
+    """
+    named = exists().where(
+        candidate.c.campaign_id == campaign.c.id,
+        candidate.c.email_key.not_like(f"{forgotten.MARK}%"),
+    )
+    moved = exists().where(
+        runs.c.campaign_id == campaign.c.id,
+        runs.c.heartbeat_at >= moment,
+        runs.c.process_start != SENT_NOTHING,
+    )
+    decided = exists().where(
+        decision.c.campaign_id == campaign.c.id, decision.c.decided_at >= moment
+    )
+    unfinished = exists().where(
+        candidate.c.campaign_id == campaign.c.id,
+        candidate.c.listed,
+        candidate.c.add_state.in_(_UNFINISHED)
+        | (campaign.c.send_invites & candidate.c.invite_state.in_(_UNFINISHED)),
+    )
+    still = select(campaign.c.id, campaign.c.key).where(
+        named, ~moved, ~decided, ~unfinished, campaign.c.created_at < moment
+    )
+    return [(row.id, row.key) for row in connection.execute(still.order_by(campaign.c.id))]
+
+
+def lineage(connection: Connection, keys: Collection[str]) -> list[Row[Any]]:
+    """Every candidate row of these addresses, and of those they were corrected from or to."""
+    found: dict[int, Row[Any]] = {}
+    more = select(candidate).where(candidate.c.email_key.in_(keys))
+    while new := {row.id: row for row in connection.execute(more) if row.id not in found}:
+        found |= new
+        known = [row.email_key for row in new.values()]
+        after = [row.corrected_to for row in new.values() if row.corrected_to is not None]
+        more = select(candidate).where(
+            candidate.c.email_key.in_(known)
+            | candidate.c.id.in_(after)
+            | candidate.c.corrected_to.in_(new)
+        )
+    return list(found.values())
+
+
+def _is_sending(people: Iterable[Row[Any]], key: str) -> bool:
+    return any(
+        person.email_key == key and Step.SENDING in (person.add_state, person.invite_state)
+        for person in people
+    )
+
+
+def _erase(
+    connection: Connection, people: Sequence[Row[Any]], numbers: Mapping[str, str], by: By
+) -> list[AtTheService]:
+    """Blank these rows; whatever was still to be sent or to be settled is withdrawn first."""
+    projects = {row.id: row for row in connection.execute(select(campaign))}
+    for of in {person.campaign_id for person in people}:
+        open_ones = [p.id for p in people if p.campaign_id == of and _is_open(p)]
+        for start in range(0, len(open_ones), AT_ONCE):
+            withdraw(connection, of, open_ones[start : start + AT_ONCE], by)
+    if people:
+        connection.execute(
+            update(candidate)
+            .where(candidate.c.id == bindparam("row"))
+            .values(
+                **_BLANK,
+                email_key=bindparam("number"),
+                timezone=None,
+                candidate_id=None,
+                listed=False,
+                why=None,
+            ),
+            [
+                {"row": person.id, "number": forgotten.MARK + numbers[person.email_key]}
+                for person in people
+            ],
+        )
+    _take_out_answers(connection, people)
+    doubles = _doubles_of(connection, [person.id for person in people])
+    return [
+        AtTheService(
+            projects[person.campaign_id].key, projects[person.campaign_id].project_id, number
+        )
+        for person in people
+        for number in (person.candidate_id, *doubles.get(person.id, ()))
+        if number is not None
+    ]
+
+
+def _take_out_answers(connection: Connection, people: Sequence[Row[Any]]) -> None:
+    """Take out what the service wrote to every request about these people, and keep it out.
+
+    Of an add it may name any of those whom it carried: all of it goes.
+    """
+    rows = {person.id for person in people}
+    adds = connection.execute(
+        select(attempt.c.id, attempt.c.carried).where(
+            attempt.c.campaign_id.in_({person.campaign_id for person in people}),
+            attempt.c.operation == Operation.ADD,
+        )
+    )
+    carried = [n for n, spans in adds if any(not rows.isdisjoint(span) for span in rows_in(spans))]
+    for column, numbers in ((attempt.c.id, carried), (attempt.c.candidate_row, sorted(rows))):
+        for start in range(0, len(numbers), AT_ONCE):
+            these = column.in_(numbers[start : start + AT_ONCE])
+            connection.execute(update(attempt).where(these).values(answer=""))
+
+
+def _take_out_what_names(
+    connection: Connection, people: Sequence[Row[Any]], scrubbed: Callable[[str], str]
+) -> None:
+    """Take out what the service wrote about others where it names these people, or their ids.
+
+    It may spell them in ways of its own, as in an address: then all of it goes.
+    """
+    ids = {str(person.candidate_id) for person in people if person.candidate_id is not None}
+    wrote = select(attempt.c.id, attempt.c.answer).where(attempt.c.answer != "")
+    naming = []
+    for number, answer in connection.execute(wrote):
+        plain = unquote_plus(answer)
+        if scrubbed(plain) != plain or not ids.isdisjoint(_NUMBERS.findall(plain)):
+            naming.append(number)
+    for start in range(0, len(naming), AT_ONCE):
+        these = attempt.c.id.in_(naming[start : start + AT_ONCE])
+        connection.execute(update(attempt).where(these).values(answer=""))
+
+
+def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[int]]:
+    """Take out the ids under which the service has these people once more; answers them."""
+    doubles: dict[int, list[int]] = {}
+    for start in range(0, len(rows), AT_ONCE):
+        theirs = (
+            decision.c.verdict == Word.DOUBLE,
+            decision.c.candidate_row.in_(rows[start : start + AT_ONCE]),
+            decision.c.value.is_not(None),
+        )
+        for one in connection.execute(select(decision).where(*theirs)):
+            doubles.setdefault(one.candidate_row, []).append(int(one.value))
+        connection.execute(update(decision).where(*theirs).values(value=None))
+    return doubles
+
+
+def _forgotten_before(connection: Connection, numbers: Mapping[str, str]) -> list[AtTheService]:
+    """Where rows that name nobody any more were added: somebody may not have removed them yet."""
+    rows = connection.execute(
+        select(campaign.c.key, campaign.c.project_id)
+        .join(candidate, candidate.c.campaign_id == campaign.c.id)
+        .where(
+            candidate.c.email_key.in_([forgotten.MARK + number for number in numbers.values()]),
+            candidate.c.add_state == Step.DONE,
+        )
+        .order_by(candidate.c.id)
+    )
+    return [AtTheService(row.key, row.project_id, None) for row in rows]
+
+
+def _is_open(person: Row[Any]) -> bool:
+    """Whether something may still be sent to this person, or settled about them."""
+    if person.corrected_to is not None or person.invite_state == Step.WITHDRAWN:
+        return False
+    return (person.add_state, person.invite_state) != (Step.DONE, Step.DONE)
+
+
+def _take_off_the_list(connection: Connection, keys: Collection[str]) -> None:
+    """The hash keeps them from being sent to; the list would name them."""
+    for key in keys:
+        connection.execute(delete(entry).where(entry.c.email_key == key))
+
+
+def _scrubber(people: Iterable[Row[Any]], keys: Collection[str]) -> Callable[[str], str]:
+    """Take these people's names and addresses out of a text that somebody typed."""
+    names = words_of_names((person.first_name, person.last_name) for person in people)
+
+    def scrubbed(said: str) -> str:
+        return replaced_in(
+            said,
+            names,
+            name=lambda _: GONE,
+            address=lambda typed: GONE if email_key(typed) in keys else typed,
+        )
+
+    return scrubbed
+
+
+def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
+    for model, columns in _WRITTEN:
+        table = table_of(model)
+        for column in (table.c[name] for name in columns):
+            texts = connection.execute(select(table.c.id, column).where(column != "")).all()
+            changed = [
+                {"row": row, "now": now} for row, said in texts if (now := scrubbed(said)) != said
+            ]
+            if changed:
+                statement = update(table).where(table.c.id == bindparam("row"))
+                connection.execute(statement.values({column: bindparam("now")}), changed)

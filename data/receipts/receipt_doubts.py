@@ -1,0 +1,127 @@
+"""Receipts that did not fit this ledger: noted when a run stops, accepted only by a person.
+
+Each function works inside a transaction that its caller commits.
+"""
+
+from uuid import uuid4
+
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+
+from data.receipts.receipt import Reach
+from data.store import clock
+from data.store.states import By
+from data.store.tables import Attempt, Campaign, Decision, Identity, ReceiptDoubt, table_of
+
+attempt = table_of(Attempt)
+campaign = table_of(Campaign)
+decision = table_of(Decision)
+identity = table_of(Identity)
+doubt = table_of(ReceiptDoubt)
+
+ACCEPTED = "accept-ledger"  # the decision's verdict
+
+# Composed once: how far a campaign has got is asked before every wave.
+_NAME = select(identity.c.uuid)
+_RENAMED = (
+    select(doubt.c.line, doubt.c.reached)
+    .where(doubt.c.campaign_key == bindparam("wanted"), doubt.c.line.is_not(None))
+    .order_by(doubt.c.id)
+)
+# From the end of the journal, which may be long.
+_LAST = (
+    select(attempt.c.id)
+    .where(attempt.c.campaign_id == campaign.c.id)
+    .order_by(attempt.c.id.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+_ENTRIES = select(campaign.c.parts + func.coalesce(_LAST, 0)).where(
+    campaign.c.key == bindparam("wanted")
+)
+
+
+def note(connection: Connection, key: str, file: str, says: str) -> None:
+    """Remember what a receipt said; the same words again only renew the time."""
+    at = clock.now()
+    seen = connection.execute(
+        update(doubt)
+        .where(
+            doubt.c.campaign_key == key,
+            doubt.c.file == file,
+            doubt.c.says == says,
+            doubt.c.accepted_at.is_(None),
+        )
+        .values(seen_at=at)
+    )
+    if not seen.rowcount:
+        connection.execute(insert(doubt).values(campaign_key=key, file=file, says=says, seen_at=at))
+
+
+def accept(connection: Connection, key: str, by: By) -> int:
+    """Accept the open doubts of a campaign, each with its decision; returns how many."""
+    open_now = connection.execute(
+        select(doubt.c.id, doubt.c.file, doubt.c.says).where(
+            doubt.c.campaign_key == key, doubt.c.accepted_at.is_(None)
+        )
+    ).all()
+    if not open_now:
+        return 0
+    connection.execute(
+        update(doubt)
+        .where(doubt.c.id.in_([row.id for row in open_now]))
+        .values(
+            accepted_at=by.at,
+            who=by.who,
+            why=by.why,
+            line=str(uuid4()),
+            reached=_entries(connection, key),
+        )
+    )
+    connection.execute(
+        insert(decision),
+        [
+            {
+                "campaign_id": connection.scalar(
+                    select(campaign.c.id).where(campaign.c.key == key)
+                ),
+                "verdict": ACCEPTED,
+                "value": f"{row.file}: {row.says}",
+                "who": by.who,
+                "why": by.why,
+                "decided_at": by.at,
+            }
+            for row in open_now
+        ],
+    )
+    return len(open_now)
+
+
+def accepted(connection: Connection, key: str) -> set[str]:
+    """What receipts of this campaign said that a person accepted, word for word."""
+    return set(
+        connection.scalars(
+            select(doubt.c.says).where(
+                doubt.c.campaign_key == key, doubt.c.accepted_at.is_not(None)
+            )
+        )
+    )
+
+
+def reach(connection: Connection, key: str) -> Reach:
+    """How far this campaign has got here, and by which names receipts know its records."""
+    name = str(connection.scalar(_NAME))
+    earlier: dict[str, int] = {}
+    for row in connection.execute(_RENAMED, {"wanted": key}):
+        earlier.setdefault(name, row.reached)
+        name = row.line
+    earlier.pop(name, None)
+    return Reach(name, _entries(connection, key), earlier)
+
+
+def _entries(connection: Connection, key: str) -> int:
+    """The last attempt's number, and one more for each part begun; 0 for none. It only grows.
+
+    Without the parts, a copy from just before a wave would be as far on as the receipt that the
+    wave began with.
+    """
+    return int(connection.scalar(_ENTRIES, {"wanted": key}) or 0)

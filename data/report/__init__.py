@@ -1,1 +1,0 @@
-"""A campaign's report: one page that needs nothing but itself, to be sent, printed and kept."""

@@ -1,0 +1,52 @@
+"""Runs that sent nothing: the last of them is kept, so that what is shown last did happen last.
+
+Runs that send open themselves (data/sending/runs.py). A schedule looks in again and again and finds
+nothing to do: alike ones that follow each other are one row, of the last of them. They are no part
+of a campaign's history, nor counted, nor a reason to keep people.
+"""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, insert, select, update
+
+from data.campaigns.queries import LAST_FIRST
+from data.sending.processes import this_process
+from data.store import clock
+from data.store.states import SENT_NOTHING, Ending
+from data.store.tables import Campaign, Run, table_of
+
+campaign = table_of(Campaign)
+runs = table_of(Run)
+
+
+def note(
+    connection: Connection, key: str, since: datetime, ending: Ending, reason: str | None
+) -> None:
+    """Keep how a run ended that began at `since` and opened none of its own.
+
+    Nothing is kept of a campaign that the ledger does not have, nor while a run of it is at
+    work or where one has ended meanwhile: that one tells more.
+    """
+    of = connection.scalar(select(campaign.c.id).where(campaign.c.key == key))
+    mine = select(runs).where(runs.c.campaign_id == of)
+    if of is None or connection.execute(mine.where(runs.c.ended_at.is_(None))).first():
+        return
+    last = connection.execute(mine.order_by(*LAST_FIRST).limit(1)).first()
+    if last is not None and last.ended_at >= since:
+        return
+    here, at = this_process(), clock.now()
+    told = {
+        "host": here.host,
+        "pid": here.pid,
+        "process_start": SENT_NOTHING,
+        "started_at": since,
+        "heartbeat_at": at,
+        "ended_at": at,
+        "ending": ending,
+        "reason": reason,
+    }
+    alike = (SENT_NOTHING, ending, reason)
+    if last is not None and (last.process_start, last.ending, last.reason) == alike:
+        connection.execute(update(runs).where(runs.c.id == last.id).values(**told))
+    else:
+        connection.execute(insert(runs).values(campaign_id=of, **told))

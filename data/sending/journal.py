@@ -1,0 +1,134 @@
+"""Group commit: what many senders claim and record at about the same moment is one commit.
+
+A sender never waits for its outcome alone: the outcome and its next claim travel together,
+and while one commit is on its way to the disk the next batch gathers.
+"""
+
+import asyncio
+from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from config.errors import CampaignError
+from data.sending import noes, runs
+from data.sending.claims import Claim, Claimed, Granted
+from data.sending.landing import Outcome
+from data.store.ledger import Ledger
+
+
+@dataclass(slots=True)
+class _Batch:
+    outcomes: list[Outcome] = field(default_factory=list)
+    claims: list[tuple[Claim, asyncio.Future[Claimed | None]]] = field(default_factory=list)
+    flushes: list[asyncio.Future[None]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        return bool(self.outcomes or self.claims or self.flushes)
+
+
+class Journal:
+    """Claims and outcomes of one run, in group commits on a thread of its own.
+
+    Once a commit has failed every later claim fails with the same error: without a durable
+    claim nothing may be sent. Outcomes are offered to the ledger again on `close`.
+    """
+
+    def __init__(self, ledger: Ledger, writer: Executor | None = None) -> None:
+        self._ledger = ledger
+        self._thread = writer or ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._waiting = _Batch()
+        self._writer: asyncio.Task[None] | None = None
+        self._unwritten: list[Outcome] = []
+        self._broken: Exception | None = None
+
+    async def claim(self, claim: Claim) -> Claimed | None:
+        """Claim durably; None when the step is no longer free. Raises LedgerUnusable, TakenOver."""
+        if self._broken is not None:
+            raise self._broken
+        granted: asyncio.Future[Claimed | None] = asyncio.get_running_loop().create_future()
+        self._waiting.claims.append((claim, granted))
+        self._wake()
+        return await granted
+
+    async def see_that_it_stands(self, run: int) -> None:
+        """Look whether a run may still send what it has claimed. Raises LedgerUnusable, TakenOver.
+
+        Beside what is being written, which may wait for the disk.
+        """
+        await asyncio.to_thread(runs.see_that_it_stands, self._ledger, run)
+
+    async def noes_before(self, attempt: int) -> tuple[int, ...]:
+        """The statuses by which the same was refused before it was claimed. Raises LedgerUnusable.
+
+        They are durable: each was handed over before the claim that came after it.
+        """
+        return await asyncio.to_thread(self._ledger.read, noes.before, attempt)
+
+    def record(self, outcome: Outcome) -> None:
+        """Hand an outcome over; it is durable before any later claim is granted."""
+        self._waiting.outcomes.append(outcome)
+        self._wake()
+
+    async def flush(self) -> None:
+        """Wait until what was handed over so far is durable. Raises LedgerUnusable.
+
+        Others may go on claiming meanwhile: what they hand over later is not waited for.
+        """
+        if self._writer is not None and not self._writer.done():
+            written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.flushes.append(written)
+            await written
+        if self._broken is not None:
+            raise self._broken
+
+    async def close(self) -> None:
+        """Write what is left, once more if need be. Raises LedgerUnusable when it is lost."""
+        try:
+            while self._writer is not None and not self._writer.done():
+                await asyncio.shield(self._writer)
+            if self._unwritten:
+                await self._commit(self._unwritten, [])
+                self._unwritten = []
+        finally:
+            self._thread.shutdown()
+
+    def _wake(self) -> None:
+        if self._writer is None or self._writer.done():
+            self._writer = asyncio.get_running_loop().create_task(self._write())
+
+    async def _write(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, _Batch()
+            wishes = [] if self._broken else [claim for claim, _ in batch.claims]
+            granted: list[Granted] = []
+            try:
+                if batch.outcomes or wishes:
+                    granted = await self._commit(batch.outcomes, wishes)
+            except Exception as error:  # noqa: BLE001 - whoever waits for a claim must hear of it
+                self._broken = error
+                self._unwritten += batch.outcomes
+            self._answer(batch, granted)
+
+    def _answer(self, batch: _Batch, granted: list[Granted]) -> None:
+        """Tell everybody who waits for a batch; whoever was cancelled meanwhile waits no more."""
+        for written in batch.flushes:
+            if not written.done():
+                written.set_result(None)
+        if self._broken is not None:
+            for _, answer in batch.claims:
+                if not answer.done():
+                    answer.set_exception(self._broken)
+            return
+        for (_, answer), claimed in zip(batch.claims, granted, strict=True):
+            if answer.done():
+                continue
+            if isinstance(claimed, CampaignError):
+                answer.set_exception(claimed)
+            else:
+                answer.set_result(claimed)
+
+    async def _commit(self, outcomes: list[Outcome], wishes: list[Claim]) -> list[Granted]:
+        loop = asyncio.get_running_loop()
+        ledger = self._ledger
+        return await loop.run_in_executor(
+            self._thread, ledger.write_beside, runs.commit, outcomes, wishes, ledger.gone
+        )

@@ -1,0 +1,302 @@
+"""Outcomes: the only statements that move a step out of SENDING, and keep what was seen.
+
+Each function works inside a transaction that its caller commits.
+"""
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, String, bindparam, case, exists, insert, select, update
+
+from data.store.states import AttemptState, Operation, Step, Word
+from data.store.tables import Attempt, Campaign, Candidate, Decision, table_of
+
+candidate = table_of(Candidate)
+campaign = table_of(Campaign)
+attempt = table_of(Attempt)
+decision = table_of(Decision)
+
+# Built once, as in data/sending/claims.py.
+_INVITES_STANDING = (
+    select(attempt.c.id, candidate.c.invite_attempt, candidate.c.invite_state)
+    .join(candidate, candidate.c.id == attempt.c.candidate_row)
+    .where(
+        attempt.c.id.in_(bindparam("numbers", expanding=True)),
+        # A deliberate resend is another invitation: what came of this one says nothing of it.
+        attempt.c.generation == candidate.c.generation,
+    )
+    # What another run claims at this moment is looked at once it has.
+    .order_by(candidate.c.id)
+    .with_for_update(of=candidate, key_share=True)
+)
+_ADDS_STANDING = (
+    select(
+        candidate.c.id,
+        candidate.c.campaign_id,
+        candidate.c.add_state,
+        candidate.c.add_attempt,
+        candidate.c.candidate_id,
+    )
+    .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
+    .order_by(candidate.c.id)
+    .with_for_update(key_share=True)
+)
+_IDS_TAKEN = select(candidate.c.id, candidate.c.candidate_id).where(
+    candidate.c.campaign_id
+    == select(attempt.c.campaign_id).where(attempt.c.id == bindparam("own")).scalar_subquery(),
+    candidate.c.candidate_id.in_(bindparam("numbers", expanding=True)),
+)
+_ADDED = (
+    update(candidate)
+    .where(candidate.c.id == bindparam("row"))
+    .values(
+        add_state=Step.DONE,
+        add_attempt=bindparam("own"),
+        candidate_id=bindparam("number"),
+        why=None,
+    )
+)
+_MOVE_INVITE = (
+    update(candidate)
+    .where(candidate.c.id == bindparam("row"))
+    .values(
+        invite_state=bindparam("step"),
+        invite_attempt=bindparam("number"),
+        why=bindparam("reason"),
+    )
+)
+_WRITE_EVIDENCE = (
+    update(attempt)
+    .where(attempt.c.id == bindparam("number"))
+    .values(
+        ended_at=bindparam("at"),
+        phase=bindparam("phase_reached"),
+        status=bindparam("status_seen"),
+        evidence=bindparam("seen"),
+        # Taken out with a person (data/privacy/forgetting.py): no late answer brings it back.
+        answer=case((attempt.c.answer == "", ""), else_=bindparam("wrote", type_=String)),
+    )
+)
+_WRITE_OUTCOME = _WRITE_EVIDENCE.values(state=bindparam("new_state"))
+_WRITE_EXPECTED_OUTCOME = _WRITE_OUTCOME.where(
+    exists().where(
+        candidate.c.id == bindparam("row"),
+        candidate.c.invite_state == Step.SENDING,
+        candidate.c.invite_attempt == attempt.c.id,
+        candidate.c.generation == attempt.c.generation,
+    )
+)
+_SINGLE_STANDS = {
+    name: select(
+        campaign.c.id, campaign.c[f"{name}_state"].label("state"), attempt_of.label("last")
+    )
+    .where(
+        campaign.c.id
+        == select(attempt.c.campaign_id).where(attempt.c.id == bindparam("own")).scalar_subquery()
+    )
+    .with_for_update(key_share=True)
+    for name, attempt_of in (
+        ("project", campaign.c.project_attempt),
+        ("problem", campaign.c.problem_attempt),
+    )
+}
+_MOVE_SINGLE = update(campaign).where(campaign.c.id == bindparam("row"))
+_KEEP_DOUBLES = insert(decision)
+_MOVE_UNNAMED = (
+    update(candidate)
+    .where(candidate.c.id.in_(bindparam("rows", expanding=True)))
+    .values(add_state=bindparam("step"), why=bindparam("reason"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one attempt came to, and where that puts the steps it carried.
+
+    `rows` are those of its claim. `ids` maps candidate rows to the service's candidate_id
+    (add). Rows of an add that are not in `ids`, and every other step, go to `step`, with `why`;
+    where `whys` has a row, with that. `answer` is what the service wrote, for people alone.
+    """
+
+    attempt: int
+    operation: Operation
+    state: AttemptState
+    step: Step
+    at: datetime
+    rows: tuple[int, ...] = ()
+    phase: int | None = None
+    status: int | None = None
+    evidence: str | None = None
+    answer: str | None = field(default=None, repr=False)
+    why: str | None = None
+    project_id: int | None = None
+    ids: Mapping[int, int] = field(default_factory=dict)
+    whys: Mapping[int, str] = field(default_factory=dict)
+
+
+def land(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    """Write outcomes and move the steps that they settle; else only the evidence is kept.
+
+    An attempt lands once, or late: after its run was taken for dead (UNSURE), or even after a
+    person overruled it. A late DONE then still counts, wherever the step has not been sent anew
+    with an effect that is possible: it spares somebody the second email.
+    """
+    _land_invites(connection, [o for o in outcomes if o.operation is Operation.INVITE])
+    for outcome in outcomes:
+        if outcome.operation is Operation.ADD:
+            moved = _move_added(connection, outcome)
+        elif outcome.operation is not Operation.INVITE:
+            moved = _move_single(connection, outcome)
+        else:
+            continue
+        _write_outcomes(connection, [outcome], {outcome.attempt} if moved else set())
+
+
+def _lands(step: Step, stands: Step, *, own: bool) -> bool:
+    """Whether an outcome moves a step that stands so. `own`: on this very attempt, or a later one.
+
+    A later attempt that provably had no effect leaves the step WAITING or REFUSED.
+    """
+    if step is not Step.DONE:
+        return own and stands in (Step.SENDING, Step.UNSURE)
+    if own:
+        return stands in (Step.SENDING, Step.UNSURE, Step.WAITING, Step.WITHDRAWN)
+    return stands in (Step.WAITING, Step.REFUSED, Step.WITHDRAWN)
+
+
+def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+    """Nearly always each step still stands SENDING on this very attempt, where any outcome lands.
+
+    One statement says so of a whole batch; only where it does not, each is looked at by itself.
+    """
+    if not outcomes:
+        return
+    rows = [_outcome(outcome) | {"row": outcome.rows[0]} for outcome in outcomes]
+    if connection.execute(_WRITE_EXPECTED_OUTCOME, rows).rowcount == len(outcomes):
+        moving = list(outcomes)
+    else:
+        moving = _still_moving(connection, outcomes)
+        _write_outcomes(connection, outcomes, {outcome.attempt for outcome in moving})
+    if moving:
+        connection.execute(
+            _MOVE_INVITE,
+            [
+                {"row": o.rows[0], "number": o.attempt, "step": o.step, "reason": o.why}
+                for o in moving
+            ],
+        )
+
+
+def _still_moving(connection: Connection, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    numbers = [outcome.attempt for outcome in outcomes]
+    standing = connection.execute(_INVITES_STANDING, {"numbers": numbers})
+    stands = {row.id: (Step(row.invite_state), row.invite_attempt == row.id) for row in standing}
+    return [
+        outcome
+        for outcome in outcomes
+        if (found := stands.get(outcome.attempt)) and _lands(outcome.step, found[0], own=found[1])
+    ]
+
+
+def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: set[int]) -> None:
+    """Evidence always; the attempt's state only where its step moved with it."""
+    for statement, these in (
+        (_WRITE_OUTCOME, [o for o in outcomes if o.attempt in moved]),
+        (_WRITE_EVIDENCE, [o for o in outcomes if o.attempt not in moved]),
+    ):
+        if these:
+            connection.execute(statement, [_outcome(outcome) for outcome in these])
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "number": outcome.attempt,
+        "new_state": outcome.state,
+        "at": outcome.at,
+        "phase_reached": outcome.phase,
+        "status_seen": outcome.status,
+        "seen": outcome.evidence,
+        "wrote": outcome.answer,
+    }
+
+
+def _move_single(connection: Connection, outcome: Outcome) -> bool:
+    name = "project" if outcome.operation is Operation.CREATE else "problem"
+    stands = connection.execute(_SINGLE_STANDS[name], {"own": outcome.attempt}).one()
+    if not _lands(outcome.step, Step(stands.state), own=stands.last == outcome.attempt):
+        return False
+    values: dict[str, Any] = {
+        f"{name}_state": outcome.step,
+        f"{name}_attempt": outcome.attempt,
+        "why": outcome.why,
+    }
+    if outcome.project_id is not None:
+        values["project_id"] = outcome.project_id
+    connection.execute(_MOVE_SINGLE, {"row": stands.id, **values})
+    return True
+
+
+def _move_added(connection: Connection, outcome: Outcome) -> bool:
+    """Rows with an id are DONE; the others of this attempt go to `outcome.step`."""
+    standing = connection.execute(_ADDS_STANDING, {"rows": outcome.rows}).all()
+    stands = {row.id: (Step(row.add_state), row.add_attempt == outcome.attempt) for row in standing}
+    ids = _ids_of_nobody_else(connection, outcome)
+    done = [
+        {"row": row, "number": number, "own": outcome.attempt}
+        for row, number in ids.items()
+        if row in stands and _lands(Step.DONE, stands[row][0], own=stands[row][1])
+    ]
+    if done:
+        connection.execute(_ADDED, done)
+    _keep_doubles(connection, outcome, standing, ids.keys() - {one["row"] for one in done})
+    others = [
+        row
+        for row, (state, own) in stands.items()
+        if row not in ids and own and state in (Step.SENDING, Step.UNSURE)
+    ]
+    reasons: dict[str | None, list[int]] = {}
+    for row in others:
+        reasons.setdefault(outcome.whys.get(row, outcome.why), []).append(row)
+    for reason, rows in reasons.items():
+        connection.execute(_MOVE_UNNAMED, {"rows": rows, "step": outcome.step, "reason": reason})
+    return bool(done or others)
+
+
+def _keep_doubles(
+    connection: Connection, outcome: Outcome, standing: Sequence[Row[Any]], late: Set[int]
+) -> None:
+    """A late id of somebody who was added anew never takes the newer one's place: it is kept.
+
+    It is the record to be removed by hand (data/decisions/cleaning.py).
+    """
+    doubles = [
+        {
+            "campaign_id": row.campaign_id,
+            "attempt_id": outcome.attempt,
+            "candidate_row": row.id,
+            "verdict": Word.DOUBLE,
+            "value": str(outcome.ids[row.id]),
+            "who": "the service",
+            "why": "",
+            "decided_at": outcome.at,
+        }
+        for row in standing
+        if row.id in late and row.candidate_id != outcome.ids[row.id]
+    ]
+    if doubles:
+        connection.execute(_KEEP_DOUBLES, doubles)
+
+
+def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, int]:
+    """The answered ids without those that another person of this campaign already has.
+
+    Inviting one id for two people would send one of them two emails and the other none.
+    """
+    if not outcome.ids:
+        return {}
+    asked = {"own": outcome.attempt, "numbers": list(outcome.ids.values())}
+    taken = connection.execute(_IDS_TAKEN, asked)
+    others = {number for row, number in taken if outcome.ids.get(row) != number}
+    return {row: number for row, number in outcome.ids.items() if number not in others}

@@ -1,0 +1,83 @@
+"""Answers that said no to what was to be sent again: how often the service refused the same thing.
+
+The interface promises no status of a failure, so such an answer may have come after the work. Each
+repetition is therefore counted over all runs, from the journal (tasks/service/verdict.py decides).
+"""
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, select
+
+from data.sending.row_ranges import read as rows_in
+from data.store.states import AttemptState, Operation, Word
+from data.store.tables import Attempt, Candidate, Decision, table_of
+
+attempt = table_of(Attempt)
+candidate = table_of(Candidate)
+decision = table_of(Decision)
+
+# Of a bulk add these name nobody: its rows go again in smaller requests, until one stands alone.
+OF_SOME_ROW = (400, 413, 422)
+
+_OWN = select(attempt).where(attempt.c.id == bindparam("number"))
+_NOES = (
+    select(attempt)
+    .where(
+        attempt.c.campaign_id == bindparam("of"),
+        attempt.c.operation == bindparam("operation"),
+        attempt.c.status.is_not(None),
+        attempt.c.state.in_((AttemptState.NOT_SENT, AttemptState.REFUSED)),
+    )
+    .order_by(attempt.c.id)
+)
+_AGAIN = select(decision.c.candidate_row, decision.c.attempt_id).where(
+    decision.c.campaign_id == bindparam("of"),
+    decision.c.verdict == Word.AGAIN,
+    decision.c.attempt_id.is_not(None),
+)
+
+
+def before(connection: Connection, number: int) -> tuple[int, ...]:
+    """The statuses that earlier requests for the same as this attempt were answered with.
+
+    Oldest first, and only since a person last had it sent again. Of an add, those of the person
+    in it who has most of them.
+    """
+    own = connection.execute(_OWN, {"number": number}).one()
+    earlier = _NOES.where(attempt.c.id < number, attempt.c.generation == own.generation)
+    about = _people(own)
+    noes = _by_person(connection, own.campaign_id, earlier, Operation(own.operation))
+    return max((noes[row] for row in about & noes.keys()), key=len, default=())
+
+
+def of_people(connection: Connection, campaign_row: int) -> dict[int | None, tuple[int, ...]]:
+    """The same of every invitation in its present generation, by candidate row."""
+    present = _NOES.join(candidate, candidate.c.id == attempt.c.candidate_row).where(
+        candidate.c.generation == attempt.c.generation
+    )
+    return _by_person(connection, campaign_row, present, Operation.INVITE)
+
+
+def _by_person(
+    connection: Connection, campaign_row: int, asked: Select[Any], operation: Operation
+) -> dict[int | None, tuple[int, ...]]:
+    """The statuses in question by candidate row; None stands for the project and its problem."""
+    found = connection.execute(asked, {"of": campaign_row, "operation": operation}).all()
+    again: dict[int | None, int] = {}
+    for row, number in connection.execute(_AGAIN, {"of": campaign_row}) if found else ():
+        again[row] = max(again.get(row, 0), number)
+    noes: dict[int | None, tuple[int, ...]] = {}
+    for each in found:
+        if operation is Operation.ADD and each.rows > 1 and each.status in OF_SOME_ROW:
+            continue
+        for row in _people(each):
+            if each.id > again.get(row, 0):
+                noes[row] = (*noes.get(row, ()), each.status)
+    return noes
+
+
+def _people(request: Row[Any]) -> set[int | None]:
+    """The candidate rows that a request was about."""
+    if request.operation != Operation.ADD:
+        return {request.candidate_row}
+    return {row for span in rows_in(request.carried) for row in span}

@@ -1,0 +1,153 @@
+"""What a run leaves behind when its process goes away: doubt, said as doubt.
+
+A request that was claimed and never recorded may have left or not. Nothing here guesses:
+it becomes UNSURE, and a person settles it.
+"""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, exists, select, update
+
+from config.errors import CampaignError
+from data.sending import landing
+from data.sending.landing import Outcome
+from data.sending.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
+from data.store import clock
+from data.store.states import AttemptState, Ending, Operation, Step
+from data.store.tables import Attempt, Candidate, Run, table_of
+
+attempt = table_of(Attempt)
+candidate = table_of(Candidate)
+runs = table_of(Run)
+
+# Runs of this very process: alive as long as they are in here, whatever the process does else.
+OWN_RUNS: set[int] = set()
+
+_MAY_SEND = select(runs).where(
+    runs.c.campaign_id == bindparam("of"),
+    runs.c.ended_at.is_(None)
+    | exists().where(attempt.c.run_id == runs.c.id, attempt.c.state == AttemptState.SENDING),
+)
+_OPEN = select(runs).where(runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None))
+_STANDS = select(runs.c.heartbeat_at, runs.c.ended_at).where(runs.c.id == bindparam("run"))
+_HEARD = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), runs.c.heartbeat_at == bindparam("before"))
+    .values(heartbeat_at=bindparam("at"))
+)
+_CLOSE = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
+    .values(ended_at=bindparam("at"), ending=Ending.DIED, reason="its process went away")
+)
+_STILL_SENDING = select(
+    attempt.c.id, attempt.c.operation, attempt.c.candidate_row, attempt.c.campaign_id
+).where(attempt.c.run_id == bindparam("run"), attempt.c.state == AttemptState.SENDING)
+
+
+LEFT_BY_DEAD_RUN = "the run stopped while this request may have been on its way"
+LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
+
+
+class TakenOver(CampaignError):
+    """Others took this run for dead: what it had under way is doubt, and the rest is theirs."""
+
+    def __init__(self, silent: timedelta) -> None:
+        minutes = round(silent / timedelta(minutes=1))
+        super().__init__(
+            f"This run gave no sign of life for {minutes:,} minutes, and another one took over. "
+            "Nothing more is sent from here. Type the same command again."
+        )
+
+
+def taken_over(connection: Connection, run: int) -> TakenOver | None:
+    """See whether a run that is at work was taken for dead; None: it stands."""
+    row = connection.execute(_STANDS, {"run": run}).first()
+    if row is None or row.ended_at is None:
+        return None
+    return TakenOver(clock.shared_now(connection) - row.heartbeat_at)
+
+
+def dead_runs(connection: Connection, campaign_row: int) -> list[int]:
+    """Runs of this campaign that never said they ended, and whose process is gone.
+
+    An earlier version let one that was taken for dead claim more once it woke: it counts again.
+    """
+    found = connection.execute(_MAY_SEND, {"of": campaign_row})
+    here, at = this_process(), clock.shared_now(connection)
+    return [int(run.id) for run in found if not lives(run, here, at)]
+
+
+def ahead(connection: Connection, campaign_row: int) -> list[tuple[Row[Any], timedelta]]:
+    """Runs of other machines whose last sign of life lies in the future by this clock; how far."""
+    found = connection.execute(_OPEN, {"of": campaign_row}).all()
+    host, at = this_process().host, clock.shared_now(connection)
+    others = [(run, run.heartbeat_at - at) for run in found if run.host != host]
+    return [(run, by) for run, by in others if by > HEARTBEAT_EXPIRES]
+
+
+def hear_now(connection: Connection, run: Row[Any]) -> None:
+    """Date the last sign of life of such a run by this clock.
+
+    If it lives, its next one comes in seconds, dated by its own clock. If not, this one expires.
+    """
+    heard = {"run": run.id, "before": run.heartbeat_at, "at": clock.shared_now(connection)}
+    connection.execute(_HEARD, heard)
+
+
+def lives(run: Row[Any], here: Process, at: datetime) -> bool:
+    """Whether the process of a run, a whole row, may still send what it has claimed."""
+    process = Process(run.host, run.pid, run.process_start)
+    return run.id in OWN_RUNS if process == here else is_alive(process, run.heartbeat_at, at)
+
+
+def at_work(connection: Connection, campaign_row: int) -> list[int]:
+    """The runs of a campaign that have not ended, and live."""
+    found = connection.execute(_OPEN, {"of": campaign_row}).all()
+    here, at = this_process(), clock.shared_now(connection)
+    return [int(run.id) for run in found if lives(run, here, at)]
+
+
+def bury(connection: Connection, run: int) -> int:
+    """Close a dead run. Returns how many of its calls are now UNSURE."""
+    left = give_up(connection, run, LEFT_BY_DEAD_RUN)
+    connection.execute(_CLOSE, {"run": run, "at": clock.now()})
+    return left
+
+
+def give_up(connection: Connection, run: int, evidence: str) -> int:
+    """Make every call that a run still has SENDING unsure."""
+    at = clock.now()
+    found = connection.execute(_STILL_SENDING, {"run": run}).all()
+    outcomes = [
+        Outcome(
+            attempt=row.id,
+            operation=Operation(row.operation),
+            state=AttemptState.UNSURE,
+            step=Step.UNSURE,
+            at=at,
+            rows=_rows(connection, row.id, row.operation, row.candidate_row, row.campaign_id),
+            evidence=evidence,
+            why=evidence,
+        )
+        for row in found
+    ]
+    landing.land(connection, outcomes)
+    return len(outcomes)
+
+
+def _rows(
+    connection: Connection, number: int, operation: str, candidate_row: int, campaign_row: int
+) -> tuple[int, ...]:
+    if operation == Operation.INVITE:
+        return (candidate_row,)
+    if operation != Operation.ADD:
+        return ()
+    return tuple(
+        connection.scalars(
+            select(candidate.c.id).where(
+                candidate.c.campaign_id == campaign_row, candidate.c.add_attempt == number
+            )
+        )
+    )

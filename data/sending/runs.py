@@ -1,0 +1,230 @@
+"""A run of a campaign, from its beginning to its end: that it begins, lives, and is closed.
+
+The definition is taken over and the run opened in one commit. Whoever died is found by whoever
+comes next (data/sending/recovery.py).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from config.definition.model import Definition
+from data.campaigns import approvals, intake
+from data.campaigns.remaining import Changes
+from data.sending import claims, landing, recovery
+from data.sending.claims import Claim
+from data.sending.landing import Outcome
+from data.sending.processes import this_process
+from data.store import clock, locks
+from data.store.ledger import Ledger
+from data.store.states import Ending
+from data.store.tables import Campaign, Run, table_of
+from data.store.unusable import LedgerGone
+
+campaign = table_of(Campaign)
+runs = table_of(Run)
+
+# Composed once: these go with every run, or every wave.
+_ROW = select(campaign.c.id).where(campaign.c.key == bindparam("wanted"))
+_CAMPAIGN_OF_RUN = select(runs.c.campaign_id).where(runs.c.id == bindparam("run"))
+_ONE_PART_MORE = (
+    update(campaign).where(campaign.c.id == bindparam("of")).values(parts=campaign.c.parts + 1)
+)
+_OPEN_RUN = insert(runs).returning(runs.c.id)
+_BEAT = (
+    update(runs)
+    .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
+    .values(heartbeat_at=bindparam("at"))
+)
+_END = (
+    update(runs)
+    # How one ended that was taken for dead is said already; what came after is the others' end.
+    .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
+    .values(ended_at=bindparam("at"), ending=bindparam("how"), reason=bindparam("why"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A run that has begun: its number, its campaign's row, and what the definition changed."""
+
+    run: int
+    campaign: int
+    changes: Changes | None
+
+
+def take_over(connection: Connection, definition: Definition, intent: intake.Intent) -> Changes:
+    """Take a changed definition over, without a run: there is nothing to send."""
+    _alone_with(connection, definition.campaign)
+    return _take_over(connection, definition, intent)[1]
+
+
+def begin(
+    ledger: Ledger,
+    key: str,
+    definition: Definition | None,
+    intent: intake.Intent | None,
+    approval: int | None = None,
+) -> Begun:
+    """Take the definition over (None: it is unchanged) and open a run, in one commit.
+
+    `approval` is the approved plan that the run carries out, where one was needed; raises
+    Overtaken where it is void by now.
+    """
+    begun = ledger.write_beside(_begin, key, definition, intent, approval)
+    recovery.OWN_RUNS.add(begun.run)
+    return begun
+
+
+def _begin(
+    connection: Connection,
+    key: str,
+    definition: Definition | None,
+    intent: intake.Intent | None,
+    approval: int | None,
+) -> Begun:
+    _alone_with(connection, key)
+    if approval is not None:
+        approvals.check(connection, key, approval)
+    if definition is not None and intent is not None:
+        row, changes = _take_over(connection, definition, intent)
+    else:
+        row, changes = intake.row_of(connection, key), None
+    return Begun(_open_run(connection, row, approval), row, changes)
+
+
+def begin_part(connection: Connection, campaign_row: int) -> None:
+    """Count one more part of a run, before anything of it may be sent."""
+    # One statement on one row: nobody comes in between.
+    connection.execute(_ONE_PART_MORE, {"of": campaign_row})
+
+
+def heartbeat(ledger: Ledger, run: int) -> None:
+    """Write down that a run lives; it waits for nobody, or it would be taken for dead.
+
+    Raises TakenOver where it was all the same, LedgerGone.
+    """
+    ledger.refuse_where_gone()
+    ledger.write_beside(_beat, run)
+
+
+def _beat(connection: Connection, run: int) -> None:
+    connection.execute(_BEAT, {"run": run, "at": clock.shared_now(connection)})
+    _refuse_where_taken_over(connection, run)
+
+
+def see_that_it_stands(ledger: Ledger, run: int) -> None:
+    """Raise TakenOver where others took a run for dead, LedgerGone."""
+    ledger.refuse_where_gone()
+    ledger.read(_refuse_where_taken_over, run)
+
+
+def _refuse_where_taken_over(connection: Connection, run: int) -> None:
+    if over := recovery.taken_over(connection, run):
+        raise over
+
+
+def commit(
+    connection: Connection,
+    outcomes: Sequence[Outcome],
+    wishes: Sequence[Claim],
+    gone: Callable[[], LedgerGone | None],
+) -> list[claims.Granted]:
+    """One durable commit for outcomes and claims; answers what was granted, in order.
+
+    Nothing is granted where the ledger is `gone` by now; what came of requests is kept even then.
+    """
+    locks.for_claims(
+        connection,
+        {wish.campaign for wish in wishes},
+        [outcome.attempt for outcome in outcomes],
+    )
+    landing.land(connection, outcomes)
+    if wishes and (where := gone()) is not None:
+        return [where] * len(wishes)
+    return claims.grant(connection, wishes)
+
+
+def end(ledger: Ledger, run: int, ending: Ending, reason: str | None) -> int:
+    """Close a run; what it still had SENDING becomes UNSURE. Answers how many calls."""
+    recovery.OWN_RUNS.discard(run)  # even if the disk is full: the next run may bury it
+    return ledger.write_beside(_end, run, ending, reason)
+
+
+def _end(connection: Connection, run: int, ending: Ending, reason: str | None) -> int:
+    _alone_with_campaign_of(connection, run)
+    left = recovery.give_up(connection, run, recovery.LEFT_BY_OWN_RUN)
+    connection.execute(_END, {"run": run, "at": clock.now(), "how": ending, "why": reason})
+    return left
+
+
+def close_the_dead(ledger: Ledger, campaign_row: int) -> int:
+    """Make the SENDING rows of dead runs UNSURE. Answers how many calls that were."""
+    if ledger.read(recovery.ahead, campaign_row):
+        ledger.write_beside(_hear_now, campaign_row)
+    dead = ledger.read(recovery.dead_runs, campaign_row)
+    return ledger.write_beside(_bury, campaign_row, dead) if dead else 0
+
+
+def _hear_now(connection: Connection, campaign_row: int) -> None:
+    for run, _ in recovery.ahead(connection, campaign_row):
+        recovery.hear_now(connection, run)
+
+
+def _bury(connection: Connection, campaign_row: int, dead: Sequence[int]) -> int:
+    locks.alone_with_campaign(connection, campaign_row)
+    return sum(recovery.bury(connection, run) for run in dead)
+
+
+def at_work(connection: Connection, campaign_row: int) -> bool:
+    """Whether a run of a campaign is at work now, here or on another machine."""
+    return bool(recovery.at_work(connection, campaign_row))
+
+
+def at_work_before(connection: Connection, campaign_row: int, run: int) -> int:
+    """How many runs that began before this one are at work on a campaign, on any machine."""
+    return sum(other < run for other in recovery.at_work(connection, campaign_row))
+
+
+def ahead(connection: Connection, campaign_row: int) -> list[tuple[str, timedelta]]:
+    """The machines whose runs showed their last sign of life in the future, and how far."""
+    return [(run.host, by) for run, by in recovery.ahead(connection, campaign_row)]
+
+
+def _alone_with(connection: Connection, key: str) -> None:
+    """Nobody else writes about this campaign, which the ledger may not know yet."""
+    locks.one_at_a_time(connection)
+    row = connection.scalar(_ROW, {"wanted": key})
+    if row is not None:
+        locks.alone_with_campaign(connection, row)
+
+
+def _alone_with_campaign_of(connection: Connection, run: int) -> None:
+    row = connection.scalar(_CAMPAIGN_OF_RUN, {"run": run})
+    if row is not None:
+        locks.alone_with_campaign(connection, row)
+
+
+def _take_over(
+    connection: Connection, definition: Definition, intent: intake.Intent
+) -> tuple[int, Changes]:
+    row, changes = intake.take_over(connection, definition, intent)
+    if changes.new:
+        locks.no_claims(connection)
+    return row, changes
+
+
+def _open_run(connection: Connection, campaign_row: int, approval: int | None) -> int:
+    here = this_process()
+    opened = {
+        "campaign_id": campaign_row,
+        "host": here.host,
+        "pid": here.pid,
+        "process_start": here.start,
+        "started_at": clock.now(),
+        "heartbeat_at": clock.shared_now(connection),
+        "approval_id": approval,
+    }
+    return int(connection.execute(_OPEN_RUN, opened).scalar_one())

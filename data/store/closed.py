@@ -1,0 +1,48 @@
+"""Whether a ledger may be written to: one that was copied elsewhere is closed, for good.
+
+Two ledgers of one campaign would each invite everybody. So every transaction that writes looks at
+the mark in the ledger's own row before its commit, when it has whatever it needs to itself.
+"""
+
+from enum import StrEnum
+
+from sqlalchemy import Connection
+
+from data.store.unusable import LedgerUnusable
+
+
+class Openness(StrEnum):
+    """Which of two copies of a ledger is the ledger."""
+
+    OPEN = "open"
+    CLOSED = "closed"  # it went elsewhere; to be looked at
+    ARRIVING = "arriving"  # a copy whose original is not known to be closed
+
+
+class LedgerClosed(LedgerUnusable):
+    """This ledger is no longer, or not yet, the one that campaigns are run on."""
+
+
+_OPENNESS = "SELECT openness, other FROM ledger"  # not composed: it runs with every commit
+
+
+def refuse_where_closed(connection: Connection) -> None:
+    """Raise LedgerClosed where this ledger is not open; one that is just being made is."""
+    found = connection.exec_driver_sql(_OPENNESS).first()
+    if found is not None:
+        refuse(found.openness, found.other)
+
+
+def refuse(openness: str, other: str | None) -> None:
+    """Raise LedgerClosed, which says where the ledger went, or where it comes from."""
+    if openness == Openness.CLOSED:
+        raise LedgerClosed(
+            f"This ledger is closed: it was copied to {other}, and campaigns go on there. Nothing "
+            "was sent. Lead CAMPAIGN_DATABASE_URL to that one, then type the same command again. "
+            "Here  campaign status  and  campaign links  still work."
+        )
+    if openness == Openness.ARRIVING:
+        raise LedgerClosed(
+            f"This ledger is a copy that was not finished. Nothing was sent. Type the  campaign "
+            f"ledger copy  again that began it, from {other}."
+        )

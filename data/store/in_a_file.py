@@ -1,0 +1,71 @@
+"""A ledger in a file of this machine: durable SQLite, one writer at a time."""
+
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+
+from data.own_files import make_folder
+from data.store.unusable import LOCK_TIMEOUT, LedgerUnusable, NoLedger
+
+
+def engine_of_file(address: URL, *, create: bool) -> Engine:
+    """Connect to a file, which may be made where `create`. Raises NoLedger, LedgerUnusable."""
+    _prepare(Path(address.database or ""), create=create)
+    engine = create_engine(address, connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def make_durable(engine: Engine) -> None:
+    """From here on a commit is on the disk before it returns."""
+    engine.dispose()
+    event.listen(engine, "connect", _durable)
+
+
+def _prepare(path: Path, *, create: bool) -> None:
+    if path.exists():
+        return
+    if not create:
+        raise NoLedger(str(path))
+    try:
+        make_folder(path.parent)
+        # It holds people's names and addresses: for its owner alone, from the first byte.
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise LedgerUnusable(
+            f"The ledger {path} cannot be written ({error.strerror}). Nothing was sent. "
+            "Make the folder writable, or name another place in CAMPAIGN_DATABASE_URL."
+        ) from None
+
+
+def _durable(connection: Any, _: object) -> None:
+    # A claim must outlive a power cut.
+    connection.isolation_level = None  # SQLAlchemy begins, see _begin
+    _keep_a_write_ahead_log(connection)
+    for pragma in ("synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
+    # SQLite does not wait for others here as it does elsewhere: two that open a new ledger at
+    # the same moment would find it locked.
+    ends = time.monotonic() + LOCK_TIMEOUT
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > ends:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _begin(connection: Connection) -> None:
+    # A plain BEGIN lets two readers both find a step free and both claim it.
+    reading = connection.get_execution_options().get("reading", False)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

@@ -1,0 +1,152 @@
+"""Opening a ledger: a file or a server's database, brought up to today's tables.
+
+A ledger written by a newer version is refused and not touched.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import DatabaseError
+
+from data.store import locks
+from data.store.backup import NoBackup, back_up
+from data.store.in_a_file import engine_of_file, make_durable
+from data.store.new_tables import make_tables
+from data.store.on_a_server import engine_of_server
+from data.store.places import place_of
+from data.store.unusable import LedgerUnusable, NoLedger, what_failed
+
+__all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite", "what_failed"]
+
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006")
+NEWEST = KNOWN[-1]
+
+# It keeps the connection it works on in a module: two threads would take each other's.
+_ALEMBIC = threading.Lock()
+
+
+def open_engine(
+    url: str, *, create: bool, first: Callable[[Connection], None] | None = None
+) -> Engine:
+    """Connect and migrate. Raises LedgerUnusable, or NoLedger when it may not be created.
+
+    Where there are no tables yet, what `first` writes is there as soon as they are.
+
+    Statements never show their parameters in an error: they name people.
+    """
+    address = make_url(url)
+    in_a_file = address.get_backend_name() == "sqlite"
+    engine = engine_of_file(address, create=create) if in_a_file else engine_of_server(address)
+    try:
+        found = _refuse_strangers(engine)
+        if in_a_file:
+            make_durable(engine)
+        if found is None and not create:
+            raise NoLedger(place_of(address))
+        _bring_up_to_date(engine, first)
+    except (DatabaseError, sqlite3.DatabaseError) as error:
+        engine.dispose()
+        raise LedgerUnusable(
+            f"The ledger {place_of(address)} cannot be opened: {what_failed(error)}, then type the "
+            "same command again. Nothing was sent."
+        ) from None
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def rewrite(engine: Engine) -> None:
+    """Write the tables anew: what was erased from them is in no free page and no log any more.
+
+    It needs the database for itself for a moment; raises DBAPIError or sqlite3.Error where it
+    does not get that.
+    """
+    if engine.dialect.name != "sqlite":
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            connection.exec_driver_sql("VACUUM FULL")
+        return
+    with closing(engine.raw_connection()) as kept:
+        file: sqlite3.Connection = kept.driver_connection  # type: ignore[assignment]
+        file.execute("VACUUM")
+        # Until nobody reads an older state any more, the log is neither merged nor cut.
+        [busy, *_] = file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise sqlite3.OperationalError("database is locked")
+
+
+def _refuse_strangers(engine: Engine) -> str | None:
+    """Look before anything is set: a database that is not ours stays as it is, to the byte.
+
+    Answers which tables there are, None for none.
+    """
+    found = _found(engine)
+    if found is not None and found not in KNOWN:
+        raise LedgerUnusable(
+            f"The ledger was written by a newer version (its tables are {found}, this version "
+            f"knows {NEWEST}). It was not touched. Update this installation, then try again."
+        )
+    return found
+
+
+def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None) -> None:
+    older = _found(engine)
+    if older == NEWEST:
+        return
+    if older is not None and engine.dialect.name == "sqlite":
+        _keep_as_it_was(Path(str(engine.url.database)), older)
+    with engine.begin() as connection:
+        locks.alone(connection)
+        found = _version(connection)
+        if found == NEWEST:  # another process was quicker
+            return
+        if found is not None:
+            migrate(connection)
+            return
+        make_tables(connection, NEWEST)
+        if first is not None:
+            first(connection)
+
+
+def migrate(connection: Connection) -> None:
+    """Bring tables up to date, step by step from the version that they are of, or from none."""
+    from alembic import command  # noqa: PLC0415 - only when tables change
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parents[1] / "migrations"))
+    config.attributes["connection"] = connection
+    with _ALEMBIC:
+        command.upgrade(config, "head")
+
+
+def _keep_as_it_was(file: Path, version: str) -> None:
+    """Before its tables change, a ledger is copied; of a server's one its operator has a backup."""
+    kept = file.with_name(f"{file.name}.tables-{version}")
+    try:
+        back_up(file, kept)
+    except NoBackup:
+        if not kept.exists():  # else another program was quicker, with the same
+            raise
+
+
+def _found(engine: Engine) -> str | None:
+    with engine.connect().execution_options(reading=True) as connection:
+        return _version(connection)
+
+
+def _version(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        if inspect(connection).get_table_names():
+            raise LedgerUnusable(
+                "The database holds other tables and no ledger. It was not touched. "
+                "Name another one in CAMPAIGN_DATABASE_URL."
+            )
+        return None
+    found = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return None if found is None else str(found)

@@ -1,0 +1,201 @@
+"""Transactions of a ledger on a server, where a connection may be lost at any moment.
+
+What was lost before its commit was asked for has not happened, and is done again. Where the
+answer to a commit was lost nothing is assumed: the server is asked what became of the transaction,
+by its number, once the session in which it ran is known to be gone.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+
+from data.store import locks
+from data.store.closed import refuse
+from data.store.on_a_server import Session, is_lost, was_in_the_way
+from data.store.transactions import Transactions, Work, said, unusable
+from data.store.unusable import LedgerUnusable
+
+T = TypeVar("T")
+
+PATIENCE = 120.0  # seconds for which a lost server is looked for
+LONGEST_PAUSE = 2.0  # seconds between two looks
+TRIES = 5  # of a transaction that another one was in the way of
+
+# The last statement before a commit: what the number is by which the transaction can be asked
+# for (none: it wrote nothing), and whether the ledger is open, now that every lock is held.
+_LAST_WORD = text(
+    "SELECT pg_current_xact_id_if_assigned()::text AS number, openness, other FROM ledger"
+)
+# A session that lost its client may still hold locks, or have a commit to read; only once it is
+# gone is what became of its transaction final.
+_END_SESSION = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+    "WHERE pid = :pid AND backend_start = :began"
+)
+_WHAT_BECAME = text("SELECT pg_xact_status(CAST(:number AS xid8))")
+
+
+@dataclass(slots=True)
+class _Tried:
+    """One try of a transaction, as far as it got."""
+
+    session: Session | None = None
+    result: Any = None
+    number: str | None = None  # known from just before the commit is asked for
+
+
+@dataclass(slots=True)
+class _Patience:
+    """How long a lost server is looked for; it begins with the first loss."""
+
+    ends: float = field(default_factory=lambda: time.monotonic() + PATIENCE)
+    pause: float = 0.05
+
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.ends
+
+    def wait(self) -> None:
+        time.sleep(self.pause)
+        self.pause = min(2 * self.pause, LONGEST_PAUSE)
+
+
+class ServerTransactions(Transactions):
+    """Those of a ledger on a server: each is run again until it is known to have happened once."""
+
+    def look(self, work: Work[T]) -> T:
+        patience: _Patience | None = None
+        while True:
+            try:
+                with self._looking() as connection:
+                    return work(connection)
+            except DBAPIError as error:
+                if not is_lost(error):
+                    raise unusable(error, "read") from None
+            patience = patience or _Patience()
+            if patience.is_over():
+                raise _out_of_reach()
+            patience.wait()
+
+    def write(self, work: Work[T]) -> T:
+        return self._see_through(partial(self._once, work, locks.alone))
+
+    def write_beside(self, work: Work[T]) -> T:
+        return self._see_through(partial(self._once, work, _no_lock))
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        with said("read"), self._looking() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that is not tried again."""
+        with said("written"), self.engine.begin() as connection:
+            locks.alone(connection)
+            yield connection
+            _last_word(connection)
+
+    def _looking(self) -> Connection:
+        return self.engine.connect().execution_options(
+            isolation_level="REPEATABLE READ", postgresql_readonly=True
+        )
+
+    def _once(self, work: Work[T], lock: Callable[[Connection], None], tried: _Tried) -> T:
+        with self.engine.connect() as connection:
+            tried.session = connection.info["session"]
+            lock(connection)
+            tried.result = result = work(connection)
+            tried.number = _last_word(connection)
+            connection.commit()
+            return result
+
+    def _see_through(self, once: Callable[[_Tried], T]) -> T:
+        patience: _Patience | None = None
+        tries = 0
+        while True:
+            tried = _Tried()
+            tries += 1
+            try:
+                return once(tried)
+            except DBAPIError as error:
+                if is_lost(error):
+                    patience = patience or _Patience()
+                elif not (was_in_the_way(error) and tries < TRIES):
+                    raise unusable(error, "written") from None
+            if patience is not None and self._has_happened(tried, patience):
+                result: T = tried.result
+                return result
+
+    def _has_happened(self, tried: _Tried, patience: _Patience) -> bool:
+        """Find out what became of a transaction. Raises LedgerUnusable where nobody can say."""
+        while True:
+            try:
+                return self._ask(tried, patience)
+            except DBAPIError as error:
+                if not is_lost(error):
+                    raise unusable(error, "written") from None
+            if patience.is_over():
+                raise _out_of_reach() if tried.number is None else _unknown()
+            patience.wait()
+
+    def _ask(self, tried: _Tried, patience: _Patience) -> bool:
+        with self.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as asking:
+            lost = tried.session
+            if lost is None:
+                return False
+            if asking.info["session"].history != lost.history:
+                raise _another_history()
+            while asking.scalar(_END_SESSION, {"pid": lost.pid, "began": lost.began}) is not None:
+                if patience.is_over():
+                    raise _unknown()
+                time.sleep(0.01)
+            if tried.number is None:
+                return False
+            became = asking.scalar(_WHAT_BECAME, {"number": tried.number})
+        if became not in ("committed", "aborted"):
+            raise _unknown()
+        return bool(became == "committed")
+
+
+def _no_lock(connection: Connection) -> None:
+    """The work says itself what it must be alone with."""
+
+
+def _last_word(connection: Connection) -> str | None:
+    """The number of a transaction that wrote something. Raises LedgerClosed."""
+    said = connection.execute(_LAST_WORD).first()
+    if said is None:  # a ledger that is just being made
+        return str(connection.scalar(text("SELECT pg_current_xact_id()::text")))
+    refuse(said.openness, said.other)
+    return None if said.number is None else str(said.number)
+
+
+def _out_of_reach() -> LedgerUnusable:
+    return LedgerUnusable(
+        f"The server of the ledger has not answered for {PATIENCE:.0f} seconds. Nothing is sent "
+        "without it; what was recorded before stands. Once it answers, type the same command again."
+    )
+
+
+def _unknown() -> LedgerUnusable:
+    return LedgerUnusable(
+        "The server of the ledger was lost in the middle of a commit, and could not be asked for "
+        f"{PATIENCE:.0f} seconds what became of it. What it was to claim was not sent; where it "
+        "was claimed all the same, that is shown as unsure. Once the server answers, type the same "
+        "command again."
+    )
+
+
+def _another_history() -> LedgerUnusable:
+    return LedgerUnusable(
+        "Another server of the ledger answers now than before: a stand-by was promoted, or a "
+        "backup restored. Whether it has the last commits cannot be asked, so nothing more is "
+        "sent. See that it has them, then type the same command again: it looks at the receipts "
+        "first."
+    )

@@ -1,0 +1,439 @@
+"""The tables of the ledger.
+
+Times are UTC and timezone-aware. Names and addresses of candidates live here and nowhere
+else. `attempt` is the journal: one row per request that may have an effect.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    Index,
+    Table,
+    TypeDecorator,
+    UniqueConstraint,
+    false,
+    text,
+)
+from sqlmodel import Field, SQLModel
+
+from config.definition.model import Trust
+from data.store.closed import Openness
+from data.store.states import AttemptState, Step
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A timezone-aware time, kept as UTC. A naive one is refused: it has no instant."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is not None and value.tzinfo is None:
+            raise ValueError("a naive time cannot enter the ledger")
+        return value.astimezone(UTC) if value is not None else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None or value.tzinfo is UTC:
+            return value
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+def table_of(model: type[SQLModel]) -> Table:
+    """The table behind a model, for statements that are composed once."""
+    table: Table = model.__table__  # type: ignore[attr-defined]
+    return table
+
+
+def _number() -> Any:
+    """An id of the service: it may outgrow 32 bits."""
+    return Field(default=None, sa_type=BigInteger)
+
+
+def _time(nullable: bool = True) -> Any:
+    return Field(default=None, sa_column=Column(UtcTime, nullable=nullable))
+
+
+class Identity(SQLModel, table=True):
+    """The ledger itself: one row with the UUID that receipts name.
+
+    `secret` is the key of the hashes that stand for forgotten people (data/campaigns/forgotten.py).
+    `openness` says which of two copies it is (data/store/closed.py), `other` where the other one
+    lies, and `move` by which name both know the copying.
+    """
+
+    __tablename__ = "ledger"
+
+    id: int = Field(default=1, primary_key=True)
+    uuid: str
+    secret: str = Field(repr=False)
+    created_at: datetime = _time(nullable=False)
+    openness: str = Openness.OPEN
+    other: str | None = None
+    move: str | None = None
+
+
+class Campaign(SQLModel, table=True):
+    """One campaign at one service, with its two single calls: project and problem."""
+
+    __tablename__ = "campaign"
+
+    id: int = Field(default=None, primary_key=True)
+    key: str = Field(unique=True)
+    service: str  # base URL; a run against another one stops
+    app_url: str
+    definition: str  # path of the file it was last read from
+    belongs_to: str | None = None  # path of the definition, where that file is a table of people
+    digest: str  # of the bytes it was last read from; "" when a read left something out
+    name: str = ""
+    description: str = ""
+    state: str = ""
+    starttime: str = ""  # as sent (interface 2, project)
+    endtime: str = ""
+    send_invites: bool = True
+    ask_first: bool = False  # a person approves each plan before anything is sent
+    answer_within: int | None = None  # seconds for the answer; None: no limit
+    cooldown: int | None = None  # seconds after somebody's last invitation, by any campaign
+    # Whoever may have been added is added once more (data/decisions/adding_again.py).
+    add_again: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
+    trust: str = Field(default=Trust.STATUS, sa_column_kwargs={"server_default": Trust.STATUS})
+    timetable: str = ""  # when invitations may go out (data/campaigns/timetables.py)
+    timezone: str | None = None  # in which people read what happened; None: that of the machine
+    project_state: str = Step.WAITING
+    project_attempt: int | None = None
+    project_id: int | None = _number()
+    problem_state: str = Step.WAITING
+    problem_attempt: int | None = None
+    problem_id: int | None = _number()
+    problem_title: str | None = None  # asked for by title: looked up before it is attached
+    problem_doubt: str | None = None  # what spoke against it in the service's list, then:
+    problem_seen_at: datetime | None = _time()
+    why: str | None = None  # of the project or problem call, when it needs a person
+    # Parts of runs begun here (adds, waves): each is counted before it may send, so that a copy
+    # of this ledger from before is told from it (tasks/receipts).
+    parts: int = 0
+    created_at: datetime = _time(nullable=False)
+
+
+class Reading(SQLModel, table=True):
+    """A definition that was taken over, as it was then: its file, and which bytes.
+
+    What earlier versions took over is not here.
+    """
+
+    __tablename__ = "reading"
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id", index=True)
+    file: str
+    digest: str
+    read_at: datetime = _time(nullable=False)
+
+
+_ID_KNOWN = text("candidate_id IS NOT NULL")
+
+
+class Candidate(SQLModel, table=True):
+    """One person within a campaign, known by the email key, with two steps: add and invite."""
+
+    __tablename__ = "candidate"
+    __table_args__ = (
+        UniqueConstraint("campaign_id", "email_key"),
+        # One id for two people would send somebody another one's invitation.
+        Index(
+            "one_person_per_id",
+            "campaign_id",
+            "candidate_id",
+            unique=True,
+            sqlite_where=_ID_KNOWN,
+            postgresql_where=_ID_KNOWN,
+        ),
+        # Who else invited this person is asked before every invitation (data/holds/holding.py).
+        Index("same_person", "email_key"),
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id")
+    email_key: str
+    first_name: str
+    last_name: str
+    email1: str
+    source: str = ""
+    notes: str = ""
+    stage_id: int
+    timezone: str | None = None  # of this person's clock
+    listed: bool = True  # in the definition as last read; who is not is never sent to
+    candidate_id: int | None = _number()  # assigned by the service (interface 4.5)
+    add_state: str = Step.WAITING
+    add_attempt: int | None = None
+    invite_state: str = Step.WAITING
+    invite_attempt: int | None = None
+    generation: int = 1  # of the invitation; a deliberate resend is the next one
+    # A person let somebody through by name: what was there until then holds no more, which is
+    # every attempt, and every entry of the do-not-contact list, up to these.
+    allowed_attempt: int = 0
+    allowed_entry: int = 0
+    corrected_to: int | None = Field(default=None, foreign_key="candidate.id")
+    why: str | None = None
+
+
+_STANDS = text("lifted_at IS NULL")
+
+
+class DoNotContact(SQLModel, table=True):
+    """One entry of the do-not-contact list: an address that no campaign may send to.
+
+    `file` is where it was read; "" where a person typed it. What was lifted stays, as history.
+    """
+
+    __tablename__ = "do_not_contact"
+    __table_args__ = (
+        Index(
+            "listed_once",
+            "email_key",
+            "file",
+            unique=True,
+            sqlite_where=_STANDS,
+            postgresql_where=_STANDS,
+        ),
+        # Ids are never reused: who is let through is let through up to one of them.
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    email_key: str
+    email1: str
+    file: str = ""
+    who: str
+    why: str
+    listed_at: datetime = _time(nullable=False)
+    lifted_at: datetime | None = _time()
+    lifted_by: str | None = None
+    lifted_why: str | None = None
+
+
+class Forgotten(SQLModel, table=True):
+    """One address that a person had forgotten: what is left of it is a keyed hash.
+
+    It stands for the address in this table and, behind `forgotten:`, as the email key of what
+    were its candidates.
+    """
+
+    __tablename__ = "forgotten"
+
+    id: int = Field(default=None, primary_key=True)
+    hash: str = Field(unique=True)
+    who: str
+    why: str
+    forgotten_at: datetime = _time(nullable=False)
+
+
+class Approval(SQLModel, table=True):
+    """A plan that was shown before anything was sent, and what a person answered to it.
+
+    The newest one of a campaign counts. `read` is the digest of the definition's bytes, `digest`
+    stands for everything that the plan rests on (data/campaigns/approvals.py), `told` is the plan
+    as it was shown, names masked.
+    """
+
+    __tablename__ = "approval"
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_key: str = Field(index=True)
+    digest: str
+    read: str
+    service: str
+    file: str
+    definition: str | None = None  # the definition of a bare table of candidates
+    told: str
+    held: str = ""  # stands for those whom the plan left out
+    timezone: str | None = None  # in which people read `answer_by`; None: that of the machine
+    asked_at: datetime = _time(nullable=False)
+    answer_by: datetime | None = _time()
+    answer: str | None = None
+    who: str | None = None
+    why: str | None = None
+    answered_at: datetime | None = _time()
+
+
+_STILL_PAUSED = text("resumed_at IS NULL")
+
+
+class Pause(SQLModel, table=True):
+    """A person's word that nothing of a campaign is sent, until a person lets it go on."""
+
+    __tablename__ = "pause"
+    __table_args__ = (
+        Index(
+            "paused_once",
+            "campaign_key",
+            unique=True,
+            sqlite_where=_STILL_PAUSED,
+            postgresql_where=_STILL_PAUSED,
+        ),
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_key: str
+    who: str
+    why: str
+    paused_at: datetime = _time(nullable=False)
+    resumed_at: datetime | None = _time()
+    resumed_by: str | None = None
+    resumed_why: str | None = None
+
+
+class Pace(SQLModel, table=True):
+    """What all runs that send to one service, or of one campaign, keep together
+    (data/sending/pace.py).
+
+    `name` is the service's base URL, or stands for a campaign. `turn_at` is the first turn at the
+    set rate that nobody has. `paused_until`: the service asked for a pause of `paused_for` seconds.
+    """
+
+    __tablename__ = "pace"
+
+    id: int = Field(default=None, primary_key=True)
+    name: str = Field(unique=True)
+    turn_at: datetime | None = _time()
+    paused_until: datetime | None = _time()
+    paused_for: float = 0
+
+
+class Run(SQLModel, table=True):
+    """One run of one campaign, and how to tell whether its process still lives."""
+
+    __tablename__ = "run"
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id", index=True)
+    host: str
+    pid: int
+    process_start: str
+    started_at: datetime = _time(nullable=False)
+    heartbeat_at: datetime = _time(nullable=False)
+    approval_id: int | None = Field(default=None, foreign_key="approval.id")  # it runs under
+    ended_at: datetime | None = _time()
+    ending: str | None = None
+    reason: str | None = None
+
+
+# While an attempt is in one of these states, its step is taken.
+_TAKEN = "state IN ('sending', 'done', 'unsure')"
+_ONE_INVITATION = text(f"operation = 'invite' AND {_TAKEN}")
+_ONE_PROJECT_ONE_PROBLEM = text(f"operation IN ('create_project', 'attach_problem') AND {_TAKEN}")
+_STILL_SENDING = text("state = 'sending'")
+
+
+class Attempt(SQLModel, table=True):
+    """The journal: one row per request that may have an effect."""
+
+    __tablename__ = "attempt"
+    __table_args__ = (
+        # Nobody is invited twice, said by the schema.
+        Index(
+            "one_invitation",
+            "candidate_row",
+            "generation",
+            unique=True,
+            sqlite_where=_ONE_INVITATION,
+            postgresql_where=_ONE_INVITATION,
+        ),
+        # One project and one problem per campaign (interface 4.7, 8), likewise.
+        Index(
+            "one_project_one_problem",
+            "campaign_id",
+            "operation",
+            unique=True,
+            sqlite_where=_ONE_PROJECT_ONE_PROBLEM,
+            postgresql_where=_ONE_PROJECT_ONE_PROBLEM,
+        ),
+        # What a dead run left behind is found without reading the whole journal.
+        Index(
+            "still_sending",
+            "run_id",
+            sqlite_where=_STILL_SENDING,
+            postgresql_where=_STILL_SENDING,
+        ),
+        # Ids are never reused: a receipt tells by them how far a ledger had got.
+        {"sqlite_autoincrement": True},
+    )
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_id: int = Field(foreign_key="campaign.id")
+    candidate_row: int | None = Field(default=None, foreign_key="candidate.id")  # of an invite
+    generation: int = 1
+    operation: str  # Operation
+    rows: int = 1  # how many candidates an add carried
+    carried: str | None = None  # and which, of an add (data/sending/row_ranges.py)
+    state: str = AttemptState.SENDING
+    run_id: int = Field(foreign_key="run.id")
+    claimed_at: datetime = _time(nullable=False)
+    ended_at: datetime | None = _time()
+    phase: int | None = None
+    status: int | None = None
+    evidence: str | None = None
+    # What the service wrote where that was no plain yes; "": taken out with a person.
+    answer: str | None = None
+
+
+class Decision(SQLModel, table=True):
+    """A person's verdict: who decided what on which attempt, when and why.
+
+    `campaign_id` is None where this ledger does not know the campaign yet (a receipt accepted).
+    """
+
+    __tablename__ = "decision"
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_id: int | None = Field(default=None, foreign_key="campaign.id", index=True)
+    attempt_id: int | None = Field(default=None, foreign_key="attempt.id")
+    candidate_row: int | None = Field(default=None, foreign_key="candidate.id")
+    verdict: str
+    value: str | None = None
+    who: str
+    why: str
+    decided_at: datetime = _time(nullable=False)
+
+
+class InboxContent(SQLModel, table=True):
+    """One campaign of a content that came through a watched folder, and how its last run ended.
+
+    A file is known by what is in it (`digest`), wherever it lies and whatever it is called.
+    """
+
+    __tablename__ = "inbox"
+    __table_args__ = (UniqueConstraint("digest", "campaign_key"),)
+
+    id: int = Field(default=None, primary_key=True)
+    digest: str
+    campaign_key: str  # "" for a content that cannot be read
+    file: str
+    ending: str
+    seen_at: datetime = _time(nullable=False)
+
+
+class ReceiptDoubt(SQLModel, table=True):
+    """A receipt that did not fit this ledger, and who accepted it after a look, when and why.
+
+    `says` is what the receipt said, word for word: an acceptance covers nothing else. From the
+    acceptance on the campaign is known in receipts by `line` instead of this ledger's UUID, so
+    that the ledger which was passed over fits no more; `reached` is its last attempt then.
+    """
+
+    __tablename__ = "receipt_doubt"
+
+    id: int = Field(default=None, primary_key=True)
+    campaign_key: str = Field(index=True)
+    file: str
+    says: str
+    seen_at: datetime = _time(nullable=False)
+    accepted_at: datetime | None = _time()
+    who: str | None = None
+    why: str | None = None
+    line: str | None = None
+    reached: int | None = None

@@ -1,0 +1,109 @@
+"""The transactions of a ledger: work is seen through and committed, or what failed is said.
+
+In a file they are SQLite's own. On a server see data/store/server_transactions.py.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.exc import DBAPIError
+
+from data.store.closed import refuse_where_closed
+from data.store.unusable import LedgerGone, LedgerUnusable, what_failed
+
+T = TypeVar("T")
+Work = Callable[[Connection], T]
+
+
+class Transactions:
+    """Those of a ledger in a file: who writes has all of it for themselves."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._file = _identity(engine)
+        if self._file is not None:
+            event.listen(engine, "do_connect", self._connects)
+
+    def gone(self) -> LedgerGone | None:
+        """Say so where the file that is open is no longer the one that has its name."""
+        if _identity(self.engine) == self._file:
+            return None
+        return LedgerGone(str(self.engine.url.database))
+
+    def close(self) -> None:
+        """Leave a file whole that was moved: its log lies where it was, and is not read with it.
+
+        SQLite does so itself when the last connection is closed, unless the file was moved.
+        """
+        if self.gone() is None:
+            return
+        with suppress(LedgerUnusable), said("written"), self.engine.connect() as connection:
+            connection.exec_driver_sql("ROLLBACK")  # no transaction may be open, see _begin
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _connects(self, *_: object) -> None:
+        # SQLite would make an empty file there, and read the log of the one that is gone into it.
+        if (gone := self.gone()) is not None:
+            raise gone
+
+    def look(self, work: Work[T]) -> T:
+        """See work through that only looks, all of it as of one moment."""
+        with self.reading() as connection:
+            return work(connection)
+
+    def write(self, work: Work[T]) -> T:
+        """See work through while nobody else writes, and commit it durably."""
+        with self.writing() as connection:
+            return work(connection)
+
+    def write_beside(self, work: Work[T]) -> T:
+        """The same for work that says itself what it must be alone with (data/store/locks.py)."""
+        return self.write(work)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One transaction that looks. Raises LedgerUnusable."""
+        with (
+            said("read"),
+            self.engine.connect().execution_options(reading=True) as connection,
+        ):
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction that writes. Raises LedgerUnusable, and LedgerClosed at its end."""
+        with said("written"), self.engine.begin() as connection:
+            yield connection
+            refuse_where_closed(connection)
+
+
+def _identity(engine: Engine) -> tuple[int, int] | None:
+    """Tell a ledger's file from any other; None where it is not there, or it is on a server."""
+    if engine.url.get_backend_name() != "sqlite":
+        return None
+    try:
+        found = Path(str(engine.url.database)).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@contextmanager
+def said(what: str) -> Iterator[None]:
+    """Say in words what a database could not do. Nobody is named."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise unusable(error, what) from None
+
+
+def unusable(error: DBAPIError, what: str) -> LedgerUnusable:
+    """What it means that a ledger could not be `what`: read, or written."""
+    stands = " What was recorded before stands." if what == "written" else ""
+    return LedgerUnusable(
+        f"The ledger could not be {what}: {what_failed(error)}, then type the same command "
+        f"again.{stands}"
+    )

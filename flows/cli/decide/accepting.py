@@ -1,0 +1,44 @@
+"""`campaign settle KEY --accept-ledger`: this ledger is the campaign's, says who has looked."""
+
+import typer
+
+from config.errors import CampaignError
+from data.receipts import receipt_doubts
+from data.store.states import By
+from flows.words.speech import answering, counted, print_json, say
+
+
+class NothingToAccept(CampaignError):
+    """No run has met a receipt that does not fit: in advance nothing can be accepted."""
+
+    exit_code = 2
+
+    def __init__(self, key: str, place: str) -> None:
+        super().__init__(
+            f"No run of {key} was stopped by a receipt that does not fit the ledger {place}, so "
+            "there is nothing to accept. If one was, CAMPAIGN_DATABASE_URL named another ledger."
+        )
+
+
+def accept_ledger(key: str, who: str, why: str | None, *, as_json: bool) -> None:
+    """Accept what stopped runs found in receipts. Raises NothingToAccept, LedgerUnusable."""
+    from config.settings import load_local
+    from data.store.ledger import Ledger
+
+    if not (why and why.strip()):
+        raise typer.BadParameter("--accept-ledger is recorded with a reason: --why TEXT")
+    with (
+        answering(as_json),
+        Ledger.open(load_local().database_url, create=False) as ledger,
+    ):
+        accepted = ledger.write(receipt_doubts.accept, key, By(who, why))
+        if not accepted:
+            raise NothingToAccept(key, ledger.place)
+        if as_json:
+            print_json({"campaign": key, "accepted": accepted})
+        say(
+            f"{key}: {counted(accepted, 'receipt')} accepted; from now on this is the campaign's "
+            f"ledger: {ledger.place}",
+            "  go on: type the command that was stopped once more",
+            as_json=as_json,
+        )

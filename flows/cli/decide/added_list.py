@@ -1,0 +1,145 @@
+"""The web application's own list of who is in the project, as verdicts on all unsure adds at once.
+
+Any table will do that has addresses in one column and ids in another.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from config.email_key import email_key
+from config.errors import BadInput
+from config.places import Place, Problem, shown
+from config.reading.own_tables import Named, OwnTable, own_tables
+from config.tables.cells import as_text, as_whole_number, is_blank
+from config.tables.headers import spelling
+from data.decisions.doubts import Decided, Doubt
+from data.store.states import Operation, Word
+
+# Which columns hold the ids, by their headers; the first of these that is there.
+ID_NAMES = ("candidateid", "id", "candidatenumber", "number", "no")
+NO_LIST = (
+    "no column of email addresses; wanted the web application's list, with addresses and ids, or "
+    "the file that --export wrote"
+)
+FEWEST = 0.5  # of the filled cells of a column are addresses, where it is the one of addresses
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Whom the service has: by email key the ids, each with the line or row it stands in."""
+
+    file: str
+    ids: Mapping[str, Sequence[tuple[int, int]]]
+
+    def verdicts(self, unsure: Iterable[Doubt], others: Word | None) -> list[tuple[int, Decided]]:
+        """What the list says of unsure adds, each with its line; `others`: of who is not in it.
+
+        Of several ids of one person the smallest is used, which a later list says as well; the
+        rest are records to be removed.
+        """
+        found: list[tuple[int, Decided]] = []
+        for doubt in unsure:
+            if doubt.operation is not Operation.ADD:
+                continue
+            ids = sorted(self.ids.get(email_key(doubt.email1), ()))
+            for number, line in ids[:1]:
+                found.append((line, Decided(doubt.attempt, doubt.row, Word.ID, number)))
+            for (before, _), (number, line) in pairwise(ids):
+                if number != before:
+                    found.append((line, Decided(doubt.attempt, doubt.row, Word.DOUBLE, number)))
+            if not ids and others is not None:
+                found.append((0, Decided(doubt.attempt, doubt.row, others)))
+        return found
+
+
+def read(path: Path) -> Listed:
+    """Read a list. Raises BadInput where there is none, or where a person has no usable id."""
+    _, tables = own_tables(Named(path))
+    found = [(table, at) for table in tables if (at := _column_of_emails(table)) is not None]
+    if len(found) != 1:
+        sheets = ", ".join(table.name for table, _ in found)
+        message = NO_LIST
+        if found:
+            message = f"the sheets {sheets} all have email addresses; leave only the right one"
+        raise BadInput([Problem(Place(str(path)), message=message)])
+    [(table, emails)] = found
+    return _listed(path, table, emails)
+
+
+def _listed(path: Path, table: OwnTable, emails: int) -> Listed:
+    first = next(at for at, row in enumerate(table.rows) if _is_email(row[1], emails))
+    header = table.rows[first - 1][1] if first else ()
+    people = [row for row in table.rows[first:] if _is_email(row[1], emails)]
+    column = _column_of_ids(path, header, [cells for _, cells in people], emails)
+    ids: dict[str, list[tuple[int, int]]] = {}
+    problems = []
+    for line, cells in people:
+        number = as_whole_number(_at(cells, column))
+        if isinstance(number, int) and not isinstance(number, bool):
+            ids.setdefault(email_key(_text(cells, emails)), []).append((number, line))
+        else:
+            found = shown(_text(cells, column)) if _text(cells, column) else "nothing"
+            problems.append(Problem(Place(str(path), line), _name(header, column), found, "an id"))
+    if problems:
+        raise BadInput(problems)
+    return Listed(str(path), ids)
+
+
+def _column_of_emails(table: OwnTable) -> int | None:
+    """The column that mostly holds addresses; of several the one with the most."""
+    width = max((len(cells) for _, cells in table.rows), default=0)
+    counts = {}
+    for column in range(width):
+        filled = sum(not is_blank(_at(cells, column)) for _, cells in table.rows)
+        emails = sum(_is_email(cells, column) for _, cells in table.rows)
+        if emails and emails >= filled * FEWEST:
+            counts[column] = emails
+    return max(counts, key=lambda column: (counts[column], -column), default=None)
+
+
+def _column_of_ids(
+    path: Path, header: Sequence[Any], people: Sequence[Sequence[Any]], emails: int
+) -> int:
+    """By its header, else the only column of whole numbers that are all different."""
+    named = {spelling(_text(header, at)): at for at in reversed(range(len(header)))}
+    for name in ID_NAMES:
+        if name in named:
+            return named[name]
+    width = max(map(len, people))
+    found = [at for at in range(width) if at != emails and _may_be_ids(people, at)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        columns = " and ".join(_name(header, at) for at in found)
+        message = f"{columns} may both be the ids; head the right one candidate_id"
+    else:
+        message = "no column of ids: whole numbers, each of them once; head it candidate_id"
+    raise BadInput([Problem(Place(str(path)), "candidate_id", message=message)])
+
+
+def _may_be_ids(people: Sequence[Sequence[Any]], column: int) -> bool:
+    numbers = [as_whole_number(_at(cells, column)) for cells in people]
+    whole = all(isinstance(number, int) and number > 0 for number in numbers)
+    return whole and len(set(numbers)) == len(numbers)
+
+
+def _name(header: Sequence[Any], column: int) -> str:
+    return _text(header, column) or f"column {column + 1}"
+
+
+def _at(cells: Sequence[Any], column: int) -> Any:
+    return cells[column] if column < len(cells) else None
+
+
+def _text(cells: Sequence[Any], column: int) -> str:
+    cell = _at(cells, column)
+    return "" if is_blank(cell) else str(as_text(cell)).strip()
+
+
+def _is_email(cells: Sequence[Any], column: int) -> bool:
+    """Whether a cell may be an address: the campaign's own were judged when it was read."""
+    before, at, after = _text(cells, column).rpartition("@")
+    return bool(before and at and "." in after and " " not in after)

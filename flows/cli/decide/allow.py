@@ -1,0 +1,41 @@
+"""`campaign allow`: somebody who is held is invited all the same, by name."""
+
+from typing import Annotated
+
+import typer
+
+from data.decisions import allowing
+from data.store.states import By
+from flows.cli.arguments import Key
+from flows.cli.known_campaign import known_campaign
+from flows.cli.named_people import rows_of
+from flows.cli.reasons import Why, given
+from flows.cli.who import Who, login_name
+from flows.words.speech import command, counted, run_again, say
+
+Emails = Annotated[
+    list[str], typer.Argument(metavar="EMAIL", help="Who is to be invited all the same.")
+]
+
+
+def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
+    """Let people through who are held, by name.
+
+    For those whom another campaign has invited, or this one most likely at another address, or who
+    are on the do-not-contact list. It covers
+    this campaign and what there is now: a later invitation, or a new entry of the list, holds
+    them anew. Nothing is sent now: the next run invites them.
+    """
+    reason = given(why)
+    with known_campaign(key) as (ledger, campaign):
+        rows = rows_of(
+            ledger,
+            campaign,
+            emails,
+            lambda rows: ledger.read(allowing.objections, campaign.id, rows),
+        )
+        ledger.write(allowing.allow, campaign.id, rows, By(who or login_name(), reason))
+    say(
+        f"{key}: {counted(len(rows), 'person is', 'people are')} let through",
+        f"  send: {command('run', *run_again(campaign))}",
+    )

@@ -1,0 +1,60 @@
+"""`campaign approve`: a person looks at what a run would send, and lets it, or not."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from data.campaigns import approvals
+from flows.cli.arguments import Key
+from flows.cli.decide.pause import Why, ledger_with
+from flows.cli.who import Who, login_name
+from flows.words.closing import lines_of
+from flows.words.speech import answer_to, command, say
+
+if TYPE_CHECKING:
+    from data.campaigns.approvals import Asked
+
+
+def approve(
+    key: Key,
+    reject: Annotated[
+        bool, typer.Option("--reject", help="Do not let it be sent; needs --why.")
+    ] = False,
+    plan: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Only this plan, as a run has shown it.")
+    ] = None,
+    why: Why = "",
+    who: Who = None,
+) -> None:
+    """Approve the plan that a run has shown, or reject it.
+
+    For definitions with  invites: {approval: required}. Nothing is sent now: the next run sends
+    exactly what was approved. The approval is void once the definition or the ledger has changed.
+    """
+    from data.campaigns.approvals import Answer
+    from tasks.plan.approval import decide
+
+    if reject and not why.strip():
+        raise typer.BadParameter("a rejection is recorded with a reason: --why TEXT")
+    given = Answer.REJECTED if reject else Answer.APPROVED
+    with ledger_with(key) as ledger:
+        shown, _ = ledger.read(approvals.look, key)
+        if shown is not None:
+            say(*lines_of(shown))
+            if plan is None and not _agreed(shown, given):
+                say("Nothing was decided.")
+                raise typer.Exit(1)
+        asked = decide(ledger, key, given, plan, who or login_name(), why)
+    say(f"{key}: plan {asked.code} {given}; nothing was sent by that")
+    if given is Answer.APPROVED:
+        table_of = ("--campaign", asked.plan.definition) if asked.plan.definition else ()
+        say(f"  send: {command('run', asked.plan.file, *table_of)}")
+
+
+def _agreed(asked: "Asked", given: str) -> bool:
+    """Ask whoever has just seen the plan; without a terminal, typing the command is the answer."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return True
+    answer = answer_to(f"Plan {asked.code}: {given}? [y/N] ")
+    return (answer or "").strip().casefold() in ("y", "yes")

@@ -1,0 +1,115 @@
+"""`campaign block`: the do-not-contact list, which no campaign sends to."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from data.decisions.doubts import NotDecided
+from data.holds import do_not_contact
+from data.store.states import By
+from flows.cli.addresses import addresses
+from flows.cli.arguments import AsJson
+from flows.cli.reasons import given
+from flows.cli.who import Who, login_name
+from flows.words.speech import answering, complain, counted, print_json, say, say_table
+
+if TYPE_CHECKING:
+    from data.store.ledger import Ledger
+
+
+def block(
+    emails: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[EMAIL]...", help="Whom no campaign is to send to."),
+    ] = None,
+    why: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
+    ] = None,
+    lift: Annotated[
+        bool, typer.Option("--lift", help="Take these addresses off the list again.")
+    ] = False,
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """Put people on the do-not-contact list; without an address, show the list.
+
+    From this moment on no campaign adds or invites them, a run at work neither. Whoever was
+    invited before keeps that invitation: the service takes none back.
+    """
+    from config.settings import load_local
+    from data.store.ledger import Ledger
+    from tasks.plan.held import follow_the_list
+
+    if lift and not emails:
+        raise typer.BadParameter("--lift needs the addresses that are to come off the list")
+    with answering(as_json):
+        typed = addresses(emails or [])
+        reason = given(why) if typed else ""
+        local = load_local()
+        with Ledger.open(local.database_url) as ledger:
+            # Whoever has to be spared at once is, whatever is wrong with the file.
+            told = _block(ledger, typed, who, reason) if typed and not lift else []
+            say(*told, as_json=as_json)
+            listed = follow_the_list(ledger, local)
+            if lift:
+                in_file = listed.addresses if listed else {}
+                say(*_lift(ledger, typed, in_file, who, reason), as_json=as_json)
+            _show(ledger.read(do_not_contact.standing), whole=not typed, as_json=as_json)
+
+
+def _block(ledger: "Ledger", addresses: Mapping[str, str], who: str | None, why: str) -> list[str]:
+    new = ledger.write(do_not_contact.block, addresses, By(who or login_name(), why))
+    return [
+        f"{typed}: no campaign sends to this address" + ("" if key in new else ", as before")
+        for key, typed in addresses.items()
+    ]
+
+
+def _lift(
+    ledger: "Ledger",
+    addresses: Mapping[str, str],
+    in_file: Mapping[str, str],
+    who: str | None,
+    why: str,
+) -> list[str]:
+    """Only what stands on the list comes off it, and the file would bring its own back."""
+    on_it = {one.email_key for one in ledger.read(do_not_contact.standing)}
+    wrong = [f"{typed}: is not on the list" for key, typed in addresses.items() if key not in on_it]
+    wrong += [
+        f"{typed}: is in the file that CAMPAIGN_DO_NOT_CONTACT names; take it out there"
+        for key, typed in addresses.items()
+        if key in in_file
+    ]
+    if wrong:
+        complain(*wrong)
+        raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
+    ledger.write(do_not_contact.lift, addresses.keys(), By(who or login_name(), why))
+    return [f"{typed}: campaigns may send to this address again" for typed in addresses.values()]
+
+
+def _show(entries: Sequence[Any], *, whole: bool, as_json: bool) -> None:
+    if as_json:
+        print_json({"do_not_contact": [_as_json(one) for one in entries]})
+        return
+    if not whole or not entries:
+        number = counted(len(entries), "address", "addresses") if entries else "nobody"
+        say(f"On the do-not-contact list: {number}")
+        return
+    say_table(
+        ["email1", "since", "who", "why"],
+        [
+            (one.email1, f"{one.listed_at.astimezone():%Y-%m-%d}", one.who, one.why)
+            for one in entries
+        ],
+    )
+
+
+def _as_json(entry: Any) -> dict[str, Any]:
+    return {
+        "email1": entry.email1,
+        "since": entry.listed_at.isoformat(),
+        "who": entry.who,
+        "why": entry.why,
+        "file": entry.file or None,
+    }

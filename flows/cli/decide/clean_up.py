@@ -1,0 +1,57 @@
+"""`campaign clean-up`: what a person must remove by hand in the web application."""
+
+from typing import Annotated
+
+import typer
+
+from data.campaigns import forgotten as forgotten_people
+from data.decisions import cleaning
+from data.store.states import By
+from flows.cli.arguments import AsJson, Key
+from flows.cli.known_campaign import known_campaign
+from flows.cli.see.status import clean_up_line
+from flows.cli.who import Who, login_name
+from flows.words.speech import answering, command, counted, print_json, say
+
+
+def clean_up(
+    key: Key,
+    done: Annotated[
+        bool, typer.Option("--done", help="All of this was removed, or was not there.")
+    ] = False,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Recorded with it.")] = "",
+    who: Who = None,
+    as_json: AsJson = False,
+) -> None:
+    """List what to remove by hand in the web application; --done once that is over.
+
+    The service has no call that removes anything, so this command removes nothing either.
+    """
+    with answering(as_json), known_campaign(key) as (ledger, campaign):
+        items = ledger.read(cleaning.find, campaign.id)
+        forgotten = 0 if done else ledger.read(forgotten_people.added, campaign.id)
+        if done and items:
+            ledger.write(cleaning.write_cleaned, campaign.id, items, By(who or login_name(), why))
+        left = [] if done else [item.as_json() for item in items]
+    if as_json:
+        print_json({"campaign": key, "clean_up": left})
+    if done:
+        gone = counted(len(items), "thing") if items else "nothing"
+        say(f"{key}: {gone} to remove by hand, noted as done", as_json=as_json)
+    elif not items:
+        say(f"{key}: nothing to remove by hand", as_json=as_json)
+    else:
+        where = f"{campaign.app_url}, " if campaign.app_url else ""
+        say(
+            f"{key}: to remove by hand in the web application ({where}project "
+            f"{campaign.project_id or 'not known'})",
+            as_json=as_json,
+        )
+        say(*(f"  {clean_up_line(one)}" for one in left), as_json=as_json)
+        say(f"  once that is over: {command('clean-up', key, '--done')}", as_json=as_json)
+    if forgotten:
+        say(
+            f"  {counted(forgotten, 'person was', 'people were')} forgotten: the service may still "
+            f"have them in project {campaign.project_id}; nobody knows their numbers here now",
+            as_json=as_json,
+        )

@@ -1,0 +1,25 @@
+"""`campaign confirm`: the invitation to oneself was right, so the others may get theirs."""
+
+from typing import Annotated
+
+import typer
+
+from flows.cli.arguments import Key
+from flows.cli.known_campaign import known_campaign
+from flows.cli.who import Who, login_name
+from flows.words.speech import command, run_again, say
+
+Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]
+
+
+def confirm(key: Key, why: Why = "", who: Who = None) -> None:
+    """Say that the pilot's invitation is right, so that the next run invites the others.
+
+    Open the email that the pilot got, follow its link, and look at what candidates will see.
+    """
+    from tasks.plan.pilot import confirm as confirmed
+
+    with known_campaign(key) as (ledger, campaign):
+        confirmed(ledger, campaign, who or login_name(), why)
+        again = command("run", *run_again(campaign))
+    say(f"{key}: the pilot is confirmed", f"  go on: {again}")

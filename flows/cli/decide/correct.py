@@ -1,0 +1,105 @@
+"""`campaign correct` and `campaign withdraw`: an address was wrong, or a person is out."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.email_key import email_key
+from config.people.email_address import NotAnEmail, email_address
+from data.campaigns import intake
+from data.decisions import withdrawing
+from data.decisions.doubts import NotDecided
+from data.holds import holding
+from data.store import clock
+from data.store.states import By
+from flows.cli.arguments import Key
+from flows.cli.known_campaign import known_campaign
+from flows.cli.named_people import rows_of
+from flows.cli.reasons import Why, given
+from flows.cli.who import Who, login_name
+from flows.words.speech import command, complain, counted, run_again, say
+
+if TYPE_CHECKING:
+    from data.store.ledger import Ledger
+    from data.store.tables import Campaign
+
+Emails = Annotated[
+    list[str], typer.Argument(metavar="EMAIL", help="Who is not to be invited any more.")
+]
+
+
+def withdraw(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
+    """Leave people out from now on: nothing more is sent to them by this campaign.
+
+    What was sent stays sent. Whoever is in the project already is on the list of what to remove
+    by hand. To take it back: campaign resend.
+    """
+    reason = given(why)
+    with known_campaign(key) as (ledger, campaign):
+        rows = rows_of(
+            ledger,
+            campaign,
+            emails,
+            lambda rows: ledger.read(withdrawing.against_withdrawing, campaign.id, rows),
+        )
+        ledger.write(withdrawing.withdraw, campaign.id, rows, By(who or login_name(), reason))
+        say(f"{key}: {counted(len(rows), 'person is', 'people are')} withdrawn")
+        _close(ledger, campaign)
+
+
+def correct(
+    key: Key,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The address that was wrong.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The right one.")],
+    why: Why,
+    who: Who = None,
+) -> None:
+    """Reach a person at another address: the one before was wrong.
+
+    The next run adds the new address under the same name and invites it. The old one is sent
+    nothing more, also if it is still in the sheet.
+    """
+    reason = given(why)
+    with known_campaign(key) as (ledger, campaign):
+        [row] = rows_of(ledger, campaign, [old], lambda _: {})
+        address = _right(new)
+        try:
+            by = By(who or login_name(), reason)
+            ledger.write(withdrawing.correct, campaign.id, row, address, by)
+        except NotDecided as error:
+            complain(*_why_not(campaign, (old, new), error))
+            raise
+        say(f"{key}: {old} is corrected to {address[0]}")
+        person = ledger.read(intake.known, campaign.id)[address[1]]
+        if (
+            held := ledger.read(holding.held_rows, [person.row], clock.now()).get(person.row)
+        ) is not None:
+            say(f"  {address[0]} is held: {held.why}")
+        _close(ledger, campaign)
+
+
+def _right(typed: str) -> tuple[str, str]:
+    try:
+        return email_address(typed), email_key(typed)
+    except NotAnEmail as error:
+        raise typer.BadParameter(f"{typed}: wanted {error}") from None
+
+
+def _why_not(campaign: "Campaign", typed: tuple[str, str], error: NotDecided) -> list[str]:
+    """Say which of both addresses cannot be taken, and what there is to type instead."""
+    told = [f"{typed[which]} {why}" for which, why in error.objections.items()]
+    if 1 in error.objections:
+        told.append(
+            f"  to leave out {typed[0]}: {command('withdraw', campaign.key, typed[0])} --why TEXT"
+        )
+    return told
+
+
+def _close(ledger: "Ledger", campaign: "Campaign") -> None:
+    """Say where the campaign stands, what is left to remove by hand, and what to type next."""
+    from flows.words.closing import next_steps, summary
+    from tasks.status.standing import in_short
+
+    status = in_short(ledger, campaign)
+    say(f"{campaign.key}: {summary(status)}")
+    say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))))

@@ -1,0 +1,42 @@
+"""`campaign export`: everything that is held about one person, for whoever asks for that."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from data.privacy import disclosure
+from flows.cli.addresses import addresses
+from flows.cli.outputs import check_output, or_here
+from flows.words.speech import complain, say
+
+
+def export(
+    email: Annotated[str, typer.Argument(metavar="EMAIL", help="About whom.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="Where to."),
+    ] = None,
+) -> None:
+    """Write everything that the ledger holds about a person, as JSON.
+
+    Every campaign, request, decision and entry of the do-not-contact list; after a correction,
+    that of the other address too.
+    """
+    from config.settings import load_local
+    from data.own_files import write_whole
+    from data.store.ledger import Ledger
+
+    [(key, typed)] = addresses([email]).items()
+    with Ledger.open(load_local().database_url, create=False) as ledger:
+        check_output(output, ledger)
+        held = ledger.read(disclosure.about, key)
+    content = json.dumps({"email1": typed, **held}, indent=2)
+    if output is None:
+        print(content)
+    else:
+        write_whole(output, content.encode() + b"\n")
+        say(f"{output}: everything about {typed}")
+    if not (held["campaigns"] or held["do_not_contact"]):
+        complain(f"Nothing names {typed} in this ledger.")

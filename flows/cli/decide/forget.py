@@ -1,0 +1,214 @@
+"""`campaign forget`: a person asked for it, so name, address and all the rest are removed."""
+
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.email_key import email_key
+from data.campaigns import forgotten, queries
+from data.decisions import adding_again
+from data.decisions.doubts import NotDecided
+from data.privacy import disclosure, forgetting
+from data.store.states import By
+from flows.cli.addresses import addresses
+from flows.cli.reasons import given
+from flows.cli.who import Who, login_name
+from flows.words.speech import answer_to, command, complain, counted, say
+
+if TYPE_CHECKING:
+    from config.settings import LocalSettings
+    from data.privacy.disclosure import Told
+    from data.privacy.forgetting import AtTheService
+    from data.store.ledger import Ledger
+
+
+def forget(
+    emails: Annotated[
+        list[str] | None, typer.Argument(metavar="[EMAIL]...", help="Who is to be forgotten.")
+    ] = None,
+    why: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
+    ] = None,
+    due: Annotated[
+        bool, typer.Option("--due", help="Instead: everybody whose CAMPAIGN_KEEP is over.")
+    ] = False,
+    lift: Annotated[
+        bool, typer.Option("--lift", help="Let these addresses be taken in again.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
+    who: Who = None,
+) -> None:
+    """Remove people from every campaign of the ledger, for good.
+
+    Names, addresses, notes, ids and links go; what was done stays counted, without a name. A
+    keyed hash of the address keeps them from being added or invited again. What the service has,
+    and files of your own, are named: those you remove. Ends with 3 where nobody has an address.
+    """
+    from config.settings import load_local
+    from data.store.ledger import Ledger
+
+    if due == bool(emails):
+        raise typer.BadParameter("name the addresses, or say --due")
+    local = load_local()
+    named = addresses(emails or [])
+    reason = "" if due else given(why)
+    with Ledger.open(local.database_url, create=False) as ledger:
+        for campaign in ledger.read(queries.every_campaign):
+            adding_again.recover(ledger, campaign.id)
+        if due:
+            _forget_due(ledger, local)
+        elif lift:
+            _let_in_again(ledger, named)
+        else:
+            _sure(len(named), yes=yes)
+            _forget(ledger, local, named, who or login_name(), reason)
+
+
+def _sure(people: int, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("nobody can take this back: say --yes")
+    asked = f"Forget {counted(people, 'person', 'people')}? Nobody can take this back. Type yes: "
+    if (answer_to(asked) or "").casefold() != "yes":
+        say("Nobody was forgotten.")
+        raise typer.Exit(1)
+
+
+def _forget(
+    ledger: "Ledger", local: "LocalSettings", named: Mapping[str, str], who: str, why: str
+) -> None:
+    """Forget in the ledger and say what is left elsewhere; then write the links anew.
+
+    In this order: nobody could say any more what the service has, if the files stopped it.
+    """
+    from data.privacy.traces import naming
+
+    held = {key: ledger.read(disclosure.about, key) for key in named}
+    rows = [one for about in held.values() for one in about["campaigns"]]
+    every = {one["email1"] for one in rows} | set(named.values())
+    try:
+        left = ledger.write(forgetting.forget, named.keys(), By(who, why))
+    except NotDecided as error:
+        complain(*(f"{list(named.values())[n]} {said}" for n, said in error.objections.items()))
+        raise
+    for key, typed in named.items():
+        say(f"{typed}: {_what_was_done(held[key])}")
+    say(*_at_the_service(left))
+    ledger.rewrite()
+    unwritten = list(_links_anew(ledger, local, every))
+    say(*_still_named(naming(every, _places(ledger, local))))
+    if unwritten:
+        again = command("forget", *_each_once(every), "--why", why)
+        complain("", *unwritten, f"Not everything is done. Then type again: {again}")
+        raise typer.Exit(1)
+    if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
+        again = command("forget", *nobody, "--lift", "--why", "a slip")
+        say("", f"If that was a slip: {again}  and forget the right address.")
+        raise typer.Exit(3)
+
+
+def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]) -> Iterator[str]:
+    """Write the links that name one of these addresses; answers what is in the way of some."""
+    from data.own_files import CannotWrite
+    from data.privacy.traces import naming
+    from tasks.outputs.links import WRITTEN_BY_RUNS, write_links
+
+    for campaign in ledger.read(
+        queries.every_campaign
+    ):  # found by what is in them: also where it broke off here
+        if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
+            try:
+                write_links(ledger, campaign, local.output_dir)
+            except CannotWrite as error:
+                yield (
+                    f"{campaign.key}: the links still name them, as {error.path} cannot be written "
+                    f"({error.why}). Mend that."
+                )
+
+
+def _each_once(typed: Iterable[str]) -> list[str]:
+    """The addresses, each in one of its spellings."""
+    return list({email_key(one): one for one in sorted(typed)}.values())
+
+
+def _what_was_done(held: "Told") -> str:
+    """Say what became of an address; `held` is what was there of it before
+    (data/privacy/disclosure.py)."""
+    if held["campaigns"]:
+        within = ", ".join(dict.fromkeys(one["campaign"] for one in held["campaigns"]))
+        return f"forgotten in {within}"
+    if held["do_not_contact"]:
+        return "forgotten: taken off the do-not-contact list, and kept out by its hash instead"
+    if held["forgotten"]:
+        return f"was forgotten already, on {held['forgotten'][:10]}"
+    return (
+        "nobody here has this address, so nothing was removed. A keyed hash of it is kept: whoever "
+        "has it later is neither added nor invited"
+    )
+
+
+def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
+    for one in left:
+        if one.candidate_id is None:
+            yield (
+                f"  the service may still have this person in project {one.project_id} "
+                f"({one.campaign}), by the number that was told then: look in the web application"
+            )
+            continue
+        yield (
+            f"  the service still has candidate {one.candidate_id} in project {one.project_id} "
+            f"({one.campaign}): remove it by hand in the web application"
+        )
+
+
+def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
+    """Where files may name people: the results, the sheets, and copies beside the ledger."""
+    read = [
+        Path(name)
+        for one in ledger.read(queries.every_campaign)
+        for name in (one.definition, one.belongs_to)
+        if name
+    ]
+    places = [local.output_dir, *read, *(sheet for file in read for sheet in _beside(file))]
+    ledger_file = Path(ledger.place)
+    if ledger_file.is_file():
+        places += ledger_file.parent.glob(f"{ledger_file.stem}*")
+    return places
+
+
+def _beside(file: Path) -> Iterator[Path]:
+    """A definition may name a table of people; whichever it is, it lies near."""
+    if file.parent.is_dir():
+        yield from (one for one in file.parent.iterdir() if one.suffix in _TABLES)
+
+
+_TABLES = (
+    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods"),
+    *(".yaml", ".yml", ".html", ".json"),
+)
+
+
+def _still_named(files: Collection[Path]) -> Iterator[str]:
+    for file in files:
+        yield f"  still named in {file}: a file of yours, remove it there"
+
+
+def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
+    again = ledger.write(forgotten.lift, named.keys())
+    if wrong := [f"{typed}: was not forgotten" for key, typed in named.items() if key not in again]:
+        complain(*wrong)
+        raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
+    say(*(f"{typed}: campaigns may take this address in again" for typed in named.values()))
+
+
+def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:
+    from data.store.clock import now
+    from tasks.retention import forget_due
+
+    if local.keep is None:
+        raise typer.BadParameter("CAMPAIGN_KEEP says for how long people are kept; it is not set")
+    say(*(forget_due(ledger, local, now()) or ["Nobody's time is over."]))

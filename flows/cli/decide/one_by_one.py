@@ -1,0 +1,78 @@
+"""Settling at the terminal: one question for each doubt, and nothing decided without an answer."""
+
+from typing import TYPE_CHECKING
+
+from data.decisions import settling
+from data.decisions.doubts import WORDS, Decided, Doubt, objections
+from data.store.states import By, Word
+from flows.words.doubts import MEANS, look, meaning, reached, sent_at, what, wrote
+from flows.words.speech import answer_to, say
+
+if TYPE_CHECKING:
+    from data.store.ledger import Ledger
+    from data.store.tables import Campaign
+
+QUIT = "quit"
+NOW = f"{Word.AGAIN} now"
+
+
+def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, soon: bool) -> int:
+    """Ask about each doubt and record each answer at once; answers how many were settled."""
+    doubts = ledger.read(settling.find, campaign.id).steps
+    settled = 0
+    for number, doubt in enumerate(doubts, start=1):
+        say("", f"{number} of {len(doubts)}: {what(doubt)}, sent {sent_at(doubt)}")
+        say(f"  {reached(doubt)}: {meaning(doubt)}", *(f"  {line}" for line in wrote([doubt])))
+        say(f"  {look(doubt.operation, campaign)}")
+        for word in WORDS[doubt.operation]:
+            shown = "ID" if word is Word.ID else word
+            say(f"    {shown:<9} {MEANS[doubt.operation, word].partition(';')[0]}")
+        say(f"    {QUIT:<9} stop here, decide the rest later")
+        answer = _answered(ledger, campaign, doubt, who, why, soon=soon)
+        if answer == QUIT:
+            break
+        settled += answer == "settled"
+    return settled
+
+
+def _answered(
+    ledger: "Ledger", campaign: "Campaign", doubt: Doubt, who: str, why: str | None, *, soon: bool
+) -> str:
+    """Ask until there is an answer that can be taken: `settled`, `left` or QUIT."""
+    from data.store.clock import now
+
+    while True:
+        typed = answer_to("  Your verdict (Enter: decide later): ")
+        if typed is None or typed.casefold() in (QUIT, "stop"):
+            return QUIT
+        if not typed:
+            return "left"
+        at_once = soon or typed.casefold() == NOW
+        decided = _decided(doubt, Word.AGAIN if typed.casefold() == NOW else typed.casefold())
+        if decided is None:
+            say(f"  {typed} is none of these. Press Enter to decide later.")
+            continue
+        refused = objections(
+            ledger.read(settling.find, campaign.id), [decided], now(), soon=at_once
+        )
+        if refused:
+            # What is an option elsewhere is a word here.
+            say(f"  Not taken: {refused[0].replace('with --now', f'by typing  {NOW}')}.")
+            continue
+        reason = why
+        if reason is None and decided.word in (Word.AGAIN, Word.WITHDRAW):
+            reason = answer_to("  Why (may be empty): ")
+            if reason is None:
+                return QUIT
+        ledger.write(settling.settle, campaign.id, [decided], By(who, reason or ""), soon=at_once)
+        return "settled"
+
+
+def _decided(doubt: Doubt, typed: str) -> Decided | None:
+    fitting = WORDS[doubt.operation]
+    number = typed.removeprefix("id").strip(" =")
+    if Word.ID in fitting and number.isascii() and number.isdigit():
+        return Decided(doubt.attempt, doubt.row, Word.ID, int(number))
+    if typed in fitting and typed != Word.ID:
+        return Decided(doubt.attempt, doubt.row, Word(typed))
+    return None

@@ -1,0 +1,74 @@
+"""`campaign pause` and `campaign resume`: a person stops a campaign, and lets it go on."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from data.campaigns import approvals, pauses, queries
+from data.store.states import By
+from flows.cli.arguments import Key
+from flows.cli.who import Who, login_name
+from flows.words.complaints import UnknownCampaign
+from flows.words.speech import command, run_again, say
+
+if TYPE_CHECKING:
+    from data.store.ledger import Ledger
+
+Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]
+
+
+def pause(key: Key, why: Why = "", who: Who = None) -> None:
+    """Stop sending a campaign, until somebody lets it go on.
+
+    A run at work ends once it has the answers to what is on its way; no other run sends anything.
+    """
+    from config.timetable.moments import in_zone
+
+    with ledger_with(key) as ledger:
+        stands = ledger.write(pauses.pause, key, By(who or login_name(), why))
+    say(
+        f"{key}: paused by {stands.who} since {in_zone(stands.since, stands.timezone)}",
+        f"  go on: {command('resume', key)}",
+    )
+
+
+def resume(key: Key, why: Why = "", who: Who = None) -> None:
+    """Let a paused campaign go on. By itself it sends nothing: the next run does.
+
+    Nobody gets a second email by it; that is what `campaign resend` is for.
+    """
+    with ledger_with(key) as ledger:
+        stood = ledger.write(pauses.resume, key, By(who or login_name(), why))
+        campaign = ledger.read(queries.find_campaign, key)
+    if stood is None:
+        say(f"{key}: is not paused")
+        return
+    say(f"{key}: no longer paused")
+    if campaign is not None:
+        say(f"  go on: {command('run', *run_again(campaign))}")
+
+
+@contextmanager
+def ledger_with(key: str) -> "Iterator[Ledger]":
+    """Open the ledger that knows a campaign, or the plan of one that is not begun yet.
+
+    Raises UnknownCampaign, LedgerUnusable, BadSettings.
+    """
+    from config.settings import load_local
+    from data.store.ledger import Ledger
+    from data.store.opening import NoLedger
+
+    try:
+        ledger = Ledger.open(load_local().database_url, create=False)
+    except NoLedger as error:
+        raise UnknownCampaign(key, [], error.place) from None
+    with ledger:
+        if (
+            ledger.read(queries.find_campaign, key) is None
+            and ledger.read(approvals.look, key)[0] is None
+        ):
+            known = [campaign.key for campaign in ledger.read(queries.every_campaign)]
+            raise UnknownCampaign(key, known, ledger.place)
+        yield ledger

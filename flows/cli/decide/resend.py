@@ -1,0 +1,67 @@
+"""`campaign resend`: one more invitation for named people, on purpose."""
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from data.decisions import resending
+from data.store.states import By
+from flows.cli.arguments import Key
+from flows.cli.known_campaign import known_campaign
+from flows.cli.named_people import rows_of
+from flows.cli.who import Who, login_name
+from flows.words.speech import answer_to, command, counted, run_again, say
+
+if TYPE_CHECKING:
+    from data.store.tables import Campaign
+
+Emails = Annotated[
+    list[str], typer.Argument(metavar="EMAIL", help="Who is to get one more invitation.")
+]
+
+
+def resend(
+    key: Key,
+    emails: Emails,
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")],
+    who: Who = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed without a terminal.")] = (
+        False
+    ),
+) -> None:
+    """Invite people once more, on purpose.
+
+    For those whose invitation is done, refused or withdrawn. Nothing is sent now: the next run
+    sends exactly one more email to each.
+    """
+    if not why.strip():
+        raise typer.BadParameter("a resend is recorded with a reason: --why TEXT")
+    with known_campaign(key) as (ledger, campaign):
+
+        def against(rows: Sequence[int]) -> dict[int, str]:
+            found = ledger.read(resending.objections, campaign.id, rows)
+            return {at: why.replace(" KEY ", f" {campaign.key} ") for at, why in found.items()}
+
+        rows = rows_of(ledger, campaign, emails, against)
+        if not yes and not _agreed(len(rows)):
+            say("Nothing was changed.")
+            raise typer.Exit(1)
+        ledger.write(resending.resend, campaign.id, rows, By(who or login_name(), why))
+        _tell(campaign, len(rows))
+
+
+def _agreed(number: int) -> bool:
+    """Ask before anything is decided. Raises BadParameter where nobody can be asked."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise typer.BadParameter("one more email to each is never sent by accident: add --yes")
+    question = f"One more invitation to {counted(number, 'person', 'people')}? [y/N] "
+    return (answer_to(question) or "").casefold() in ("y", "yes")
+
+
+def _tell(campaign: "Campaign", number: int) -> None:
+    say(f"{campaign.key}: {counted(number, 'person', 'people')} will be invited once more")
+    if not campaign.send_invites:
+        say("  not yet: the definition says  invites: {send: false}")
+    say(f"  send: {command('run', *run_again(campaign))}")

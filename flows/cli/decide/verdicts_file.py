@@ -1,0 +1,130 @@
+"""Verdicts as a file: what is unsure goes out as a CSV and comes back with a person's verdicts."""
+
+import csv
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
+from pathlib import Path
+
+from config.email_key import email_key
+from config.errors import BadInput
+from config.places import Place, Problem, shown
+from config.tables.formulas import guarded
+from data.decisions.doubts import WORDS, Decided, Doubt
+from data.store.states import Word
+from flows.words.doubts import STEPS, Standing, meaning, reached, sent_at, words
+
+COLUMNS = (
+    *("call", "step", "email1", "first_name", "last_name"),
+    *("sent", "reached", "meaning", "words", "verdict", "value"),
+)
+NEEDED = ("call", "step", "email1", "verdict", "value")
+DELIMITERS = (",", ";", "\t")  # a spreadsheet may save with another one than it was given
+Row = Mapping[str, str]
+
+
+def is_one(path: Path) -> bool:
+    """Whether a file is one of verdicts, whatever became of it, and not a list of candidates."""
+    from config.tables.file_bytes import decoded, file_bytes
+
+    if path.suffix.casefold() != ".csv":
+        return False
+    first = decoded(file_bytes(path), str(path), ("utf-8", "cp1252")).partition("\n")[0]
+    names = {name.strip().casefold() for name in first.split(_delimiter(first))}
+    return bool(names & {"call", "step", "verdict"})
+
+
+def write(doubts: Sequence[Doubt]) -> bytes:
+    """Write one row per doubt with verdict and value empty, in UTF-8 without a mark."""
+    text = StringIO(newline="")
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(COLUMNS)
+    for doubt in doubts:
+        about = (doubt.attempt, STEPS[doubt.operation], doubt.email1)
+        names = (doubt.first_name, doubt.last_name)
+        seen = (sent_at(doubt), reached(doubt), meaning(doubt), words(doubt))
+        rows.writerow([guarded(cell) for cell in (*about, *names, *seen, "", "")])
+    return text.getvalue().encode()
+
+
+def read(path: Path, standing: Standing) -> tuple[list[tuple[int, Decided]], list[Problem]]:
+    """Read the verdicts, each with its line, and what is wrong on other lines.
+
+    Rows without a verdict are left out. Raises BadInput for a file that `write` did not make.
+    """
+    from config.tables.file_bytes import decoded, file_bytes
+
+    text = decoded(file_bytes(path), str(path), ("utf-8", "cp1252"))
+    doubts = standing.by_place()
+    decided: list[tuple[int, Decided]] = []
+    problems: list[Problem] = []
+    for line, row in _rows(text, path):
+        if not (row["verdict"] or row["value"]):
+            continue
+        place = (row["step"].casefold(), _person(row["email1"], standing))
+        doubt = doubts.get(place)
+        wrong = _not_unsure(row, place, doubt, standing)
+        if doubt is not None and wrong is None:
+            wrong = _wrong_words(row, doubt)
+        if doubt is None or wrong is not None:
+            field, message = wrong or ("step", "this is not unsure")
+            problems.append(Problem(Place(str(path), line), field, message=message))
+        else:
+            value = int(row["value"]) if row["value"] else None
+            word = Word(row["verdict"].casefold())
+            decided.append((line, Decided(doubt.attempt, doubt.row, word, value)))
+    return decided, problems
+
+
+def _person(typed: str, standing: Standing) -> str:
+    """Find the email key; an apostrophe in front may be the one that keeps formulas away."""
+    key = email_key(typed)
+    return key if key in standing.emails else email_key(typed.removeprefix("'"))
+
+
+def _not_unsure(
+    row: Row, place: tuple[str, str], doubt: Doubt | None, standing: Standing
+) -> tuple[str, str] | None:
+    if place not in standing.steps:
+        field = "email1" if ("add", place[1]) not in standing.steps and place[1] else "step"
+        return field, f"this campaign has no {place[0]} {shown(row['email1'])}"
+    if doubt is None:
+        return "step", f"this is {standing.steps[place]}; only what is unsure can be settled"
+    if row["call"] != str(doubt.attempt):
+        return "call", "this row is about an earlier request; export the file anew"
+    return None
+
+
+def _wrong_words(row: Row, doubt: Doubt) -> tuple[str, str] | None:
+    fitting = WORDS[doubt.operation]
+    verdict, value = row["verdict"].casefold(), row["value"]
+    if verdict not in fitting:
+        return "verdict", f"found {shown(row['verdict'])}, wanted one of {', '.join(fitting)}"
+    if value and not (value.isascii() and value.isdigit()):
+        return "value", f"found {shown(value)}, wanted the id as a whole number"
+    return None
+
+
+def _rows(text: str, path: Path) -> Iterator[tuple[int, Row]]:
+    """Go through the rows below the header, each with the line it begins on."""
+    reader = csv.reader(StringIO(text, newline=""), delimiter=_delimiter(text))
+    header: list[str] = []
+    begins = 1
+    for cells in reader:
+        if not header:
+            header = [cell.strip().casefold() for cell in cells]
+            _check(header, path)
+        elif any(cell.strip() for cell in cells):
+            padded = [*cells, *[""] * len(header)]
+            yield begins, {name: padded[at].strip() for at, name in enumerate(header)}
+        begins = reader.line_num + 1
+
+
+def _check(header: Sequence[str], path: Path) -> None:
+    if missing := [name for name in NEEDED if name not in header]:
+        message = f"no column for {', '.join(missing)}; wanted the file that --export wrote"
+        raise BadInput([Problem(Place(str(path), 1), message=message)])
+
+
+def _delimiter(text: str) -> str:
+    first = text.partition("\n")[0]
+    return max(DELIMITERS, key=first.count)

@@ -1,0 +1,1 @@
+"""Commands for before anything is sent: new, check, problems, plan."""

@@ -1,0 +1,301 @@
+"""What a run of a definition would do now, decided from the ledger alone. Pure.
+
+The same decisions as the run's own (data/campaigns/remaining.py), written nowhere.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from config.definition.model import Candidate, Definition, ProblemById, ProblemByTitle
+from data.campaigns.forgotten import is_forgotten
+from data.campaigns.guard import too_many_gone
+from data.campaigns.remaining import Changes, Known, after, compare, meant, remaining
+from data.campaigns.same_campaign import OPEN
+from data.campaigns.turns import Wait
+from data.holds.held import Held
+from data.store.ledger import Ledger
+from data.store.states import Step
+from data.store.tables import Campaign
+from flows.cli.prepare.look import kept_doubt
+from flows.cli.prepare.stop import Stop, stop
+from tasks.plan.foreseen import Foreseen, foreseen
+from tasks.service.wire import service_date
+from tasks.status.standing import furthest
+
+PLAIN = (
+    *("campaign", "service", "project_id", "project", "problem", "create", "attach"),
+    *("add", "requests", "invite", "done", "unsure", "refused", "sending", "withdrawn"),
+    *("problem_doubt", "forgotten", "hidden"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """One campaign's plan: the calls a run would make, and what it would leave to a person.
+
+    `create`, `attach`, `add`, `requests` and `invite` are calls to come; `project` and `problem`
+    the states of those two calls as they stand. `done`, `unsure`, `refused`, `sending` and
+    `withdrawn` count candidates. `stop` is why a run would send nothing of this now. `struck` are
+    people who had left the definition before. `problem_doubt` is what speaks against the problem
+    (tasks/plan/problem_doubts.py), `looked` what a look at the service's list found where nothing
+    does. `ahead` is when the invitations would go. `differs` names fields of the campaign that the
+    service has otherwise. `held` are those who are left out, by address as typed, `forgotten`
+    counts people of the definition whom nobody may take in again. `going` are the email keys of
+    those who would be invited (added, where nobody is), `hidden` counts those of them whom the
+    sheet does not show.
+    """
+
+    campaign: str
+    service: str | None
+    project_id: int | None
+    project: Step
+    problem: Step
+    create: bool
+    attach: bool
+    add: int
+    requests: int
+    invite: int
+    changes: Changes
+    struck: tuple[Known, ...]
+    differs: tuple[str, ...]
+    done: int
+    unsure: int
+    refused: int
+    sending: int
+    withdrawn: int
+    held: Mapping[str, Held]
+    problem_id: int | None = None
+    problem_doubt: str | None = None
+    looked: str | None = None
+    ahead: Foreseen | None = None
+    stop: Stop | None = None
+    forgotten: int = 0
+    going: Collection[str] = ()
+    hidden: int = 0
+
+    @property
+    def nothing(self) -> bool:
+        """Whether a run would make no request at all."""
+        return not (self.create or self.attach or self.add or self.invite)
+
+    @property
+    def never(self) -> int:
+        """How many of those to be invited would not be: their time is over before."""
+        if self.ahead is None or self.ahead.legs.wait not in (Wait.OVER, Wait.TOO_LATE):
+            return 0
+        return len(self.ahead.legs.left)
+
+    @property
+    def needs_a_person(self) -> bool:
+        return bool(self.unsure) or Step.UNSURE in (self.project, self.problem)
+
+    def as_json(self) -> dict[str, Any]:
+        """Answer the object that `campaign plan --json` prints for one campaign."""
+        changes = self.changes
+        plain = {name: getattr(self, name) for name in PLAIN}
+        return plain | {
+            "new": [person.email1 for person in changes.new],
+            "changed": [
+                {"email1": person.email1, "fields": list(differing(known, person))}
+                for known, person in changes.changed
+            ],
+            "removed": [email1_of(known) for known in changes.removed],
+            "returned": [email1_of(known) for known in changes.returned],
+            "removed_before": [email1_of(known) for known in self.struck],
+            "corrected": [
+                {"email1": person.email1, "instead": email1_of(now)}
+                for person, now in changes.corrected
+            ],
+            "held": [
+                {
+                    "email1": email1,
+                    "cause": one.cause,
+                    "until": one.until.isoformat() if one.until else None,
+                    "why": one.why,
+                }
+                for email1, one in self.held.items()
+            ],
+            "differs": list(self.differs),
+            "stops": {"cause": self.stop.cause, "why": self.stop.why} if self.stop else None,
+            "never": self.never,
+            "invitations": _legs(self.ahead),
+        }
+
+
+def _legs(seen: Foreseen | None) -> list[dict[str, Any]]:
+    if seen is None:
+        return []
+    return [
+        {
+            "wave": leg.wave,
+            "count": len(leg.rows),
+            "begins": leg.begins.isoformat(),
+            "ends": leg.ends.isoformat(),
+        }
+        for leg in seen.legs.legs
+    ]
+
+
+def forecast(
+    definition: Definition,
+    campaign: Campaign | None,
+    known: Mapping[str, Known],
+    *,
+    per_request: int,
+    run_lives: bool,
+    held: Mapping[str, Held],
+    ledger: Ledger | None = None,
+    at: datetime,
+) -> Forecast:
+    """Lay a definition beside the ledger; `campaign` is None before its first run.
+
+    `held` are those who are left out, by email key (tasks/plan/held.py).
+    `ledger` is where `campaign` is, `at` the moment (aware) at which a run would begin.
+    `run_lives` says whether the run behind what is SENDING still works on it; without its run a
+    claim is unsure (data/sending/recovery.py).
+    """
+    project, problem = _calls(definition, campaign, run_lives=run_lives)
+    if definition.add_again:
+        known = {key: _added_again(person, run_lives) for key, person in known.items()}
+    changes = compare(definition, known)
+    steps = after(changes, known.values(), held)
+    left = remaining(project, problem, steps, send=definition.invites.send)
+    ahead = None
+    if left.invite:
+        ahead = foreseen(definition, campaign, known, changes, held, ledger, at)
+    standing = _standing(changes, known, send=definition.invites.send, run_lives=run_lives)
+    going = set(ahead.keys if ahead else (person.key for person in changes.new))
+    made = campaign is not None and campaign.project_id is not None
+    return Forecast(
+        campaign=definition.campaign,
+        service=campaign.service if campaign else None,
+        project_id=campaign.project_id if campaign and made else definition.project.id,
+        project=project,
+        problem=problem,
+        create=left.create,
+        attach=left.attach,
+        add=left.add,
+        requests=-(-left.add // per_request),
+        invite=left.invite,
+        changes=changes,
+        struck=tuple(_struck(changes, known)),
+        differs=differences(definition, campaign) if campaign else (),
+        done=_done(definition, known),
+        unsure=standing[Step.UNSURE],
+        refused=standing[Step.REFUSED],
+        sending=standing[Step.SENDING],
+        withdrawn=standing[Step.WITHDRAWN],
+        problem_id=campaign.problem_id if campaign else None,
+        problem_doubt=kept_doubt(definition, campaign),
+        ahead=ahead,
+        going=going,
+        hidden=sum(person.hidden and person.key in going for person in definition.candidates),
+        stop=stop(definition, left, too_many_gone(definition.guard, changes, known), ledger, at),
+        held={
+            (person.email1 if before is None else email1_of(before)): held[person.key]
+            for person, before in meant(definition, known)
+            if person.key in held
+        },
+    )
+
+
+def _calls(
+    definition: Definition, campaign: Campaign | None, *, run_lives: bool
+) -> tuple[Step, Step]:
+    """Where the project and the problem will stand once the definition is taken over."""
+    project = Step(campaign.project_state) if campaign else Step.WAITING
+    problem = Step(campaign.problem_state) if campaign else Step.WAITING
+    if project in OPEN and definition.project.id is not None:
+        project = Step.DONE
+    if problem in OPEN and definition.problem is None:
+        problem = Step.DONE
+    return _claimed(project, run_lives), _claimed(problem, run_lives)
+
+
+def _claimed(step: Step, run_lives: bool) -> Step:
+    return Step.UNSURE if step is Step.SENDING and not run_lives else step
+
+
+def _added_again(person: Known, run_lives: bool) -> Known:
+    unsure = person.listed and _claimed(person.add, run_lives) is Step.UNSURE
+    return replace(person, add=Step.WAITING) if unsure else person
+
+
+def _standing(
+    changes: Changes, known: Mapping[str, Known], *, send: bool, run_lives: bool
+) -> Counter[Step]:
+    """Count everyone by the furthest step; a refused person with new wording waits again."""
+    reworded = {person.row for person, _ in changes.reworded}
+    return Counter(
+        furthest(
+            Step.WAITING if person.row in reworded else _claimed(person.add, run_lives),
+            _claimed(person.invite, run_lives),
+            send=send,
+        )
+        for person in known.values()
+        if not is_forgotten(person.key)
+    )
+
+
+def _done(definition: Definition, known: Mapping[str, Known]) -> int:
+    """Count those whom the definition lists and who have all that it asks for."""
+    send = definition.invites.send
+    return sum(
+        before is not None and furthest(before.add, before.invite, send=send) is Step.DONE
+        for _, before in meant(definition, known)
+    )
+
+
+def _struck(changes: Changes, known: Mapping[str, Known]) -> Iterator[Known]:
+    """Whom the service has, though the definition lists them no longer, and did not before."""
+    back = {person.row for person in changes.returned}
+    for person in known.values():
+        out = person.invite is Step.WITHDRAWN or person.instead is not None
+        out = out or is_forgotten(person.key)
+        if not (person.listed or out or person.row in back) and person.add is not Step.WAITING:
+            yield person
+
+
+def differences(definition: Definition, campaign: Campaign) -> tuple[str, ...]:
+    """Name what the definition now says otherwise than what was sent for the project and problem.
+
+    The service has no update (interface 4), so these are told and not applied.
+    """
+    differing: list[str] = []
+    project, problem = definition.project, definition.problem
+    if campaign.project_state not in OPEN:
+        if project.id is not None:
+            differing += ["project.id"] if project.id != campaign.project_id else []
+        else:
+            now = {
+                "name": project.name,
+                "description": project.description,
+                "state": project.state,
+                "starttime": service_date(project.starttime),
+                "endtime": service_date(project.endtime),
+            }
+            differing += [f"project.{name}" for name in now if now[name] != getattr(campaign, name)]
+    if campaign.problem_state not in OPEN and (
+        (isinstance(problem, ProblemById) and problem.id != campaign.problem_id)
+        or (isinstance(problem, ProblemByTitle) and problem.title != campaign.problem_title)
+    ):
+        differing.append("problem")
+    return tuple(differing)
+
+
+def differing(known: Known, person: Candidate) -> tuple[str, ...]:
+    """Name the fields of a person that the definition now says otherwise."""
+    names = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
+    return tuple(
+        name
+        for name, sent in zip(names, known.fields, strict=True)
+        if getattr(person, name) != sent
+    )
+
+
+def email1_of(known: Known) -> str:
+    """The address of a known person as it was typed."""
+    return known.fields[2]

@@ -1,0 +1,93 @@
+"""`campaign check --mark`: the table handed back, with what is wrong marked in it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from flows.words.speech import command, counted
+
+if TYPE_CHECKING:
+    from config.errors import BadInput
+    from config.places import Problem
+    from config.reading.own_tables import Named
+
+
+def check_mark(path: Path) -> None:
+    """Refuse a place for the marked copy where nothing could be, or something is."""
+    if path.exists():
+        # Somebody may be mending an earlier copy in that very file.
+        raise typer.BadParameter(f"{path} exists already; choose another name", param_hint="--mark")
+    if path.suffix.lower() not in (".xlsx", ".xlsm"):
+        raise typer.BadParameter("the copy is a workbook: name it .xlsx", param_hint="--mark")
+
+
+def mark_problems(mark: Path, file: Path, campaign: Path | None, error: "BadInput") -> list[str]:
+    """Write a copy with what is wrong marked, and what to look at in another colour.
+
+    Answers what to tell, and what to type next. Raises CannotWrite.
+    """
+    named = _named(file, campaign)
+    told = _hand_back(mark, named, error.problems, error.warnings) if named else []
+    if named is None or not told:
+        return [f"Nothing of this is in a cell of a table: {mark} was not written."]
+    return [*told, f"Mend it, then: {_again(mark, file, campaign, named)}"]
+
+
+def mark_warnings(
+    mark: Path, file: Path, campaign: Path | None, warnings: "Sequence[Problem]"
+) -> list[str]:
+    """Write a copy with what to look at marked, where there is any; answers what to tell.
+
+    Raises CannotWrite.
+    """
+    named = _named(file, campaign)
+    told = _hand_back(mark, named, (), warnings) if named else []
+    return told or [f"Nothing to mark: {mark} was not written."]
+
+
+def _named(file: Path, campaign: Path | None) -> "Named | None":
+    from config.errors import BadInput
+    from config.reading.own_tables import named_table
+
+    try:
+        return named_table(file, campaign)
+    except BadInput:
+        return None  # whatever cannot be read has been told already
+
+
+def _hand_back(
+    mark: Path, named: "Named", problems: "Sequence[Problem]", warnings: "Sequence[Problem]"
+) -> list[str]:
+    """Write the copy; answers what is in it, nothing where there is nothing to mark."""
+    from config.errors import BadInput
+    from data.own_files import write_whole
+    from tasks.outputs.marking import marked_copy
+
+    try:
+        made = marked_copy(named, problems, warnings)
+    except BadInput:
+        return []
+    if made is None:
+        return []
+    with_macros = not made.anew and named.path.suffix.lower() == ".xlsm"
+    wanted = ".xlsm" if with_macros else ".xlsx"
+    if mark.suffix.lower() != wanted:
+        raise typer.BadParameter(
+            f"a copy of {named.path.name} must end in {wanted}", param_hint="--mark"
+        )
+    write_whole(mark, made.content)
+    each = "each" if made.notes == made.cells else f"the first {made.notes:,}"
+    lines = [f"{mark} has {counted(made.cells, 'cell')} marked, {each} with a note that says why."]
+    if made.anew:
+        lines.append(f"It is made from what was read in {named.path.name}: its values, no formats.")
+    if made.elsewhere:
+        lines.append(f"{made.elsewhere:,} more not in a cell of it: see above.")
+    return lines
+
+
+def _again(mark: Path, file: Path, campaign: Path | None, named: "Named") -> str:
+    """Check the copy as the file was checked: alone, or with the definition it belongs to."""
+    definition = campaign or (file if named.path != file else None)
+    return command("check", mark, *(["--campaign", definition] if definition else []))

@@ -1,0 +1,259 @@
+"""`campaign plan`: what a run would do, said beforehand."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from data.campaigns import intake, queries
+from data.sending import runs
+from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys
+from flows.cli.prepare.check import (
+    kept_in_words,
+    notes_of,
+    problem_in_words,
+    project_in_words,
+    sent_in_words,
+)
+from flows.words.complaints import doubtful
+from flows.words.speech import answering, as_typed, command, complain, counted, print_json, say
+
+if TYPE_CHECKING:
+    from config.definition.model import Definition
+    from config.reading.reading import Reading
+    from data.store.ledger import Ledger
+    from data.store.tables import Campaign
+    from flows.cli.prepare.forecast import Forecast
+
+
+def plan(
+    file: File,
+    campaign: DefinitionFile = None,
+    only: OnlyKeys = None,
+    look: Annotated[
+        bool,
+        typer.Option("--look", help="Ask the service whether the problem is there and open."),
+    ] = False,
+    keep_project: KeepProject = False,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a run would do, and do nothing.
+
+    Compares the campaign file with the ledger. Asks no service but for --look, sends nothing and
+    records nothing.
+    """
+    from flows.cli.prepare.foreseen import check_ahead, check_same
+    from flows.cli.prepare.look import looked
+    from flows.cli.prepare.only import check_only, picked
+    from flows.cli.reading import read_shown
+
+    keys = only or ()
+    with answering(as_json):
+        reading = read_shown(file, campaign)
+        check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
+        definitions = picked(reading.definitions, keys)
+        if not keep_project:
+            check_same(definitions, reading.digest, file, campaign)
+        forecasts = forecasts_of(definitions)
+        check_ahead(definitions, forecasts, campaign or file)
+        if look:
+            forecasts = list(looked(definitions, forecasts))
+    created = [seen.campaign for seen in forecasts if not seen.create]
+    notes = notes_of(reading, definitions, created)
+    if not all(seen.nothing for seen in forecasts):
+        complain(*(f"Note: {note}" for note in notes))
+    complain(*doubtful(reading.warnings))
+    if as_json:
+        print_json(_answer(reading, definitions, forecasts, notes))
+    for definition, seen in zip(definitions, forecasts, strict=True):
+        say(*lines_of(definition, seen), as_json=as_json)
+    typed = as_typed(file, campaign, keys) + ["--keep-project"] * keep_project
+    say(*_next(forecasts, typed), as_json=as_json)
+
+
+def _answer(
+    reading: "Reading",
+    definitions: "list[Definition]",
+    forecasts: "list[Forecast]",
+    notes: tuple[str, ...],
+) -> dict[str, Any]:
+    from config.definition import leaving
+    from config.tables import where
+
+    return {
+        "campaigns": [
+            seen.as_json()
+            | {
+                "sent": leaving.as_json(definition),
+                "rows": definition.rows,
+                "people": definition.people,
+                "where": where.as_json(definition.selection),
+            }
+            for definition, seen in zip(definitions, forecasts, strict=True)
+        ],
+        "warnings": [warning.as_json() for warning in reading.warnings],
+        "notes": list(notes),
+    }
+
+
+def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
+    """Forecast each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
+    from config.service_address import same_service
+    from config.settings import load_address, load_local
+    from data.store.clock import now
+    from data.store.ledger import Ledger
+    from data.store.opening import NoLedger
+    from flows.cli.prepare.forecast import forecast
+    from tasks.plan.asked import AnotherService, without_forgotten
+    from tasks.plan.held import held_by, held_by_file, list_file
+
+    local = load_local()
+    per_request = local.candidates_per_request
+    listed = list_file(local)
+    service = load_address()
+    try:
+        ledger = Ledger.open(local.database_url, create=False)
+    except NoLedger:
+        return [
+            forecast(
+                definition,
+                None,
+                {},
+                per_request=per_request,
+                run_lives=False,
+                held=held_by_file(definition, listed),
+                at=now(),
+            )
+            for definition in definitions
+        ]
+    forecasts = []
+    with ledger:
+        for definition in definitions:
+            found = ledger.read(queries.find_campaign, definition.campaign)
+            if found and service and not same_service(found.service, service):
+                raise AnotherService(
+                    f"The ledger has {found.key} at {found.service}, but ASSESSMENT_BASE_URL is "
+                    f"{service}: a run would stop and send nothing. Set the address back, or give "
+                    "the campaign for the other service a key of its own."
+                )
+            known = ledger.read(intake.known, found.id) if found else {}
+            listed_now, gone = without_forgotten(definition, found, ledger)
+            seen = forecast(
+                listed_now,
+                found,
+                known,
+                per_request=per_request,
+                run_lives=found is not None and last_run_lives(ledger, found),
+                held=held_by(listed_now, found, ledger, service or "", listed),
+                ledger=ledger,
+                at=now(),
+            )
+            forecasts.append(replace(seen, forgotten=gone))
+    return forecasts
+
+
+def last_run_lives(ledger: "Ledger", campaign: "Campaign") -> bool:
+    """Whether a run is at work on this campaign now, here or on another machine."""
+    return ledger.read(runs.at_work, campaign.id)
+
+
+def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
+    """Write one campaign's plan, a line for each kind of thing."""
+    where = f" at {seen.service}" if seen.service else ", not run yet"
+    lines = [f"{seen.campaign}{where}"]
+    for word, said in _told(definition, seen):
+        lines.append(f"  {word:<11} {said}")
+    return lines
+
+
+def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
+    from flows.cli.prepare.left_alone import left_alone
+    from flows.cli.prepare.when import when
+
+    if seen.stop is not None:
+        yield "stops", f"a run would send nothing now: {seen.stop.why}"
+    yield "project", _project(definition, seen)
+    yield "problem", _problem(definition, seen)
+    if seen.problem_doubt or seen.looked:
+        yield (
+            ("look at", seen.problem_doubt) if seen.problem_doubt else ("looked", str(seen.looked))
+        )
+    yield from kept_in_words(definition)
+    if seen.add:
+        people, requests = counted(seen.add, "candidate"), counted(seen.requests, "request")
+        yield "add", f"{people} in {requests}"
+        yield "sent", sent_in_words(definition)
+    else:
+        yield "add", "nobody"
+    if not definition.invites.send:
+        yield "invite", "nobody: the definition says  invites: {send: false}"
+    else:
+        emails = seen.invite - seen.never
+        hidden = f", {seen.hidden:,} of them to people in hidden rows" if seen.hidden else ""
+        yield "invite", counted(emails, "email") + hidden if emails else "nobody"
+        yield from definition.invites.timetable.in_words()
+        yield from when(definition.invites.timetable, definition.timezone, seen.ahead)
+    if definition.invites.approval is not None and not seen.nothing:
+        yield "approval", "a run shows this plan, and sends nothing before a person approves it"
+    yield from left_alone(seen, send=definition.invites.send)
+
+
+def _project(definition: "Definition", seen: "Forecast") -> str:
+    from data.store.states import Step
+
+    if seen.create:
+        return f"create {project_in_words(definition)}"
+    if seen.project is Step.DONE:
+        return f"{seen.project_id}, nothing to do"
+    return f"{_waits(str(seen.project))}; nothing else can go before that"
+
+
+def _problem(definition: "Definition", seen: "Forecast") -> str:
+    from data.store.states import Step
+
+    if definition.problem is None:
+        return problem_in_words(definition)
+    if seen.attach:
+        return f"attach {problem_in_words(definition)}"
+    if seen.problem is Step.DONE:
+        return "attached, nothing to do"
+    if seen.problem is Step.WAITING:
+        return "waits for the project"
+    return f"{_waits(str(seen.problem))}; nobody is added or invited before that"
+
+
+def _waits(state: str) -> str:
+    return {
+        "unsure": "unsure whether the service has it: a person must settle this",
+        "sending": "being sent by a run right now",
+        "withdrawn": "withdrawn by a person's decision",
+    }.get(state, state)
+
+
+def _next(forecasts: "list[Forecast]", typed: list[str]) -> list[str]:
+    steps = [step for seen in forecasts for step in _steps(seen, typed)]
+    if any(seen.stop is None and not seen.nothing for seen in forecasts):
+        return [*steps, f"Next: {command('run', *typed)}"]
+    if any(seen.stop is not None for seen in forecasts):
+        return steps or ["Nothing would be sent now."]
+    return ["Nothing to send: a run would make no request.", *steps]
+
+
+def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
+    """What a person may type about one campaign, besides running it."""
+    from data.holds import held
+    from flows.cli.prepare import stop
+
+    if seen.needs_a_person:
+        yield f"Unsure: {command('settle', seen.campaign)}"
+    if seen.stop is not None and seen.stop.cause is stop.Cause.GUARD:
+        yield f"If they are rightly gone: {command('run', *typed, '--accept-removed')}"
+    if seen.stop is not None and seen.stop.cause is stop.Cause.PAUSED:
+        yield f"Go on: {command('resume', seen.campaign)}"
+    if any(one.cause is not held.Cause.LISTED for one in seen.held.values()):
+        allow = command("allow", seen.campaign, "EMAIL", "--why", "TEXT")
+        yield f"Held: a run leaves them out; after it, by name: {allow}"
+    if any(one.cause is held.Cause.SECOND for one in seen.held.values()):
+        correct = command("correct", seen.campaign, "OLD", "NEW", "--why", "TEXT")
+        yield f"Held: where the address before was wrong: {correct}"

@@ -1,0 +1,125 @@
+"""`campaign problems`: which problems the service has, to put one into a definition."""
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flows.cli.arguments import AsJson
+from flows.words.speech import answering, counted, print_json, say, say_table
+
+if TYPE_CHECKING:
+    from tasks.service.problem import Problem, Problems
+
+SHOWN = ("id", "title", "difficulty", "skills", "time_limit")
+SEARCHED = ("id", "title", "difficulty", "skills", "description")
+
+
+def problems(
+    search: Annotated[
+        str,
+        typer.Argument(
+            metavar="[SEARCH]",
+            help="An id, for everything about one problem; or part of a title, a text, a skill.",
+        ),
+    ] = "",
+    skill: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only those with this in their skills.")
+    ] = "",
+    difficulty: Annotated[
+        str, typer.Option(metavar="TEXT", help="Only those of this difficulty.")
+    ] = "",
+    as_json: AsJson = False,
+) -> None:
+    """List the service's problems, or tell everything about one.
+
+    Asks the service and changes nothing; needs the ASSESSMENT_ settings.
+    """
+    with answering(as_json):
+        listed = asyncio.run(list_problems())
+    found = list(narrowed(matching(search, listed), skill=skill, difficulty=difficulty))
+    if as_json:
+        print_json({"problems": [one.model_dump(mode="json", by_alias=True) for one in found]})
+    elif len(found) == 1 and str(found[0].id) == search.strip():
+        say(*details(found[0], listed))
+    elif found:
+        say_table(SHOWN, [[getattr(problem, name) for name in SHOWN] for problem in found])
+        say(f"{counted(len(found), 'problem')}. Put one into a definition:  problem: {found[0].id}")
+    elif listed:
+        say("No problem fits. All of them: campaign problems", *_choices(listed))
+    elif listed.unusable:
+        say(f"The service lists {counted(listed.unusable, 'problem')}, without an id or a title.")
+    else:
+        say("No problems yet.")
+
+
+def matching(search: str, listed: "Iterable[Problem]") -> "list[Problem]":
+    """Keep the problem with this id, or those with the search in a text of theirs, in any case."""
+    sought = search.strip().casefold()
+    everything = list(listed)
+    exactly = [problem for problem in everything if str(problem.id) == sought]
+    return exactly or [
+        problem
+        for problem in everything
+        if any(sought in str(getattr(problem, name) or "").casefold() for name in SEARCHED)
+    ]
+
+
+def narrowed(found: "Iterable[Problem]", *, skill: str, difficulty: str) -> "Iterator[Problem]":
+    """Keep those with a skill that has this in it, and those of exactly this difficulty."""
+    wanted, level = skill.strip().casefold(), difficulty.strip().casefold()
+    for problem in found:
+        fits = level in ("", (problem.difficulty or "").strip().casefold())
+        if fits and wanted in (problem.skills or "").casefold():
+            yield problem
+
+
+def _choices(listed: "Iterable[Problem]") -> "Iterator[str]":
+    """Which skills and difficulties there are, as nobody can know them (interface 2)."""
+    for name, option in (("skills", "--skill"), ("difficulty", "--difficulty")):
+        values = dict.fromkeys(filter(None, (getattr(one, name) for one in listed)))
+        if values:
+            say_it = ", ".join(list(values)[:10]) + (", …" if len(values) > 10 else "")
+            yield f"  {option}: {say_it}"
+
+
+def details(problem: "Problem", listed: "list[Problem]") -> "Iterator[str]":
+    """Everything that the service says of one problem, in the interface's own words."""
+    from tasks.plan.problem_doubts import doubt_about
+
+    yield f"{problem.id}  {problem.title}"
+    told = problem.model_dump(mode="json", by_alias=True, exclude={"id", "title", "description"})
+    for name, value in told.items():
+        if value is not None:
+            yield f"  {name:<24}{_worded(value)}"
+    if problem.description:
+        yield from ("", *(f"  {line}" for line in problem.description.splitlines()))
+    if doubt := doubt_about(problem.id, listed):
+        yield from ("", doubt)
+    yield from ("", f"Put it into a definition:  problem: {problem.id}")
+
+
+def _worded(value: Any) -> str:
+    if isinstance(value, list):
+        return counted(len(value), "entry", "entries")  # of a shape that the interface leaves open
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+async def list_problems() -> "Problems":
+    """Ask the service. Raises BadSettings, and CampaignError where it does not answer."""
+    from config.errors import CampaignError
+    from config.settings import load_local, load_service
+    from tasks.service.client import Service
+
+    local = load_local()
+    async with Service(
+        load_service(), deadline=local.request_deadline, ca_file=local.ca_file
+    ) as service:
+        try:
+            return await service.problems()
+        except CampaignError as error:
+            error.wrote = service.wrote
+            raise

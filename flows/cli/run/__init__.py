@@ -1,0 +1,1 @@
+"""Commands that send, or try it: run, rehearse, demo, sandbox."""

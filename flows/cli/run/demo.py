@@ -1,0 +1,156 @@
+"""`campaign demo`: the sample campaign through the real flow, against the sandbox."""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import which
+from typing import TYPE_CHECKING
+
+import config
+from config.errors import CampaignError
+from data.campaigns import queries
+from flows.words.speech import command, counted, say, say_table
+
+if TYPE_CHECKING:
+    from sandbox.server import Sandbox
+
+SAMPLE = Path(config.__file__).parent / "examples" / "backend.yaml"
+KEY = "backend-2026"
+PORTS = range(8701, 8711)
+LEDGER = "ledger.db"
+
+
+class DemoFailed(CampaignError):
+    """The demo did not come to its end as it should."""
+
+
+def demo() -> None:
+    """See it work: the sample campaign against a sandbox.
+
+    No real email is sent. The demo's ledger and outbox stay, so a second demo sends nothing.
+    """
+    from flows.engine.temporary_server import temporary_server
+
+    # One Prefect server for both runs, with a record of its own.
+    with _sandbox() as (service, folder), _settings(service, folder), temporary_server():
+        sample = _sample(folder)
+        say(
+            f"A sandbox of the assessment service answers at {service.url}; no real email is sent.",
+            f"The campaign: {sample}",
+            "",
+        )
+        first = _run(service, sample)
+        _show_outbox(service, folder)
+        _show_links()
+        say("", "The same command once more:", "")
+        second = _run(service, sample)
+        say(
+            "",
+            f"The service received {counted(first, 'request')}, "
+            f"then {counted(second, 'request')}: nobody is invited twice.",
+        )
+        if second:
+            raise DemoFailed("The second run should have sent nothing.")
+    port = service.url.rpartition(":")[2]
+    look = _typed("sandbox", "--port", port, "--folder", folder / "sandbox")
+    say(
+        "",
+        f"To see the outbox in a browser: {look}",
+        f"To write a campaign of your own: {_typed('new', 'hiring.yaml')}",
+    )
+
+
+def _typed(*words: object) -> str:
+    """Write what to type, also where the environment of this program is not on the PATH."""
+    written = command(*words)
+    if which("campaign"):
+        return written
+    return written.replace("campaign", shlex.quote(sys.argv[0]), 1)
+
+
+@contextmanager
+def _sandbox() -> "Iterator[tuple[Sandbox, Path]]":
+    """A sandbox at a free port, with a folder that belongs to this port.
+
+    To a ledger another address is another service, so each address has its own. One at which a
+    demo ran comes first: typed again, it goes on there, whatever took another port meanwhile.
+    """
+    from config.settings import load_local
+    from sandbox.server import Sandbox
+    from sandbox.service.journal import FolderInUse
+
+    everything = load_local().output_dir / "demo"
+    for port in sorted(PORTS, key=lambda port: not (everything / str(port) / LEDGER).exists()):
+        folder = everything / str(port)
+        service = Sandbox(folder / "sandbox", port=port)
+        try:
+            service.__enter__()
+        except (FolderInUse, OSError):
+            continue
+        try:
+            yield service, folder
+        finally:
+            service.__exit__(None, None, None)
+        return
+    raise DemoFailed(
+        f"The demo needs one free port from {PORTS[0]} to {PORTS[-1]}, and a folder it may write "
+        f"to at {everything}. Another folder can be named in CAMPAIGN_OUTPUT_DIR."
+    )
+
+
+@contextmanager
+def _settings(service: "Sandbox", folder: Path) -> Iterator[None]:
+    """Lead this process to the sandbox and to a ledger, and a Prefect, of the demo's own."""
+    before = dict(os.environ)
+    for name in [name for name in os.environ if name.startswith("PREFECT_")]:
+        del os.environ[name]
+    os.environ["PREFECT_HOME"] = str(folder / "prefect")
+    os.environ["PREFECT_PROFILES_PATH"] = str(folder / "prefect" / "profiles.toml")
+    os.environ.update(service.environment())
+    os.environ["CAMPAIGN_DATABASE_URL"] = f"sqlite:///{folder / LEDGER}"
+    os.environ["CAMPAIGN_OUTPUT_DIR"] = str(folder)
+    os.environ["XDG_DATA_HOME"] = str(folder)  # copies of its receipts are gone with its ledger
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _sample(folder: Path) -> Path:
+    """The sample campaign beside the demo's ledger: a receipt of it stays with that ledger."""
+    sample = folder / SAMPLE.name
+    sample.write_bytes(SAMPLE.read_bytes())
+    return sample
+
+
+def _run(service: "Sandbox", sample: Path) -> int:
+    """Run the sample campaign; answers how many requests the service received for it."""
+    from flows.cli.run.run import Typed, run_files
+
+    before = service.api_requests()
+    if run_files(Typed((sample,), goes_on=False)):
+        raise DemoFailed("The demo's campaign did not complete; the lines above say why.")
+    return service.api_requests() - before
+
+
+def _show_outbox(service: "Sandbox", folder: Path) -> None:
+    say("", f"The outbox, one .eml file each in {folder / 'sandbox' / 'outbox'}:", "")
+    invitations = service.record.invitations
+    say_table(["no.", "to"], [(mail.number, mail.email) for mail in invitations])
+
+
+def _show_links() -> None:
+    from config.settings import load_local
+    from data.store.ledger import Ledger
+    from tasks.outputs.links import links_of
+
+    with Ledger.open(load_local().database_url, create=False) as ledger:
+        campaign = ledger.read(queries.find_campaign, KEY)
+        links = links_of(ledger, campaign) if campaign else []
+    say("", "The links, one embed URL per candidate:", "")
+    # No table: a narrow terminal would break the addresses in two.
+    say(*(f"  {link.email1:<22} {link.embed_url}" for link in links))

@@ -1,0 +1,69 @@
+"""One campaign of one file, on its way through `campaign run`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from config.errors import CampaignError
+from flows.words.speech import command
+
+if TYPE_CHECKING:
+    from config.definition.model import Definition
+    from config.places import Place
+    from data.campaigns.remaining import Remaining
+    from flows.run.ending import Finish
+
+
+class NotAsAsked(CampaignError):
+    """A run would send something else than the person was asked about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agreed:
+    """What a person was asked about: the file as it was read then, and at most so many people."""
+
+    digest: str
+    add: int = 0
+    invite: int = 0
+
+
+@dataclass(slots=True)
+class OneRun:
+    """What is run, as it was typed, and how it came out: an end, an error, or neither yet.
+
+    `definition`, `digest` and `doubtful` (the places of addresses to look at) are of one reading.
+    `agreed` is None where nobody was asked. `wrote` is what the service wrote where it gave no
+    token or no list of problems.
+    """
+
+    file: Path
+    definition_file: Path | None
+    definition: "Definition"
+    typed: list[str]
+    accept_removed: bool = False
+    keep_project: bool = False
+    digest: str = ""
+    doubtful: "frozenset[Place]" = frozenset()
+    agreed: Agreed | None = None
+    goes_on: bool = True  # whoever typed it is told what to type next
+    end: "Finish | None" = None
+    error: Exception | None = None
+    wrote: str | None = None
+
+    @property
+    def key(self) -> str:
+        return self.definition.campaign
+
+    def hold_to_it(self, digest: str, left: "Remaining") -> None:
+        """Raise NotAsAsked where a run that read `digest` would send more than was agreed."""
+        agreed = self.agreed
+        if agreed is None:
+            return
+        then = f"Nothing was sent. Look at it as it is now: {command('run', *self.typed)}"
+        if digest != agreed.digest:
+            raise NotAsAsked(f"{self.key} was changed since you were asked. {then}")
+        if left.add > agreed.add or left.invite > agreed.invite:
+            raise NotAsAsked(
+                f"{self.key} has more people now than you were asked about: {left.add:,} to add "
+                f"and {left.invite:,} to invite. {then}"
+            )

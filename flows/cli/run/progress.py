@@ -1,0 +1,188 @@
+"""How far a run has come: a bar on a terminal, a plain line now and then elsewhere."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from data.campaigns.remaining import Remaining
+from data.store.states import Ending, Operation
+from flows.cli.run.one_run import OneRun
+from flows.run.ending import Finish
+from flows.run.watching import Watcher
+from flows.words.speech import printable, say
+from tasks.sending.sender import Sent
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+
+BESIDE = "another run is at work on this campaign; this one waits for it (Ctrl-C ends the waiting)"
+LINES = 10  # plain lines on the way through a step
+LEAST = 25  # people between two of them
+
+
+def paused(until: datetime) -> str:
+    """Say when sending goes on, by the clock that `until` comes with."""
+    clock = getattr(until.tzinfo, "key", until.tzname())
+    return f"the service asked for a pause: sending goes on at {until:%H:%M:%S} ({clock})"
+
+
+class Progress(Protocol):
+    """Shows the runs of one command."""
+
+    def starting(self) -> None:
+        """Prefect is about to start, which takes some seconds."""
+
+    def of(self, run: OneRun) -> Watcher:
+        """A watcher for one of the runs; it also keeps how the run ended."""
+
+
+@contextmanager
+def progress(*, as_json: bool) -> Iterator[Progress]:
+    """A bar where people look at a terminal, lines where the output goes to a file or a pipe."""
+    if not sys.stderr.isatty():
+        yield Lines(as_json=as_json)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn
+    from rich.progress import Progress as Bar
+
+    count = TextColumn("{task.fields[count]}")
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), count)
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        yield Bars(bar)
+
+
+class _Keeping(Watcher):
+    """Keeps how a run ended where the command looks for it, and how far it has come."""
+
+    def __init__(self, run: OneRun) -> None:
+        self._run = run
+        self.key = run.key
+        self._left = Remaining()
+        self._done = {Operation.ADD: 0, Operation.INVITE: 0}
+
+    def agrees(self, digest: str, left: Remaining) -> None:
+        self._run.hold_to_it(digest, left)
+
+    def expects(self, left: Remaining) -> None:
+        self._left = left
+
+    def _count(self, sent: Sent) -> tuple[int, int, int]:
+        """How many people this kind of request had brought on before, has now, and will."""
+        before = self._done.get(sent.operation, 0)
+        self._done[sent.operation] = now = before + sent.brought
+        total = self._left.add if sent.operation is Operation.ADD else self._left.invite
+        return before, now, total
+
+    def wrote(self, words: str) -> None:
+        self._run.wrote = words
+
+    def ended(self, end: Finish) -> None:
+        self._run.end = end
+
+    def failed(self, error: Exception) -> None:
+        self._run.error = error
+
+
+class Lines:
+    """Plain lines, on the stream that people read."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        self.as_json = as_json
+
+    def starting(self) -> None:
+        say("Starting Prefect …", as_json=self.as_json)
+
+    def of(self, run: OneRun) -> Watcher:
+        return _LineWatcher(run, as_json=self.as_json)
+
+
+class _LineWatcher(_Keeping):
+    def __init__(self, run: OneRun, *, as_json: bool) -> None:
+        super().__init__(run)
+        self._as_json = as_json
+
+    def expects(self, left: Remaining) -> None:
+        super().expects(left)
+        if not left.nothing:
+            what = f"{left.add:,} to add, {left.invite:,} to invite"
+            say(f"{self.key}: {what}", as_json=self._as_json)
+
+    def warns(self, doubt: str) -> None:
+        say(f"{self.key}: look at this: {doubt}", as_json=self._as_json)
+
+    def waits(self) -> None:
+        say(f"{self.key}: {BESIDE}", as_json=self._as_json)
+
+    def pauses(self, until: datetime) -> None:
+        say(f"{self.key}: {paused(until)}", as_json=self._as_json)
+
+    def ended(self, end: Finish) -> None:
+        super().ended(end)
+        # Where another run is at work there is nothing left for this one, but much to send.
+        if self._left.nothing and end.ending is not Ending.STOPPED:
+            say(f"{self.key}: nothing to send", as_json=self._as_json)
+
+    def hears(self, sent: Sent) -> None:
+        if sent.operation not in (Operation.ADD, Operation.INVITE):
+            return
+        before, now, total = self._count(sent)
+        apart = max(LEAST, total // LINES)
+        if now != before and (before // apart != now // apart or now == total):
+            word = "added" if sent.operation is Operation.ADD else "invited"
+            say(f"{self.key}: {now:,} of {total:,} {word}", as_json=self._as_json)
+
+
+class Bars:
+    """Bars on a terminal."""
+
+    def __init__(self, bar: "Bar") -> None:
+        self._bar = bar
+        self._start = bar.add_task("Starting Prefect …", total=None, count="", visible=False)
+
+    def starting(self) -> None:
+        self._bar.update(self._start, visible=True)
+
+    def of(self, run: OneRun) -> Watcher:
+        return _BarWatcher(run, self._bar, self._start)
+
+
+class _BarWatcher(_Keeping):
+    def __init__(self, run: OneRun, bar: "Bar", start: "TaskID") -> None:
+        super().__init__(run)
+        self._bar = bar
+        self._start = start
+        self._bars: dict[Operation, TaskID] = {}
+
+    def expects(self, left: Remaining) -> None:
+        super().expects(left)
+        self._bar.update(self._start, visible=False)
+        for operation, word, total in (
+            (Operation.ADD, "add", left.add),
+            (Operation.INVITE, "invite", left.invite),
+        ):
+            if total:
+                self._bars[operation] = self._bar.add_task(
+                    f"{self.key}: {word}", total=total, count=f"0 of {total:,}"
+                )
+
+    def warns(self, doubt: str) -> None:
+        # Through the bar, which draws itself anew below it.
+        self._bar.console.print(printable(f"{self.key}: look at this: {doubt}"), markup=False)
+
+    def waits(self) -> None:
+        self._bar.console.print(f"{self.key}: {BESIDE}", markup=False)
+
+    def pauses(self, until: datetime) -> None:
+        self._bar.console.print(f"{self.key}: {paused(until)}", markup=False)
+
+    def hears(self, sent: Sent) -> None:
+        shown = self._bars.get(sent.operation)
+        if shown is None:
+            return
+        _, done, total = self._count(sent)
+        self._bar.update(shown, completed=done, count=f"{done:,} of {total:,}")

@@ -1,0 +1,345 @@
+"""`campaign run`: create, add, invite, and say what happened and what to type next."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from data.campaigns import queries
+from flows.cli import garbage
+from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys
+from flows.cli.run.one_run import OneRun
+from flows.words.closing import beside_a_run, next_steps, summary, wrote
+from flows.words.complaints import doubtful, explain
+from flows.words.speech import (
+    answering,
+    as_typed,
+    command,
+    complain,
+    counted,
+    print_json,
+    quoted,
+    say,
+)
+
+if TYPE_CHECKING:
+    from config.definition.model import Definition
+    from config.reading.reading import Reading
+    from flows.cli.run.progress import Progress
+    from flows.engine.temporary_server import TemporaryServer
+    from flows.run.ending import Finish
+
+AcceptRemoved = Annotated[
+    bool,
+    typer.Option(
+        "--accept-removed", help="Go on although more people are gone than the guard allows."
+    ),
+]
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="FILE...",
+        help="Campaigns: definitions (.yaml), workbooks, or a .csv of people; or a folder of them.",
+    ),
+]
+
+
+def run(
+    files: Files,
+    campaign: DefinitionFile = None,
+    only: OnlyKeys = None,
+    accept_removed: AcceptRemoved = False,
+    keep_project: KeepProject = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before sending.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Send a campaign: project, problem, people, invitations.
+
+    On a terminal you see the plan and are asked first; --yes asks nothing. Safe to type
+    again at any time: what is done is never repeated. Of a folder, every campaign is sent, some
+    side by side; a bad file stops no other.
+    """
+    from flows.cli.run.asking import can_ask
+    from flows.cli.run.run_folder import run_folder
+
+    asks = not yes and can_ask()
+    folders = [file for file in files if file.is_dir()]
+    if folders and (len(files) > 1 or campaign or only or accept_removed or keep_project):
+        raise typer.BadParameter(f"{folders[0]} is a folder: type it alone", param_hint="FILE")
+    if folders:
+        raise typer.Exit(run_folder(folders[0], asks=asks, as_json=as_json))
+    typed = Typed(tuple(files), campaign, tuple(only or ()), accept_removed, keep_project)
+    raise typer.Exit(run_files(typed, asks=asks, as_json=as_json))
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """What was typed after `campaign run`: files, and how they are to be run.
+
+    `goes_on`: whoever typed it is told what to type next.
+    """
+
+    files: tuple[Path, ...]
+    campaign: Path | None = None
+    only: tuple[str, ...] = ()
+    accept_removed: bool = False
+    keep_project: bool = False
+    goes_on: bool = True
+
+
+def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int:
+    """Run every campaign of these files, or `only` those with some keys; answers the exit code.
+
+    `asks`: a person is asked before anything is sent. Raises BadInput, BadSettings, NotSent.
+    """
+    from flows.engine.temporary_server import temporary_server
+
+    with temporary_server() as prefect:
+        from config.settings import check_service, load_local
+        from flows.cli.run.asking import ask
+        from flows.cli.run.progress import progress
+
+        with answering(as_json):
+            runs = _read(typed, asks=asks)
+            check_service()
+            if asks:
+                ask(runs)
+            database = load_local().database_url
+        with progress(as_json=as_json) as shown:
+            _through_prefect(runs, shown, prefect)
+        objects, codes = told(runs, database, as_json=as_json)
+    if as_json:
+        print_json(objects)
+    return worst(codes)
+
+
+def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
+    """Read every file before anything is sent. Raises BadInput with the problems of all."""
+    from config.errors import BadInput
+    from config.places import Place, Problem
+    from flows.cli.prepare.foreseen import check_same
+    from flows.cli.prepare.only import check_only, picked
+    from flows.cli.reading import read_shown
+    from flows.cli.run.asking import show_notes
+
+    files, campaign, only = typed.files, typed.campaign, typed.only
+    runs: list[OneRun] = []
+    problems: list[Problem] = []
+    warnings: list[Problem] = []
+    then: str | None = None
+    places: dict[str, Path] = {}
+    found: dict[str, Path] = {}
+    for file in files:
+        try:
+            reading = read_shown(file, campaign)
+            if not typed.keep_project:
+                check_same(picked(reading.definitions, only), reading.digest, file, campaign)
+        except BadInput as error:
+            problems += error.problems
+            warnings += error.warnings
+            then = error.then if len(files) == 1 else None
+            continue
+        complain(*doubtful(reading.warnings))
+        found |= {definition.campaign: file for definition in reading.definitions}
+        for definition in picked(reading.definitions, only):
+            first = places.setdefault(definition.campaign, file)
+            if any(earlier.key == definition.campaign for earlier in runs):
+                message = f"the campaign {definition.campaign} is in {first} already"
+                problems.append(Problem(Place(str(file)), "campaign", message=message))
+            runs.append(_as_typed(typed, file, definition, reading))
+        if asks:
+            show_notes(reading, [run for run in runs if run.file == file])
+    if problems:
+        raise BadInput(problems, warnings, then)
+    check_only(only, found, files)
+    return runs
+
+
+def _as_typed(typed: Typed, file: Path, definition: "Definition", reading: "Reading") -> OneRun:
+    return OneRun(
+        file,
+        typed.campaign,
+        definition,
+        as_typed(file, typed.campaign, typed.only),
+        typed.accept_removed,
+        typed.keep_project,
+        reading.digest,
+        reading.doubtful,
+        goes_on=typed.goes_on,
+    )
+
+
+def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "TemporaryServer") -> None:
+    """Run each campaign as a flow run, one after the other, under one Prefect server."""
+    import asyncio
+
+    shown.starting()
+
+    async def one_after_another() -> None:
+        from flows.campaign import run_campaign
+        from flows.run.watching import watcher
+
+        garbage.look_from_now_on()
+        prefect.awaited()
+        for one in runs:
+            watcher.set(shown.of(one))
+            await run_campaign(
+                str(one.file.resolve()),
+                one.key,
+                str(one.definition_file.resolve()) if one.definition_file else None,
+                one.accept_removed,
+                one.keep_project,
+                return_state=True,
+            )
+
+    try:
+        prefect.lead()
+        asyncio.run(one_after_another())
+    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+        from flows.cli.serve.serve import understood
+
+        for one in runs:
+            if one.end is None and one.error is None:
+                one.error = understood(error)
+
+
+def told(
+    runs: Sequence[OneRun], database: str, *, as_json: bool
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """Say how each campaign ended; answers the status object and the exit code of each."""
+    from data.store.ledger import Ledger
+    from data.store.opening import NoLedger
+    from tasks.status.standing import in_short, standing
+
+    look = standing if as_json else in_short
+    objects: list[dict[str, Any]] = []
+    codes = []
+    ledger: Ledger | None = None
+    try:
+        ledger = Ledger.open(database, create=False)
+    except NoLedger:
+        ledger = None
+    try:
+        for one in runs:
+            known = ledger.read(queries.find_campaign, one.key) if ledger else None
+            status = look(ledger, known) if ledger and known else _untouched(one)
+            objects.append(status)
+            codes.append(_tell_one(one, status, as_json=as_json))
+    finally:
+        if ledger:
+            ledger.close()
+    return objects, codes
+
+
+def worst(codes: Sequence[int]) -> int:
+    """Stopped outweighs bad input, which outweighs rows that need a person."""
+    return next((code for code in (1, 2, 3) if code in codes), 0)
+
+
+def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
+    from config.errors import CampaignError
+    from data.store.states import Ending
+    from flows.run.ending import BESIDE
+    from flows.words.closing import lines_of
+
+    now = one.end.invited if one.end else None
+    say(f"{one.key}: {summary(status, now)}", as_json=as_json)
+    if isinstance(one.error, CampaignError):
+        explain(one.error)
+        _quote(one, status)
+        return one.error.exit_code
+    if one.end is None:
+        complain(_unforeseen(one.error))
+        return 1
+    if one.end.ending is Ending.AWAITS_APPROVAL and one.end.plan:
+        say(*lines_of(one.end.plan), as_json=as_json)
+        complain(f"  {one.end.reason}")
+        return 3
+    if one.end.ending is Ending.AWAITS_APPROVAL:
+        complain(f"  {one.end.reason}")
+        return 3
+    if one.end.reason:
+        word = "stopped" if one.end.ending is Ending.STOPPED else "not yet"
+        complain(f"  {word}: {one.end.reason}")
+    if one.end.receipt:
+        complain(f"  receipt: {one.end.receipt}")
+    _quote(one, status)
+    for line in _left_alone(one.end):
+        say(f"  {line}; see: {command('plan', *one.typed)}", as_json=as_json)
+    steps = next_steps(status, *one.typed) if one.goes_on else []
+    if one.end.reason == BESIDE:
+        steps = beside_a_run(steps, one.key)
+    for line in steps:
+        say(f"  {line}", as_json=as_json)
+    return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(one.end.ending, 1)
+
+
+def _quote(one: OneRun, status: dict[str, Any]) -> None:
+    instead = [quoted(one.wrote)] if one.wrote else []
+    complain(*(f"  {line}" for line in dict.fromkeys([*instead, *wrote(status)])))
+
+
+def _left_alone(end: "Finish") -> Iterator[str]:
+    """What the service cannot be told: it has no update and no delete (interface 4)."""
+    if end.changed:
+        yield f"changed: {counted(end.changed, 'person', 'people')} added before, not updated"
+    if end.removed:
+        yield f"removed: {counted(end.removed, 'person', 'people')} left as they were"
+    if end.corrected:
+        yield f"corrected: {counted(end.corrected, 'old address', 'old addresses')} not used"
+
+
+def _unforeseen(error: Exception | None) -> str:
+    if error is None:
+        return "The run did not come to an end. The same command goes on from there."
+    from tasks.shell import in_words
+
+    return in_words(error)
+
+
+def _untouched(one: OneRun) -> dict[str, Any]:
+    """The status object of a campaign that never came into the ledger.
+
+    Where the ledger was taken away from under its run, the numbers are those of the run.
+    """
+    from config.settings import load_address
+    from data.store.states import Step
+    from tasks.status.standing import tally
+
+    people = {(True, Step.WAITING, Step.WAITING): len(one.definition.candidates)}
+    ran = dict(one.end.counts) if one.end else {}
+    apart = {name: ran.pop(name, 0) for name in ("withdrawn_since", "removed")}
+    return {
+        "campaign": one.key,
+        "service": load_address(),
+        "timezone": one.definition.timezone,
+        "project_id": one.definition.project.id,
+        "problem_id": getattr(one.definition.problem, "id", None),
+        "project": Step.WAITING if one.definition.project.id is None else Step.DONE,
+        "problem": Step.WAITING if one.definition.problem else Step.DONE,
+        "counts": ran or tally(people, send=one.definition.invites.send),
+        **apart,
+        "held": 0,
+        "holds": [],
+        "paused": None,
+        "to_confirm": False,
+        "problem_doubt": None,
+        "clean_up": [],
+        "service_wrote": [],
+        "typed_ids": [],
+        "candidates": [
+            {
+                "email1": person.email1,
+                "candidate_id": None,
+                "add": Step.WAITING,
+                "invite": Step.WAITING,
+                "listed": True,
+                "embed_url": None,
+                "why": None,
+                "service_wrote": None,
+            }
+            for person in ([] if ran else one.definition.candidates)
+        ],
+    }

@@ -1,0 +1,139 @@
+"""`campaign run FOLDER`: every campaign of a folder, some side by side."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from flows.cli import garbage
+from flows.cli.run.one_run import NotAsAsked, OneRun
+from flows.run.watching import Watcher
+from flows.words.complaints import doubtful, lines_of
+from flows.words.speech import answering, command, complain, print_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from config.reading.folder import Entry
+    from data.campaigns.remaining import Remaining
+    from flows.cli.run.progress import Progress
+    from flows.engine.temporary_server import TemporaryServer
+
+
+class _Folder(Watcher):
+    """Knows who watches which of the campaigns."""
+
+    def __init__(self, runs: dict[str | None, OneRun], shown: "Progress", *, asks: bool) -> None:
+        self._runs = runs
+        self._shown = shown
+        self._asks = asks
+
+    def of(self, file: Path, key: str | None) -> Watcher:
+        if (run := self._runs.get(key)) is not None:
+            return self._shown.of(run)
+        return _Unasked() if self._asks else Watcher()
+
+
+class _Unasked(Watcher):
+    """A campaign that came into the folder after the question is left for the next run."""
+
+    def agrees(self, digest: str, left: "Remaining") -> None:
+        raise NotAsAsked("This campaign came into the folder after the question. Nothing was sent.")
+
+
+def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> int:
+    """Run every campaign of a folder; answers the exit code of them all.
+
+    Unlike several files typed one by one, a bad one is told and stops no other. `asks`: a person is
+    asked before anything is sent. Raises BadInput where there is no campaign at all, BadSettings,
+    NotSent.
+    """
+    from flows.engine.temporary_server import temporary_server
+
+    with temporary_server() as prefect:
+        from config.reading.folder import campaigns_at
+        from config.settings import check_service, load_local
+        from flows.cli.run.asking import ask
+        from flows.cli.run.progress import progress
+        from flows.cli.run.run import told, worst
+
+        with answering(as_json):
+            entries = campaigns_at(folder)
+            check_service()
+            database = load_local().database_url
+            bad = [entry for entry in entries if entry.problems]
+            runs = _runs([entry for entry in entries if not entry.problems], asks=asks)
+            if asks:
+                ask(list(runs.values()))
+        with progress(as_json=as_json) as shown:
+            shown.starting()
+            _through_prefect(folder, runs, _Folder(runs, shown, asks=asks), prefect)
+        objects, codes = told(list(runs.values()), database, as_json=as_json)
+    for entry in bad:
+        complain(
+            *lines_of(entry.problems), f"  bad input: {command('check', shown_by(entry, folder))}"
+        )
+        problems = [problem.as_json() for problem in entry.problems]
+        objects.append({"ok": False, "campaign": entry.key, "problems": problems})
+        codes.append(2)
+    if as_json:
+        print_json(objects)
+    return worst(codes)
+
+
+def shown_by(entry: "Entry", folder: Path) -> Path:
+    """What `check` finds it in: a file that is usable by itself is bad only beside another."""
+    return folder if entry.reading is not None else entry.file
+
+
+def _runs(entries: "Sequence[Entry]", *, asks: bool) -> dict[str | None, OneRun]:
+    """A run for each campaign; what a person should look at in the files is said."""
+    from flows.cli.run.asking import show_notes
+
+    runs: dict[str | None, OneRun] = {}
+    for reading in {entry.file: entry.reading for entry in entries}.values():
+        if reading is None:
+            continue
+        complain(*doubtful(reading.warnings))
+        of_file = [
+            OneRun(
+                entry.file,
+                None,
+                entry.definition,
+                [str(entry.file)],
+                digest=reading.digest,
+                doubtful=reading.doubtful,
+            )
+            for entry in entries
+            if entry.reading is reading and entry.definition
+        ]
+        if asks:
+            show_notes(reading, of_file)
+        runs |= {run.key: run for run in of_file}
+    return runs
+
+
+def _through_prefect(
+    folder: Path, runs: dict[str | None, OneRun], watching: _Folder, prefect: "TemporaryServer"
+) -> None:
+    """Run the batch under one Prefect server."""
+    import asyncio
+
+    place = str(folder.resolve())
+
+    async def batch() -> None:
+        from flows.batch import run_batch
+        from flows.run.watching import watcher
+
+        garbage.look_from_now_on()
+        prefect.awaited()
+        watcher.set(watching)
+        await run_batch(place, return_state=True)
+
+    try:
+        prefect.lead()
+        asyncio.run(batch())
+    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+        from flows.cli.serve.serve import understood
+
+        for run in runs.values():
+            if run.end is None and run.error is None:
+                run.error = understood(error)

@@ -1,0 +1,99 @@
+"""`campaign sandbox`: the assessment service on one's own desk, until stopped."""
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.errors import CampaignError
+from flows.cli import garbage
+from flows.cli.run.stopping import until_stopped
+from flows.words.speech import command, say
+
+if TYPE_CHECKING:
+    from sandbox.faults.faults import Fault
+
+
+class SandboxCannotStart(CampaignError):
+    """The sandbox's port or folder is in use, or cannot be used."""
+
+
+def sandbox(
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Where it listens; 0 takes any free port.")
+    ] = 8700,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where it remembers and keeps its outbox; default: sandbox in the output folder."
+        ),
+    ] = None,
+    latency: Annotated[float, typer.Option(min=0.0, help="Seconds that each call takes.")] = 0.0,
+    host: Annotated[str, typer.Option(help="The address it listens on.")] = "127.0.0.1",
+    arena_elsewhere: Annotated[
+        bool,
+        typer.Option("--arena-elsewhere", help="The arena has another origin than the log-in."),
+    ] = False,
+    faults: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="How it misbehaves: a JSON list, see docs/sandbox.md."),
+    ] = None,
+) -> None:
+    """Run an assessment service on your own desk.
+
+    It sends no real email and runs until stopped. It remembers its projects and
+    candidates from one start to the next, as the ledger does.
+    """
+    from config.settings import load_local
+    from sandbox.server import Sandbox
+    from sandbox.service.journal import FolderInUse
+
+    garbage.look_from_now_on()
+    place = folder or load_local().output_dir / "sandbox"
+    wrong = _read(faults) if faults else []
+    try:
+        with (
+            until_stopped() as stopped,
+            Sandbox(
+                place,
+                host=host,
+                port=port,
+                latency=latency,
+                faults=wrong,
+                arena_elsewhere=arena_elsewhere,
+            ) as running,
+        ):
+            say(*_welcome(running.url, running.environment(), place))
+            stopped.wait()
+    except FolderInUse as error:
+        raise SandboxCannotStart(str(error)) from None
+    except OSError as error:
+        raise SandboxCannotStart(
+            f"The sandbox cannot start at {host}:{port} with the folder {place} "
+            f"({error.strerror or error}). Another port: {command('sandbox', '--port', 0)}"
+        ) from None
+    say("The sandbox has stopped. What it received is kept.")
+
+
+def _read(file: Path) -> "list[Fault]":
+    """Read how it shall misbehave. Raises BadParameter."""
+    from sandbox.faults.faults import faults_from_json
+
+    try:
+        return faults_from_json(file.read_bytes())
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise typer.BadParameter(f"{file}: {why}", param_hint="--faults") from None
+
+
+def _welcome(url: str, environment: dict[str, str], folder: Path) -> list[str]:
+    """Say where it is and how to lead a campaign there; its secret opens nothing else."""
+    settings = [f"  export {name}={shlex.quote(value)}" for name, value in environment.items()]
+    return [
+        f"The sandbox answers at {url} (its outbox is a page there). Ctrl-C stops it.",
+        f"It keeps what it receives in {folder}.",
+        "In another terminal, lead campaigns to it with:",
+        *settings,
+        f"Then: {command('run', 'FILE')}",
+    ]

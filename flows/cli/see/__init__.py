@@ -1,0 +1,1 @@
+"""Commands that look: status, links, history, report, doctor, metrics."""

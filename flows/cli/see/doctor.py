@@ -1,0 +1,282 @@
+"""`campaign doctor`: is everything in order that a campaign needs, and how to mend what is not."""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import TYPE_CHECKING
+
+import typer
+
+from config.errors import BadSettings, CampaignError
+from data.campaigns import queries
+from data.decisions import settling
+from data.store import closed
+from flows.cli.arguments import AsJson
+from flows.words.speech import command, counted, print_json, quoted, say
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from config.settings import LocalSettings, ServiceSettings
+    from data.store.ledger import Ledger
+    from tasks.status.health import Finding
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Look whether everything is in order, and say how to mend what is not.
+
+    Settings, credentials (one token, one list of problems), clock, ledger, disk, packages and
+    Prefect. Nothing is changed and nothing is sent. Ends with 1 where something is to be mended.
+    """
+    from tasks.status.health import How
+
+    found = list(_findings())
+    wrong = [one for one in found if one.how is How.MEND]
+    if as_json:
+        print_json({"ok": not wrong, "findings": [one.as_json() for one in found]})
+    for one in found:
+        for line, first in zip_longest(_lines(one), [f"{one.how:<8} {one.what:<12}"], fillvalue=""):
+            say(f"{first:<21} {line}", as_json=as_json)
+    say("", _sum(len(wrong), [one for one in found if one.how is How.LOOK]), as_json=as_json)
+    raise typer.Exit(1 if wrong else 0)
+
+
+def _lines(found: "Finding") -> list[str]:
+    wrote = [quoted(found.wrote)] if found.wrote else []
+    return [*found.said.splitlines(), *wrote, *found.mend.splitlines()]
+
+
+def _sum(wrong: int, doubtful: "list[Finding]") -> str:
+    if wrong:
+        return f"{counted(wrong, 'thing')} to mend. Then type again: {command('doctor')}"
+    if doubtful:
+        return f"Campaigns can run; {counted(len(doubtful), 'thing')} to look at."
+    return f"Everything is in order. Where campaigns stand: {command('status')}"
+
+
+def _findings() -> "Iterator[Finding]":
+    from config.settings import load_local
+    from tasks.status.health import Finding, How
+
+    try:
+        local = load_local()
+    except BadSettings as error:
+        yield Finding("settings", How.MEND, str(error))
+        return
+    yield from _service(local)
+    yield from _ledger(local)
+    yield from _packages()
+    yield _prefect()
+    yield from _secrets()
+
+
+def _service(local: "LocalSettings") -> "Iterator[Finding]":
+    import asyncio
+
+    from config.settings import load_service, service_source
+    from data.store.clock import now
+    from tasks.status.health import Finding, How, ask, well
+
+    try:
+        source = service_source()
+        block = None if source else local.credentials_block
+        settings = load_service() if block is None else _kept_by_prefect()
+    except CampaignError as error:
+        yield Finding("settings", How.MEND, str(error))
+        return
+    there = f"Prefect keeps the service's six as {block}"
+    yield well("settings", there if block else f"the six ASSESSMENT_ settings are from {source}")
+    yield from asyncio.run(ask(settings, local, now()))
+
+
+def _kept_by_prefect() -> "ServiceSettings":
+    """The service's settings as a run gets them where none is set here.
+
+    Where no server is named Prefect starts one of its own for that. Raises BadSettings, NoServer.
+    """
+    import asyncio
+
+    from flows.engine.prefect_settings import prepare
+
+    prepare(quiet=True)
+    from prefect.settings import get_current_settings
+
+    from flows.cli.serve.serve import server_named
+    from flows.engine.credentials import service_settings
+
+    if get_current_settings().api.url:
+        server_named()  # else it would be asked in vain for minutes
+    return asyncio.run(service_settings())
+
+
+def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
+    """The ledger as a file, as a ledger, and the room that it and the results have."""
+    from pathlib import Path
+
+    from sqlalchemy.engine import make_url
+
+    from data.store.health import complaints
+    from data.store.ledger import Ledger
+    from data.store.opening import NoLedger
+    from tasks.status.health import Finding, How, room, well
+
+    address = make_url(local.database_url)
+    in_a_file = address.get_backend_name() == "sqlite"
+    file = Path(address.database or "")
+    if in_a_file:
+        yield from room({"ledger": file.parent, "results": local.output_dir})
+    try:
+        wrong = list(complaints(file)) if in_a_file and file.is_file() else []
+        yield from (Finding("ledger", How.MEND, said, mend) for said, mend in wrong)
+        if wrong:
+            return
+        with Ledger.open(local.database_url, create=False) as ledger:
+            number = len(ledger.read(queries.every_campaign))
+            yield well("ledger", f"{ledger.place} opens; it has {counted(number, 'campaign')}")
+            ledger.read(closed.refuse_where_closed)
+            yield from _doubts(ledger)
+    except NoLedger:
+        yield well("ledger", f"none at {file} yet; the first run makes it")
+    except CampaignError as error:
+        yield Finding("ledger", How.MEND, str(error))
+
+
+def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
+    from flows.words.doubts import in_calls
+    from tasks.status.health import Finding, How
+
+    for campaign in ledger.read(queries.every_campaign):
+        if unsure := ledger.read(settling.find, campaign.id).steps:
+            said = f"{campaign.key}: {in_calls(unsure)} unsure"
+            yield Finding("doubts", How.LOOK, said, f"Type: {command('settle', campaign.key)}")
+
+
+def _packages() -> "Iterator[Finding]":
+    """Hold what is installed against what this program asks for."""
+    import platform
+    import sys
+    from importlib.metadata import PackageNotFoundError, requires, version
+    from pathlib import Path
+
+    from packaging.requirements import Requirement
+
+    from config.settings import checkout
+    from tasks.status.health import Finding, How, set_up_anew, well
+
+    wrong = []
+    for asked in map(Requirement, requires("hiring-campaigns") or ()):
+        if asked.marker is not None and not asked.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            found = version(asked.name)
+        except PackageNotFoundError:
+            wrong.append(f"{asked.name} is not installed")
+            continue
+        if not asked.specifier.contains(found, prereleases=True):
+            wrong.append(f"{asked.name} {found} is installed, {asked.specifier} is wanted")
+    if wrong:
+        mend = set_up_anew(Path(sys.prefix), checkout())
+        yield Finding("packages", How.MEND, "; ".join(wrong), mend)
+        return
+    yield well("packages", f"as wanted, on Python {platform.python_version()}")
+
+
+def _prefect() -> "Finding":
+    from importlib.metadata import version
+
+    from flows.engine.prefect_settings import prepare
+    from tasks.status.health import Finding, How, well
+
+    prepare(quiet=True)
+    from prefect.settings import get_current_settings
+
+    from flows.cli.serve.serve import RefusedLogin, Server, look_at
+
+    settings = get_current_settings()
+    ours, api = version("prefect"), settings.api.url
+    if not api:
+        if (strange := _written_by_another()) is None:
+            return well("prefect", f"{ours}; each run starts a server of its own")
+        said = f"{ours} cannot use its database, which another version wrote: {strange}"
+        mend = (
+            "Move it away, or lead PREFECT_HOME to another folder: no campaign needs what it holds."
+        )
+        return Finding("prefect", How.MEND, said, mend)
+    how = look_at(api)
+    if how is Server.WELL:
+        return well("prefect", f"{ours}; the server at {api} answers")
+    if how is Server.REFUSES:
+        return Finding("prefect", How.MEND, f"{ours}, {api}: {RefusedLogin()}")
+    if how is Server.OPEN:
+        said = f"{ours}; the server at {api} answers without a login"
+        mend = (
+            "Whoever reaches it can approve, settle, and start commands where its runs are. Set "
+            "PREFECT_SERVER_API_AUTH_STRING where it is started, and PREFECT_API_AUTH_STRING here."
+        )
+        return Finding("prefect", How.LOOK, said, mend)
+    said = f"{ours}; the server at {api} does not answer"
+    mend = "Start it, or take PREFECT_API_URL away: then each run starts one of its own."
+    return Finding("prefect", How.MEND, said, mend)
+
+
+def _written_by_another() -> "Path | None":
+    """The file of Prefect's database, where its tables are of a version that is not installed."""
+    import sqlite3
+    from contextlib import closing
+    from pathlib import Path
+
+    from prefect.settings import get_current_settings
+    from sqlalchemy.engine import make_url
+
+    address = get_current_settings().server.database.connection_url
+    url = make_url(address.get_secret_value() if address else "sqlite://")
+    file = Path(url.database or "")
+    if url.get_backend_name() != "sqlite" or not file.is_file():
+        return None
+    try:
+        with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)) as database:
+            [(revision,)] = database.execute("SELECT version_num FROM alembic_version")
+    except (sqlite3.Error, ValueError):
+        return None  # a server that begins there makes its tables
+    return None if installed(revision) else file
+
+
+def installed(revision: str) -> bool:
+    """Say whether the Prefect that is installed knows this version of its tables."""
+    import re
+    from pathlib import Path
+
+    from prefect.server.database import _migrations
+
+    # In the file itself: not every file's name has it.
+    bears = re.compile(rf"^revision\b.*[\"']{re.escape(revision)}[\"']", re.MULTILINE)
+    versions = Path(next(iter(_migrations.__path__))) / "versions" / "sqlite"
+    return any(bears.search(file.read_text("utf-8")) for file in versions.glob("*.py"))
+
+
+def _secrets() -> "Iterator[Finding]":
+    """Look for secrets where Prefect's worker writes them down, or would."""
+    import os
+    import tempfile
+    from pathlib import Path
+
+    from prefect.settings import get_current_settings
+
+    from config.secret_settings import secrets_among
+    from flows.engine.worker_files import ELSEWHERE, left_in
+    from tasks.status.health import Finding, How
+
+    folder = Path(tempfile.gettempdir())
+    if left := left_in(folder):
+        folders = counted(len(left), "folder")
+        hold = "holds" if len(left) == 1 else "hold"
+        said = f"{folders} of Prefect's workers in {folder} {hold} a secret"
+        shown = " ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
+        mend = f"Once no worker is at work here: rm -r {shown}\n{ELSEWHERE}"
+        yield Finding("secrets", How.LOOK, said, mend)
+    elif (named := secrets_among(os.environ)) and get_current_settings().api.url:
+        stand, them = ("stands", "it") if len(named) == 1 else ("stand", "them")
+        said = (
+            f"{' and '.join(named)} {stand} in the environment; a worker that has {them} there "
+            f"writes {them} to its disk"
+        )
+        yield Finding("secrets", How.LOOK, said, ELSEWHERE)

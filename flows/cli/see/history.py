@@ -1,0 +1,165 @@
+"""`campaign history`: the whole story of a campaign, or of one person in it, to the request."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
+from datetime import datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from data.campaigns import intake
+from data.history import records as campaign_records
+from flows.cli.arguments import AsJson, Key
+from flows.cli.known_campaign import campaign_as_it_is
+from flows.words.complaints import UnknownPerson
+from flows.words.speech import answering, command, complain, counted, print_json, say_at_length
+
+if TYPE_CHECKING:
+    from data.history.events import Event
+    from data.history.records import Records
+    from data.store.ledger import Ledger
+    from data.store.tables import Campaign
+    from flows.report.story import Teller
+
+
+def history(
+    key: Key,
+    email: Annotated[
+        str | None, typer.Argument(metavar="[EMAIL]", help="One person; the campaign without it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Tell the whole story of a campaign, or of one person.
+
+    Runs, requests and what each proved, verdicts, approvals and pauses, in the campaign's time
+    zone. Of thousands, the campaign's story is told by waves; a person's is always complete.
+    Read from the ledger alone.
+    """
+    from data.history.events import CameIn
+    from data.history.history import numbers, story
+    from data.history.records import about
+    from data.history.stretches import summed_up
+    from flows.report.story import Teller, zone_of
+
+    with answering(as_json), campaign_as_it_is(key) as (ledger, campaign):
+        records = ledger.read(campaign_records.read, campaign.id)
+        row = None if email is None else _row_of(ledger, campaign, email)
+    records = records if row is None else about(records, row)
+    people, zone = records.people, zone_of(campaign.timezone)
+    teller = Teller(lambda number: str(people[number].email1), zone)
+    events = story(records)
+    if row is not None:  # when the campaign itself came in says nothing about one person
+        events = [event for event in events if not isinstance(event, CameIn)]
+    if as_json:
+        print_json(_object(records, row, events, teller))
+        return
+    head = _campaign_lines(records) if row is None else _person_lines(records, row)
+    told = summed_up(events, numbers(records, events)) if row is None else events
+    say_at_length([*head, *_days(told, teller), "", *_ending(records, row)])
+
+
+def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
+    """Find a person by the address. Raises UnknownPerson, which names the nearest one."""
+    from config.email_key import email_key
+    from flows.cli.typed_verdicts import unknown
+    from flows.words.doubts import standing_of
+
+    found = ledger.read(intake.known, campaign.id).get(email_key(email))
+    if found is None:
+        complain(f"{email}: {unknown(email, standing_of(ledger, campaign))}")
+        raise UnknownPerson(campaign.key)
+    return found.row
+
+
+def _campaign_lines(records: "Records") -> Iterator[str]:
+    known = records.campaign
+    name = f' "{known.name}"' if known.name else ""
+    yield f"{known.key}{name} at {known.service}"
+    yield f"  {counted(len(records.people), 'candidate')}, {_clocks(records)}"
+
+
+def _person_lines(records: "Records", row: int) -> Iterator[str]:
+    person = records.people[row]
+    yield f"{person.first_name} {person.last_name} <{person.email1}> in {records.campaign.key}"
+    yield f"  {_clocks(records)}"
+
+
+def _clocks(records: "Records") -> str:
+    return f"times of {records.campaign.timezone or 'this machine'}"
+
+
+def _days(events: "Sequence[Event]", teller: "Teller") -> Iterator[str]:
+    """Write events under their days; what belongs to one stands below it."""
+    from flows.report.story import words
+
+    day = ""
+    for event in events:
+        if (today := f"{teller.local(event.at):%Y-%m-%d}") != day:
+            day = today
+            yield ""
+            yield day
+        first, *others = words(event, teller)
+        yield f"  {teller.time(event.at)}  {first}"
+        yield from (f"            {line}" for line in others)
+
+
+def _ending(records: "Records", row: int | None) -> Iterable[str]:
+    """Say where it all stands now, and what to type next."""
+    key = records.campaign.key
+    if row is None:
+        return [f"One person's story: {command('history', key, 'EMAIL')}"]
+    from tasks.status.standing import why_still
+
+    person = records.people[row]
+    number = f", candidate {person.candidate_id}" if person.candidate_id else ""
+    lines = [f"Now: add {person.add_state}, invite {person.invite_state}{number}"]
+    if why := why_still(person):
+        lines.append(f"  {why}")
+    if "unsure" in (person.add_state, person.invite_state):
+        lines.append(f"  unsure: {command('settle', key)}")
+    if not records.attempts:
+        lines.insert(0, "Nothing was sent about this person yet.")
+    return lines
+
+
+def _object(
+    records: "Records", row: int | None, events: "Iterable[Event]", teller: "Teller"
+) -> dict[str, Any]:
+    """The object that `campaign history --json` prints: every event, none summed up."""
+    known = records.campaign
+    person = None if row is None else records.people[row]
+    return {
+        "campaign": known.key,
+        "service": known.service,
+        "timezone": known.timezone,
+        "person": person
+        and {
+            "email1": person.email1,
+            "first_name": person.first_name,
+            "last_name": person.last_name,
+            "candidate_id": person.candidate_id,
+            "add": person.add_state,
+            "invite": person.invite_state,
+        },
+        "events": [_plain(event, teller) for event in events],
+    }
+
+
+def _plain(event: "Event", teller: "Teller") -> dict[str, Any]:
+    from data.history.records import CORRECTED
+
+    name = type(event).__name__
+    what = name[0].lower() + "".join(f" {c.lower()}" if c.isupper() else c for c in name[1:])
+    plain: dict[str, Any] = {"what": what}
+    for each in fields(event):
+        value = getattr(event, each.name)
+        if each.name == "people":
+            plain["people"] = [teller.person(row) for row in value]
+        elif isinstance(value, datetime):
+            plain[each.name] = teller.local(value).isoformat()
+        else:
+            plain[each.name] = value.value if isinstance(value, Enum) else value
+    if plain.get("verdict") == CORRECTED and plain["value"]:
+        plain["value"] = teller.person(int(plain["value"]))
+    return plain

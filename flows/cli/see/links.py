@@ -1,0 +1,158 @@
+"""`campaign links`: where each candidate takes the assessment."""
+
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from flows.cli.arguments import DefinitionFile, Key
+from flows.cli.known_campaign import campaign_as_it_is
+from flows.cli.outputs import check_output, check_page, or_here
+from flows.words.speech import complain, counted
+
+if TYPE_CHECKING:
+    from data.store.tables import Campaign
+    from tasks.outputs.exports import Link
+
+
+class Format(StrEnum):
+    """How the links are written."""
+
+    CSV = "csv"
+    XLSX = "xlsx"
+    JSON = "json"
+    HTML = "html"
+
+
+def links(
+    key: Key,
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="html is an index, and with -o a page for each candidate."),
+    ] = Format.CSV,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="PATH",
+            callback=or_here,
+            help="A file, or for html a folder, instead of here.",
+        ),
+    ] = None,
+    into: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="TABLE",
+            help="Write them, with status and why, into a copy of your own table of people; "
+            "of an .xls or .ods the copy is an .xlsx of its values.",
+        ),
+    ] = None,
+    failed_only: Annotated[
+        bool,
+        typer.Option("--failed-only", help="With --into: only the rows to mend and send again."),
+    ] = False,
+    definition: DefinitionFile = None,
+) -> None:
+    """Give each candidate's embed URL.
+
+    Read from the ledger alone. A candidate who is not in the project yet has a row without a URL.
+    In csv, also here, a text that a spreadsheet would calculate has an apostrophe in front; json
+    has every text as it is.
+    """
+    from data.own_files import write_whole
+
+    if into is not None:
+        _write_into(into, output, definition, key, failed_only=failed_only)
+        return
+    if failed_only:
+        raise typer.BadParameter("this goes with --into TABLE", param_hint="--failed-only")
+    if form is Format.HTML and output is not None:
+        _write_pages(key, output)
+        return
+    campaign, found = _read(key, output)
+    if output is None:
+        if form is Format.XLSX and sys.stdout.isatty():
+            raise typer.BadParameter("a workbook needs a file: -o links.xlsx")
+        # Bytes, as the terminal's encoding is not the file's.
+        sys.stdout.flush()
+        sys.stdout.buffer.write(_writer(form, campaign, to_file=False)(found))
+    else:
+        write_whole(output, _writer(form, campaign, to_file=True)(found))
+        complain(f"{counted(len(found), 'candidate')} in {output}")
+    _count_without(found)
+
+
+def _count_without(found: "list[Link]") -> None:
+    if without := sum(1 for link in found if link.embed_url is None):
+        complain(f"{counted(without, 'candidate')} without a URL, not in the project yet")
+
+
+def _write_pages(key: str, folder: Path) -> None:
+    """Write a page for each candidate, and an index of them. Raises NotOurs, CannotWrite."""
+    from tasks.outputs.embed_pages import write_pages
+    from tasks.outputs.links import links_of
+
+    index = folder / "index.html"
+    with campaign_as_it_is(key) as (ledger, campaign):
+        check_page(
+            index,
+            "links",
+            key,
+            what=f"page of links of {key}",
+            instead="Name another folder with -o.",
+        )
+        found = links_of(ledger, campaign)
+        pages = write_pages(ledger, campaign, found, folder)
+    complain(
+        f"{counted(len(found), 'candidate')} in {index}, which names everybody.",
+        f"Their pages are in {pages}: put only that folder on a web server.",
+    )
+    _count_without(found)
+
+
+def _write_into(
+    into: Path, output: Path | None, definition: Path | None, key: str, *, failed_only: bool
+) -> None:
+    """Write the results into a copy of a person's own table. Raises BadInput, CannotWrite."""
+    from flows.cli.see.writing_back import Known, check_places, write_back, write_unfinished
+    from tasks.outputs.links import forgotten_among, results_of
+
+    copy = check_places(into, output, failed_only=failed_only)
+    with campaign_as_it_is(key) as (ledger, campaign):
+        check_output(copy, ledger)
+        known = Known(results_of(ledger, campaign), partial(forgotten_among, ledger, campaign))
+        write = write_unfinished if failed_only else write_back
+        lines = write(into, copy, definition, campaign, known)
+    complain(*lines)
+
+
+def _read(key: str, output: Path | None) -> "tuple[Campaign, list[Link]]":
+    """Read one campaign's links, once it is seen that they may be written to `output`.
+
+    Raises UnknownCampaign, LedgerUnusable, BadSettings, Irreplaceable.
+    """
+    from tasks.outputs.links import links_of
+
+    with campaign_as_it_is(key) as (ledger, campaign):
+        check_output(output, ledger)
+        return campaign, links_of(ledger, campaign)
+
+
+def _writer(
+    form: Format, campaign: "Campaign", *, to_file: bool
+) -> "Callable[[list[Link]], bytes]":
+    from tasks.outputs.exports import as_csv, as_csv_file, as_json, as_xlsx
+    from tasks.outputs.links import index_page
+
+    writers: dict[Format, Callable[[list[Link]], bytes]] = {
+        Format.CSV: as_csv_file if to_file else as_csv,
+        Format.XLSX: as_xlsx,
+        Format.JSON: as_json,
+        Format.HTML: lambda found: index_page(campaign, found),
+    }
+    return writers[form]

@@ -1,0 +1,69 @@
+"""`campaign report`: one page about a campaign, to be sent, printed and kept."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from data.decisions import settling
+from data.history import records
+from flows.cli.arguments import Key
+from flows.cli.known_campaign import campaign_as_it_is
+from flows.cli.outputs import check_output, check_page
+from flows.words.speech import command, say
+
+if TYPE_CHECKING:
+    from data.store.ledger import Ledger
+    from data.store.tables import Campaign
+
+INSTEAD = "Name another place with -o, or write over it with --force."
+
+
+def report(
+    key: Key,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Where to; else report.html beside the links."
+        ),
+    ] = None,
+    names: Annotated[
+        bool, typer.Option("--names", help="Name candidates; without it they are masked.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over a file that is no report of this campaign.")
+    ] = False,
+) -> None:
+    """Write one page that tells where a campaign stands and how it came there.
+
+    Funnel, sending over time, waves, refusals by reason, what is unsure and what was decided,
+    approvals. The page needs no network and runs nothing. Read from the ledger alone.
+    """
+    from config.settings import load_local
+    from data.own_files import write_whole
+
+    place = output or load_local().output_dir / key / "report.html"
+    with campaign_as_it_is(key) as (ledger, campaign):
+        check_output(place, ledger)
+        if not force:
+            check_page(place, "report", key, what=f"report of {key}", instead=INSTEAD)
+        write_whole(place, written(ledger, campaign, names=names))
+    say(f"{key}: {place}", f"  {'It names candidates.' if names else 'Candidates are masked.'}")
+    if not names:
+        say(f"  with names: {command('report', key, '--names')}")
+
+
+def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
+    """Write the page about a campaign as it is now."""
+    from flows.report.campaign_report import report as assembled
+    from flows.report.page import page
+    from tasks.status.standing import standing
+
+    return page(
+        assembled(
+            ledger.read(records.read, campaign.id),
+            ledger.read(settling.find, campaign.id).steps,
+            standing(ledger, campaign),
+            names=names,
+        )
+    )

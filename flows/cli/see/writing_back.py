@@ -1,0 +1,184 @@
+"""`campaign links --into`: the results written into a copy of a person's own table."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from flows.words.speech import command, counted
+
+if TYPE_CHECKING:
+    from config.reading.own_tables import Named, OwnTable, PeopleAt
+    from data.store.tables import Campaign
+    from tasks.outputs.exports import Result
+
+TEXTS = frozenset({".csv", ".tsv", ".txt"})
+COPIED = (".xlsx", ".xlsm")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The results by email key, and how to ask for those who were forgotten among some keys."""
+
+    results: Mapping[str, "Result"]
+    forgotten: Callable[[Collection[str]], Mapping[str, "Result"]] = lambda _: {}
+
+    def among(self, people: "PeopleAt", campaign: str) -> Mapping[str, "Result"]:
+        """The results, with those who stand in a table although they were forgotten."""
+        from tasks.outputs.writing_back import keys_in
+
+        strangers = keys_in(people, campaign) - self.results.keys()
+        return {**self.results, **self.forgotten(strangers)}
+
+
+def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
+    """Refuse an output that is none, the person's own file, or of a kind it cannot be."""
+    if output is None:
+        raise typer.BadParameter("--into writes a copy: name it with -o", param_hint="--output")
+    if output.exists() and into.exists() and output.samefile(into):
+        raise typer.BadParameter(
+            "this is the table itself; name another file for the copy", param_hint="--output"
+        )
+    kind = into.suffix.lower()
+    kinds = [".xlsx"]
+    if kind in TEXTS:
+        kinds = [kind, ".xlsx"]
+    elif kind in COPIED and not failed_only:
+        kinds = [kind]
+    if output.suffix.lower() not in kinds:
+        of_values = "" if kind in (*TEXTS, *COPIED) else ": it holds the values, without formats"
+        raise typer.BadParameter(
+            f"a copy of {into.name} must end in {' or '.join(kinds)}{of_values}",
+            param_hint="--output",
+        )
+    if failed_only and output.exists():
+        # Somebody may be mending an earlier one in that very file.
+        raise typer.BadParameter(
+            f"{output} exists already; choose another name", param_hint="--output"
+        )
+    return output
+
+
+def write_back(
+    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known: Known
+) -> list[str]:
+    """Write the whole table with the results beside each person; answers what to tell.
+
+    `definition` says how the table is read. Raises BadInput, CannotWrite.
+    """
+    from config.reading.own_tables import own_tables, people_at
+    from data.own_files import write_whole
+    from tasks.outputs.workbook_copy.package import is_package
+    from tasks.outputs.writing_back import absent, into_workbook, results_by_row, with_results
+
+    named = _named(into, definition, campaign)
+    data, tables = own_tables(named)
+    people = people_at(named, tables)
+    results = results_by_row(people, campaign.key, known.among(people, campaign.key))
+    if into.suffix.lower() in COPIED and is_package(data):
+        write_whole(output, into_workbook(data, people, results))
+        more = []
+    else:
+        told = with_results(people, results)
+        more = _write_anew(into, output, [told if t is people.table else t for t in tables])
+    lines = [_counted(results.values(), campaign, output), *more]
+    if missing := len(absent(people, campaign.key, known.results)):
+        kept = " that where keeps" if named.where else ""
+        lines.append(f"{counted(missing, 'candidate')} of {campaign.key} in no row of {into}{kept}")
+    return lines
+
+
+def write_unfinished(
+    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known: Known
+) -> list[str]:
+    """Write a table of only the rows that are to be mended and sent again; else as `write_back`."""
+    from config.reading.own_tables import own_tables, people_at
+    from tasks.outputs.writing_back import (
+        of_one_campaign,
+        only_unfinished,
+        results_by_row,
+        with_results,
+    )
+
+    named = _named(into, definition, campaign)
+    _, tables = own_tables(named)
+    people = people_at(named, tables)
+    results = results_by_row(people, campaign.key, known.among(people, campaign.key))
+    unfinished = {n: result for n, result in results.items() if not result.finished}
+    if not unfinished:
+        return [f"Every row of {into} is done: {output} was not written."]
+    kept = []
+    for table in tables:
+        if table is people.table:
+            kept.append(only_unfinished(people, with_results(people, results), unfinished))
+        elif table.name.strip().casefold() == "campaigns":
+            kept.append(of_one_campaign(table, campaign.key))
+        else:
+            kept.append(table)
+    return [
+        _counted(unfinished.values(), campaign, output),
+        *_write_anew(into, output, kept),
+        *_next(unfinished.values(), campaign, _again(output, definition, campaign)),
+    ]
+
+
+def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> Iterator[str]:
+    """Say what brings these people on: a run invites nobody whose invitation was refused."""
+    kinds = {(one.status, one.candidate_id is not None) for one in unfinished}
+    if ("refused", True) in kinds:
+        resend = command("resend", campaign.key, "EMAIL", "--why", "TEXT")
+        yield f"A refused invitation is sent again with: {resend}"
+    if any(status == "unsure" for status, _ in kinds):
+        yield f"Unsure: {command('settle', campaign.key)}"
+    if any(kind != ("refused", True) and kind[0] != "unsure" for kind in kinds):
+        yield f"Mend it, then: {again}"
+
+
+def _named(into: Path, definition: Path | None, campaign: "Campaign") -> "Named":
+    """Say how the table is read: as its definition says, given or known from the last run."""
+    from config.reading.own_tables import Named, named_table
+
+    definition = definition or _last_definition(campaign)
+    if definition is None and into.suffix.lower() in TEXTS:
+        return Named(into)
+    return named_table(into, definition, campaign.key) or Named(into)
+
+
+def _last_definition(campaign: "Campaign") -> Path | None:
+    path = Path(campaign.belongs_to or campaign.definition)
+    return path if path.suffix.lower() in (".yaml", ".yml") and path.is_file() else None
+
+
+def _write_anew(into: Path, output: Path, tables: "Sequence[OwnTable]") -> list[str]:
+    """Write tables as values; answers what the copy lacks."""
+    from data.own_files import write_whole
+    from tasks.outputs.writing_back import as_text_file, as_workbook
+
+    if output.suffix.lower() not in TEXTS:
+        write_whole(output, as_workbook(tables))
+        return [f"It is made from what was read in {into.name}: its values, no formats."]
+    content, guarded = as_text_file(tables[0])
+    write_whole(output, content)
+    if not guarded:
+        return []
+    cells = counted(guarded, "cell")
+    return [f"{cells} that a spreadsheet would calculate: with an apostrophe in front"]
+
+
+def _counted(results: "Iterable[Result]", campaign: "Campaign", output: Path) -> str:
+    counts = Counter(result.status for result in results)
+    told = ", ".join(f"{number:,} {status}" for status, number in counts.most_common())
+    rows = counted(counts.total(), "row")
+    return f"{rows} of {campaign.key} in {output}: {told or 'nobody'}"
+
+
+def _again(output: Path, definition: Path | None, campaign: "Campaign") -> str:
+    """Run the mended rows: a workbook with its own campaign, or a table with its definition."""
+    definition = definition or _last_definition(campaign)
+    # A text has only people in it, and so has a workbook made of one.
+    if definition is None and TEXTS & {output.suffix.lower(), Path(campaign.definition).suffix}:
+        return command("run", output, "--campaign") + " DEFINITION"
+    return command("run", output, *(["--campaign", definition] if definition else []))

@@ -1,0 +1,1 @@
+"""Commands that attend: up, serve, deploy, credentials, ledger."""

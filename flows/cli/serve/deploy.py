@@ -1,0 +1,64 @@
+"""`campaign deploy`: campaigns as deployments for workers, on one machine or on many."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.cli.serve.schedules import Cron, Every, Timezone
+from flows.words.speech import command, complain, counted, say
+
+Places = Annotated[
+    list[Path] | None,
+    typer.Argument(metavar="[FILE_OR_FOLDER...]", help="Campaigns, or folders of them."),
+]
+Pool = Annotated[str, typer.Option(help="The work pool; it is created when there is none.")]
+
+
+def deploy(
+    places: Places = None,
+    pool: Pool = "campaigns",
+    cron: Cron = None,
+    every: Every = None,
+    timezone: Timezone = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove deployed campaigns that no file has any more.")
+    ] = False,
+) -> None:
+    """Register campaigns, forms and automations for workers.
+
+    Needs a Prefect server (PREFECT_API_URL). The workers are Prefect's own, and read the
+    same files, ledger and settings. Safe to type again: it renews what is there.
+    """
+    import asyncio
+
+    from config.settings import load_local
+    from flows.engine.prefect_settings import prepare
+
+    local = load_local()
+    prepare(quiet=False)
+    from flows.cli.serve.schedules import schedule_of
+    from flows.cli.serve.serve import planned, server_named
+    from flows.serving.deployments import of_wave_runs
+    from flows.serving.registering import deploy_all, gone
+
+    found, problems = planned(places or [], schedule_of(cron, every, timezone))
+    if local.wave_runs > 1:
+        found.append(of_wave_runs(pool))
+    address = server_named()
+    words = asyncio.run(deploy_all(found, pool, local.notify_url))
+    say(f"{counted(len(found), 'deployment')} at {address}, for the work pool {pool}:")
+    say(*(f"  {one.full_name}: {one.when}" for one in found))
+    complain(*(f"Look at this: {line}" for line in words))
+    unreadable = {Path(problem.place.file).resolve() for problem in problems}
+    for name in asyncio.run(gone(found, places or [], unreadable, prune=prune)):
+        if prune:
+            say(f"Removed: {name}")
+        else:
+            complain(
+                f"Look at this: {name} is still deployed, and no file here has it any more. To "
+                f"remove it: {command('deploy', *(places or []), '--prune')}"
+            )
+    say(f"Where they are to run, start a worker: prefect worker start --pool {pool}")
+    if problems:
+        raise typer.Exit(2)

@@ -1,0 +1,83 @@
+"""`campaign ledger`: the ledger itself, as one thing that can be moved."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.words.speech import say, say_table
+
+ledger = typer.Typer(no_args_is_help=True)
+
+
+@ledger.callback()
+def group() -> None:
+    """Copy the ledger to keep, or move it to another database."""
+
+
+@ledger.command("backup")
+def backup(
+    target: Annotated[
+        str, typer.Argument(metavar="FILE", help="Where to; a file that is not there yet.")
+    ],
+) -> None:
+    """Copy the ledger into a file to be kept, also while a run is at work.
+
+    The copy is readable by you alone, as it names people. Of a ledger on a PostgreSQL server
+    its own tools make a backup.
+    """
+    from sqlalchemy.engine import make_url
+
+    from config.settings import load_local
+    from data.store.backup import back_up
+    from data.store.ledger import Ledger
+
+    url = load_local().database_url
+    if make_url(url).get_backend_name() != "sqlite":
+        raise typer.BadParameter("the ledger is on a server: back it up there, with pg_dump")
+    address = make_url(_address(target))
+    if address.get_backend_name() != "sqlite":
+        raise typer.BadParameter("a copy to keep is a file; to a server: campaign ledger copy")
+    copy = Path(str(address.database))
+    with Ledger.open(url, create=False) as opened:
+        back_up(Path(opened.place), copy)
+    say(f"{copy}: the ledger as it is now. Keep the .receipt files with it.")
+
+
+@ledger.command("copy")
+def copy(
+    source: Annotated[
+        str, typer.Argument(metavar="FROM", help="The ledger: a file, or a database's address.")
+    ],
+    target: Annotated[
+        str, typer.Argument(metavar="TO", help="A file that is not there, or an empty database.")
+    ],
+) -> None:
+    """Carry the ledger to another database, and close the old one.
+
+    Everything goes along and is compared. The old ledger can still be looked at, and sends
+    nothing any more. Broken off, the same command begins anew or goes on.
+    """
+    from data.moving.ledger_copy import copy_ledger
+
+    copied = copy_ledger(_address(source), _address(target))
+    say_table(["table", "rows"], [[name, str(rows)] for name, rows in copied.rows.items()])
+    say(
+        "All of it is there, row by row as it was. The old ledger is closed: it can be looked at, "
+        "and sends nothing any more.",
+        f"Next: lead CAMPAIGN_DATABASE_URL to {copied.address}",
+    )
+
+
+def _address(typed: str) -> str:
+    """A database's address, read as CAMPAIGN_DATABASE_URL is: a relative one lies beside the
+    program. Anything else is a file, seen from where it is typed.
+    """
+    from config.settings import database_address
+
+    if "://" not in typed:
+        return f"sqlite:///{Path(typed).expanduser().absolute()}"
+    try:
+        return database_address(typed)
+    except ValueError as error:
+        raise typer.BadParameter(f"an address {error}") from None

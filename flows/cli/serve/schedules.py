@@ -1,0 +1,52 @@
+"""A schedule as it is typed: a cron line or a number of minutes, in a time zone."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.errors import CampaignError
+
+if TYPE_CHECKING:
+    from prefect.schedules import Schedule
+
+Cron = Annotated[
+    str | None, typer.Option(metavar="LINE", help='When, as cron has it: "0 9 * * 1-5".')
+]
+Every = Annotated[int | None, typer.Option(min=1, metavar="MINUTES", help="Or every so often.")]
+Timezone = Annotated[
+    str | None, typer.Option(metavar="ZONE", help="Such as Europe/Paris; UTC when left out.")
+]
+
+
+class BadSchedule(CampaignError):
+    """The schedule that was typed cannot be read."""
+
+    exit_code = 2
+
+
+def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "Schedule | None":
+    """The schedule that was typed; None when there was none. Raises BadSchedule."""
+    from datetime import timedelta
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    from prefect.schedules import Schedule
+
+    from config.timetable.cron import NotACron
+    from config.timetable.cron import cron as read_cron
+    from flows.serving.deployments import every as so_often
+
+    if timezone is not None:
+        try:
+            ZoneInfo(timezone)
+        except (ZoneInfoNotFoundError, ValueError):
+            raise BadSchedule(f"{timezone} is no time zone; they are called Europe/Paris") from None
+    if cron is not None and every is not None:
+        raise BadSchedule("One schedule at a time: --cron or --every")
+    if cron is not None:
+        try:
+            return Schedule(cron=read_cron(cron), timezone=timezone or "UTC")
+        except NotACron as error:
+            raise BadSchedule(f'--cron: found "{cron}", wanted {error}') from None
+    if every is not None:
+        return so_often(timedelta(minutes=every), timezone)
+    return None

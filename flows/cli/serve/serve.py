@@ -1,0 +1,202 @@
+"""`campaign serve`: schedules on one machine, beside a Prefect server that runs already."""
+
+import os
+from enum import Enum, auto
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from config.errors import CampaignError
+from flows.cli import garbage
+from flows.cli.serve.schedules import Cron, Every, Timezone
+from flows.words.speech import command, complain, counted, say
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from prefect.client.orchestration import PrefectClient
+    from prefect.schedules import Schedule
+
+    from config.places import Problem
+    from flows.serving.deployments import Planned
+
+Places = Annotated[
+    list[Path], typer.Argument(metavar="FILE_OR_FOLDER...", help="Campaigns, or folders of them.")
+]
+
+
+class NoServer(CampaignError):
+    """There is no Prefect server to take schedules, or it does not answer."""
+
+
+class RefusedLogin(CampaignError):
+    """The Prefect server that is named lets nobody in with this login, or without any."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The Prefect server refuses this login: PREFECT_API_AUTH_STRING, or PREFECT_API_KEY. "
+            "Set the one that it was started with, then type the same command again."
+        )
+
+
+class Server(Enum):
+    """How a Prefect server receives us."""
+
+    SILENT = auto()
+    REFUSES = auto()  # our login, or that we have none
+    OPEN = auto()  # to whoever reaches it
+    WELL = auto()
+
+
+def serve(
+    places: Places, cron: Cron = None, every: Every = None, timezone: Timezone = None
+) -> None:
+    """Run campaigns on their schedules, until stopped.
+
+    Needs a Prefect server (PREFECT_API_URL); campaign up brings one along. A campaign runs
+    on its own schedule, or on the one given here; without any it waits to be started in
+    Prefect.
+    """
+    from flows.engine.prefect_settings import prepare
+
+    prepare(quiet=False)
+    from flows.cli.serve.schedules import schedule_of
+
+    served, _ = planned(places, schedule_of(cron, every, timezone))
+    serve_all(served)
+
+
+def planned(
+    places: "Sequence[Path]", schedule: "Schedule | None" = None
+) -> "tuple[list[Planned], list[Problem]]":
+    """What these files and folders and the forms make; a bad file among others is left out.
+
+    Answers what is wrong as well, which was told. Raises BadInput where there is nothing else.
+    """
+    from config.errors import BadInput
+    from flows.serving.deployments import forms
+    from flows.serving.places import planned_of
+    from flows.words.complaints import lines_of
+
+    found, problems = planned_of(places, schedule)
+    if problems and not found:
+        raise BadInput(problems)
+    complain(*lines_of(problems))
+    for file in dict.fromkeys(problem.place.file for problem in problems):
+        complain(f"  left out until it is mended and this is typed again: {command('check', file)}")
+    return [*found, *forms()], problems
+
+
+def serve_all(planned: "Sequence[Planned]") -> None:
+    """Serve deployments until SIGINT or SIGTERM, with their automations. Raises BadSettings."""
+    import asyncio
+
+    from config.settings import check_service, load_local
+
+    check_service()  # now, rather than in every run
+    local = load_local()
+    server = server_named()
+    _stand_aside()
+
+    async def serving() -> None:
+        from prefect.client.orchestration import get_client
+
+        from flows.serving.registering import prepare_server
+        from flows.serving.serving import serve as until_stopped
+
+        garbage.look_from_now_on()
+        async with get_client() as client:
+            await prepare_server(client, local.notify_url)
+        await until_stopped(planned, patience=local.request_deadline + 15, ready=ready)
+
+    def ready(words: "Sequence[str]") -> None:
+        say(f"{counted(len(planned), 'deployment')} at {server}. Ctrl-C stops it.")
+        say(*(f"  {one.full_name}: {one.when}" for one in planned))
+        complain(*(f"Look at this: {line}" for line in words))
+
+    asyncio.run(serving())
+    say("Stopped. Schedules go on with the next start; what was missed is done once.")
+
+
+def _stand_aside() -> None:
+    """Stand in Prefect's home: Prefect looks for the flows of a run in the working folder first."""
+    from prefect.settings import get_current_settings
+
+    from config.settings import TYPED_IN, typed_in
+
+    os.environ[TYPED_IN] = str(typed_in())
+    os.chdir(get_current_settings().home)
+
+
+def server_named() -> str:
+    """Where the server's pages are.
+
+    Raises NoServer when none is named or it does not answer, RefusedLogin.
+    """
+    from prefect.settings import get_current_settings
+
+    api = get_current_settings().api.url
+    if not api:
+        raise NoServer(
+            "No Prefect server is named. Set PREFECT_API_URL to one that runs, or start one "
+            "together with everything else: campaign up"
+        )
+    how = look_at(api)
+    if how is Server.SILENT:
+        raise NoServer(f"The Prefect server at {api} does not answer (PREFECT_API_URL).")
+    if how is Server.REFUSES:
+        raise RefusedLogin
+    return api.removesuffix("/api")
+
+
+def answers(api: str) -> bool:
+    """Whether a Prefect server answers at this address."""
+    import asyncio
+
+    from prefect.client.orchestration import PrefectClient
+
+    async def healthy() -> bool:
+        async with PrefectClient(api) as client:
+            return await client.api_healthcheck() is None
+
+    return asyncio.run(healthy())
+
+
+def look_at(api: str) -> Server:
+    """See how the server receives us that is named in Prefect's settings."""
+    import asyncio
+
+    from prefect.client.orchestration import PrefectClient, get_client
+
+    async def look() -> Server:
+        async with PrefectClient(api) as anybody:
+            if await anybody.api_healthcheck() is not None:
+                return Server.SILENT
+            if not await _refused(anybody):
+                return Server.OPEN
+        async with get_client() as client:
+            return Server.REFUSES if await _refused(client) else Server.WELL
+
+    return asyncio.run(look())
+
+
+async def _refused(client: "PrefectClient") -> bool:
+    """Ask for the least that a server tells only to whom it lets in."""
+    from prefect.exceptions import PrefectHTTPStatusError
+
+    try:
+        await client.api_version()
+    except PrefectHTTPStatusError as error:
+        return _is_refusal(error)
+    return False
+
+
+def _is_refusal(error: Exception) -> bool:
+    answer = getattr(error, "response", None)
+    return getattr(answer, "status_code", None) in (401, 403)
+
+
+def understood(error: Exception) -> Exception:
+    """What a person can mend, where Prefect's own error means that; else the error itself."""
+    return RefusedLogin() if _is_refusal(error) else error

@@ -1,0 +1,217 @@
+"""`campaign up`: Prefect's server with its pages, the schedules and the inbox, until stopped."""
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from config.errors import CampaignError
+from flows.words.speech import command, say
+
+STARTS = 120.0  # seconds; a fresh home took up to 24 s on a quiet machine
+STOPS = 30.0
+LOOKS = 1.0  # whether the server is still there
+
+
+class CannotStart(CampaignError):
+    """The port is taken, or the server did not come up, or it went away."""
+
+
+class NoFolder(CampaignError):
+    """There is no folder of that name: a slip, most likely; nothing was made or started."""
+
+    exit_code = 2
+
+    def __init__(self, typed: Path) -> None:
+        is_file = typed.is_file()
+        wrong = f"{typed} is a file, not a folder" if is_file else f"There is no folder {typed}"
+        super().__init__(f"{wrong}. Nothing was made or started. {_instead(typed)}")
+
+
+def _instead(typed: Path) -> str:
+    """Say what fits: the folder around a file, or around what is called like one; else a folder of
+    the right name, or one that is begun."""
+    from config.reading.sources import TEXT_TABLES, WORKBOOKS, YAML, suffix_of
+
+    is_file = typed.is_file() or suffix_of(typed) in (*YAML, *TEXT_TABLES, *WORKBOOKS)
+    folder = typed.parent if is_file else typed
+    if folder.is_dir():
+        return f"Type the folder of your campaigns: {command('up', folder)}"
+    begun = ["mkdir", *([] if folder.parent.is_dir() else ["-p"]), str(folder)]
+    return (
+        "Type the name of your campaigns' folder again, or begin a new one: "
+        f"{shlex.join(begun)}, then {command('up', folder)}"
+    )
+
+
+class NoInbox(CampaignError):
+    """The folder that was named cannot hold an inbox; nothing was started."""
+
+    exit_code = 2
+
+    def __init__(self, inbox: Path, why: str) -> None:
+        super().__init__(
+            f"{inbox} cannot be the inbox ({why}). Nothing was started. Name a folder that you may "
+            f"write to: {command('up', 'FOLDER')}"
+        )
+
+
+def up(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="Your campaigns; the folder inbox in it is watched. Else: campaigns."),
+    ] = None,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Where Prefect's pages are.")] = 4200,
+) -> None:
+    """Start everything: Prefect's pages, the schedules, and the inbox.
+
+    Runs until Ctrl-C, which stops all of it. Every campaign in FOLDER can be started from
+    Prefect's pages; one with a schedule runs by itself, and so does what is laid into the
+    inbox.
+    """
+    from config.settings import load_local
+    from flows.engine.prefect_settings import prepare
+
+    if folder is not None and not folder.is_dir():
+        raise NoFolder(folder)
+    folder = folder or Path("campaigns")
+    inbox = folder / "inbox"
+    _make(inbox)
+    _check_free(port)
+    address = f"http://127.0.0.1:{port}"
+    # Both: with a port alone, the pages would go on asking at 4200.
+    os.environ["PREFECT_API_URL"] = f"{address}/api"
+    os.environ["PREFECT_SERVER_API_PORT"] = str(port)
+    prepare(quiet=False)
+    log = load_local().output_dir / "prefect-server.log"
+    say(f"Starting Prefect at {address} …")
+    # Until runs are served, to be told to stop is the same as Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with _login(port) as login, _server(port, log, login) as server:
+        _wait(server, address, log)
+        say(f"Its pages ask for a login. Paste there: {login}")
+        from flows.cli.serve.serve import planned, serve_all
+        from flows.serving.deployments import of_inbox
+
+        campaigns, _ = planned([folder])
+        with _watching(server):
+            serve_all([*campaigns, of_inbox(inbox)])
+        if server.poll() is not None:
+            raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
+
+
+def _make(inbox: Path) -> None:
+    """Make the inbox, and see that runs can write reports into it. Raises NoInbox."""
+    try:
+        inbox.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=inbox):
+            pass
+    except OSError as error:
+        raise NoInbox(inbox, error.strerror or "unknown cause") from None
+
+
+def _check_free(port: int) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            raise CannotStart(
+                f"The port {port} is taken. If that is a Prefect server which is to stay, type: "
+                f"PREFECT_API_URL=http://127.0.0.1:{port}/api {command('serve', 'FOLDER')}. "
+                f"Otherwise take another port: {command('up', '--port', port + 1)}"
+            ) from None
+
+
+@contextmanager
+def _login(port: int) -> Iterator[str]:
+    """The server's login, as a person set it or as it was made for this port, for all our runs."""
+    from flows.engine.login import KEPT, OF_CLIENTS, OF_SERVERS, kept
+
+    with ExitStack() as held:
+        try:
+            login = os.environ.get(OF_SERVERS) or held.enter_context(kept(port))
+        except OSError as error:
+            raise CannotStart(
+                f"The login of Prefect's pages cannot be kept in {KEPT} ({error.strerror})."
+            ) from None
+        os.environ[OF_CLIENTS] = login
+        yield login
+
+
+@contextmanager
+def _server(port: int, log: Path, login: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Prefect's server as a process of its own, ended after everything that speaks to it."""
+    from config.settings import load_local
+    from data.own_files import OWN, make_folder
+    from flows.engine.leash import leashed
+    from flows.engine.login import guarded
+    from flows.engine.prefect_settings import kept_for
+
+    make_folder(log.parent)
+    command = [sys.executable, "-m", "flows.engine.prefect_server", str(port)]
+    with open(log, "wb", opener=lambda path, flags: os.open(path, flags, OWN)) as words:
+        server = leashed(
+            command,
+            stdout=words,
+            stderr=words,
+            # Ctrl-C is for us: the server must hear how the runs ended before it ends.
+            start_new_session=True,
+            env=kept_for(load_local().keep) | guarded(login, port),
+        )
+        try:
+            yield server
+        finally:
+            _end(server)
+
+
+def _end(server: "subprocess.Popen[bytes]") -> None:
+    server.terminate()
+    try:
+        server.wait(STOPS)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+def _wait(server: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
+    """Wait until the server answers. Raises CannotStart."""
+    from flows.cli.serve.serve import answers
+
+    ends = time.monotonic() + STARTS
+    while server.poll() is None and time.monotonic() < ends:
+        if answers(f"{address}/api"):
+            return
+        time.sleep(0.2)
+    raise CannotStart(f"Prefect's server did not start; its words are in {log}.")
+
+
+@contextmanager
+def _watching(server: "subprocess.Popen[bytes]") -> Iterator[None]:
+    """Without its server this process has nothing to do: it then stops as if it was told to."""
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(LOOKS):
+            if server.poll() is not None:
+                os.kill(os.getpid(), signal.SIGTERM)
+                return
+
+    watching = threading.Thread(target=look)
+    watching.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watching.join()

@@ -1,0 +1,126 @@
+"""Prefect's temporary server for one command: started at once, ended with all of it recorded.
+
+Without a standing server Prefect needs one of its own. It takes some seconds to start, so it is
+started first, and the command reads its files and imports Prefect meanwhile.
+
+A Ctrl-C on a terminal goes to every process of the group: the server would end at once, and the
+run, which is only finishing what is in flight, would wait minutes for it. So it has a session of
+its own; on a leash it is gone also when the run is killed.
+"""
+
+import asyncio
+import os
+import select
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from config.errors import CampaignError
+from flows.engine.leash import leashed
+from flows.engine.login import OF_CLIENTS, guarded, made
+from flows.engine.prefect_settings import prepare
+
+NAMED = "PREFECT_API_URL"
+NOT_NEEDED = "named"
+ANSWERS = "answers"
+LONGEST_START = "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS"
+
+
+class NoPrefect(CampaignError):
+    """Prefect's temporary server did not come up, so that nothing was begun."""
+
+    def __init__(self) -> None:
+        home = shlex.quote(os.environ["PREFECT_HOME"])
+        super().__init__(
+            "Prefect's temporary server did not start, and nothing was sent. To see why: "
+            f"PREFECT_HOME={home} prefect server start. Then the same command again."
+        )
+
+
+class TemporaryServer:
+    """A server on its way, or none where another one is named."""
+
+    def __init__(self, process: "subprocess.Popen[bytes] | None", login: str = "") -> None:
+        self._process = process
+        self._login = login
+        self._said = b""
+        self._led = self._answers = False
+
+    def lead(self) -> None:
+        """Lead Prefect there; called before it is imported. Raises NoPrefect."""
+        if self._process is None or self._led:
+            return
+        address = self._next_word(self._process)
+        if address == NOT_NEEDED:
+            self._process = None
+        else:
+            os.environ[NAMED] = address
+            os.environ[OF_CLIENTS] = self._login
+            self._led = True
+
+    def awaited(self) -> None:
+        """Wait until it answers. Raises NoPrefect."""
+        if self._process is not None and not self._answers:
+            self._answers = self._next_word(self._process) == ANSWERS
+
+    def told_all(self) -> None:
+        """Wait until everything that Prefect has to tell it is in its database."""
+        try:
+            if self._answers:
+                from flows.engine.recorded import everything_recorded  # noqa: PLC0415 - imports Prefect
+
+                asyncio.run(everything_recorded())
+        except Exception:  # noqa: BLE001 - the ledger has it all; Prefect's pages lack the end
+            return
+
+    def _next_word(self, process: "subprocess.Popen[bytes]") -> str:
+        """Read one line of what it says."""
+        pipe = process.stdout.fileno() if process.stdout else -1
+        ends = time.monotonic() + float(os.environ[LONGEST_START])
+        while b"\n" not in self._said:
+            ready, _, _ = select.select([pipe], [], [], max(0.0, ends - time.monotonic()))
+            more = os.read(pipe, 1024) if ready else b""
+            if not more:
+                raise NoPrefect
+            self._said += more
+        word, _, self._said = self._said.partition(b"\n")
+        return word.decode()
+
+
+_under_way: list[TemporaryServer] = []  # at most one: Prefect reads its address but once
+
+
+@contextmanager
+def temporary_server() -> Iterator[TemporaryServer]:
+    """Start the server, or go on with one of a block around this; end it with its block.
+
+    Prefect must not have been imported before the first one.
+    """
+    prepare(quiet=True)
+    if _under_way or os.environ.get(NAMED):
+        yield _under_way[0] if _under_way else TemporaryServer(None)
+        return
+    command = [sys.executable, "-m", "flows.engine.prefect_server"]
+    login = made()  # anew for each, and nobody sees it
+    process = leashed(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        env=guarded(login),
+    )
+    server = TemporaryServer(process, login)
+    _under_way.append(server)
+    try:
+        yield server
+    finally:
+        _under_way.clear()
+        try:
+            # Always: what Prefect could not tell it, it would try to tell for minutes at the end.
+            server.told_all()
+        finally:
+            process.terminate()
+            process.communicate()

@@ -1,0 +1,218 @@
+"""One run as Prefect shows it: its name, its tags, how far it is, and where it stands in the end.
+
+Prefect is asked here as well whether somebody has cancelled the run. Where Prefect does not
+answer, the run goes on unseen: it guards nothing.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager, suppress
+from itertools import islice
+from time import thread_time
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from prefect.artifacts import MarkdownArtifact, ProgressArtifact
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.actions import ArtifactUpdate
+from prefect.logging import get_run_logger
+from prefect.runtime import flow_run
+
+from config.errors import CampaignError
+from config.settings import LocalSettings, load_local
+from config.timetable.moments import in_zone
+from data.campaigns import queries
+from data.decisions import settling
+from data.store.clock import now
+from data.store.ledger import Ledger
+from flows.pages import showing
+from flows.run.ending import Finish
+from flows.run.watching import whole
+from tasks.status.standing import counts_of
+
+EVERY = 3.0  # seconds between two looks at how far it is
+SHARE = 200  # and so many times as long as a look takes: of 100,000 people it takes a while
+PATIENCE = 10.0  # seconds that Prefect may take; a wave does not wait longer for its answer
+CANCELLED = "It was cancelled in Prefect."
+SUSPENDED = "It was suspended in Prefect."
+
+
+class Seen:
+    """Keeps Prefect's pages of one run up to date. `host` is the service's."""
+
+    def __init__(self, client: PrefectClient, ledger: Ledger, local: LocalSettings, host: str):
+        self._client = client
+        self._ledger = ledger
+        self._local = local
+        self._host = host
+        self._run = UUID(str(flow_run.id))
+        around = whole.get()
+        self._stoppable = [self._run, *([UUID(around)] if around else [])]
+        self._key = asyncio.get_running_loop().create_future()
+        self._zone: str | None = None
+        self._introduced = False
+        self._progress: UUID | None = None
+        self._said = ""
+        self._pause = EVERY
+
+    def begins(self, key: str, zone: str | None) -> None:
+        """Learn which campaign it is, and in which time zone its people read."""
+        self._zone = zone
+        if not self._key.done():
+            self._key.set_result(key)
+
+    async def stopped(self) -> str | None:
+        """Say whether somebody has cancelled or suspended the run, or the one it is a part of."""
+        reasons = [await self._stopped(run) for run in self._stoppable]
+        return next((reason for reason in reasons if reason), None)
+
+    async def _stopped(self, run: UUID) -> str | None:
+        state = None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                state = (await self._client.read_flow_run(run)).state
+        except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+            _unseen(error)
+        if state is None:
+            return None
+        if state.is_cancelling() or state.is_cancelled():
+            return CANCELLED
+        return SUSPENDED if state.is_paused() else None
+
+    async def ended(self, end: Finish) -> None:
+        """Show where the campaign stands once the run is over."""
+        await tolerantly(self._end(end))
+
+    async def keep(self) -> None:
+        """Show how far the run is, again and again, until this is cancelled."""
+        key = await self._key
+        await tolerantly(self._introduce(key))
+        while True:
+            await tolerantly(self._advance(key))
+            await asyncio.sleep(self._pause)
+
+    async def _introduce(self, key: str) -> None:
+        tags = {*flow_run.tags, f"campaign:{key}", self._host}
+        # At first only the file was known: neither the key, perhaps, nor the campaign's time zone.
+        name = name_of(key, self._zone)
+        await self._client.update_flow_run(self._run, name=name, tags=sorted(tags))
+        self._introduced = True
+
+    async def _advance(self, key: str) -> None:
+        said, percent = await asyncio.to_thread(self._how_far, key)
+        if said == self._said:
+            return
+        if self._progress is None:
+            shown = ProgressArtifact(
+                key=showing.artifact_key("progress", key), description=said, progress=percent
+            )
+            self._progress = (await shown.acreate(self._client)).id
+        else:
+            update = ArtifactUpdate(data=percent, description=said)
+            await self._client.update_artifact(self._progress, update)
+        self._said = said
+
+    def _how_far(self, key: str) -> tuple[str, float]:
+        """Say how far the campaign is, in words and in percent; nothing while it is unknown."""
+        begun = thread_time()
+        campaign = self._ledger.read(queries.find_campaign, key)
+        if campaign is None:
+            return "", 0.0
+        counts = counts_of(self._ledger, campaign)
+        self._pause = max(EVERY, SHARE * (thread_time() - begun))
+        send = campaign.send_invites
+        return showing.how_far(counts, send=send), showing.percent(counts, send=send)
+
+    async def _end(self, end: Finish) -> None:
+        if not self._introduced:  # it was over at once
+            await self._introduce(end.campaign)
+        await self._advance(end.campaign)
+        await _show(self._client, self._ledger, self._local, end)
+
+
+async def show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
+    """Write the campaign's page as it stands: a new version of its one artifact."""
+    await tolerantly(_show(client, ledger, local, end))
+
+
+async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
+    page = await asyncio.to_thread(_page, ledger, local, end)
+    if page is not None:
+        key = showing.artifact_key("campaign", end.campaign)
+        page = showing.dated(page, now(), await asyncio.to_thread(_zone, ledger, end))
+        await MarkdownArtifact(key=key, markdown=page).acreate(client)
+
+
+def _zone(ledger: Ledger, end: Finish) -> str | None:
+    """The time zone of a campaign, which may only be known by its plan so far."""
+    campaign = ledger.read(queries.find_campaign, end.campaign)
+    if campaign is not None:
+        return campaign.timezone
+    return end.plan.plan.timezone if end.plan else None
+
+
+def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
+    if end.plan is not None:
+        return showing.plan(end.plan)
+    campaign = ledger.read(queries.find_campaign, end.campaign)
+    if campaign is None:
+        return None
+    written = local.output_dir / campaign.key
+    return showing.summary(
+        campaign,
+        end.counts,
+        [
+            *ledger.read(queries.in_need, campaign.id),
+            *islice(queries.candidates(ledger, campaign.id), showing.SHOWN),
+        ],
+        ledger.read(settling.find, campaign.id).steps,
+        reason=end.reason,
+        written=written if written.is_dir() else None,
+        held=end.held,
+    )
+
+
+@asynccontextmanager
+async def seen(ledger: Ledger, local: LocalSettings, base_url: str) -> AsyncIterator[Seen]:
+    """Keep Prefect's pages of the run that is under way."""
+    async with get_client() as client:
+        pages = Seen(client, ledger, local, urlsplit(base_url).netloc)
+        keeping = asyncio.create_task(pages.keep())
+        try:
+            yield pages
+        finally:
+            keeping.cancel()
+            await asyncio.wait({keeping})
+
+
+def name_of(what: str, zone: str | None = None) -> str:
+    """The name of a run: what it is about, and when it began. A run of many campaigns, or of one
+    that is not read yet, has this machine's zone, as the lines of `campaign up` have.
+    """
+    return f"{what} {in_zone(now(), zone)}"
+
+
+def named_by_its_clock(key: str) -> str:
+    """The name of a run about a campaign that the ledger has, mostly, in the campaign's zone."""
+    zone = None
+    with (
+        suppress(CampaignError),  # the run itself tells what is wrong with the ledger
+        Ledger.open(load_local().database_url, create=False) as ledger,
+    ):
+        campaign = ledger.read(queries.find_campaign, key)
+        zone = campaign.timezone if campaign else None
+    return name_of(key, zone)
+
+
+async def tolerantly(showing_it: Awaitable[None]) -> None:
+    """Do what only concerns Prefect's pages: where that fails, the campaign goes on."""
+    try:
+        async with asyncio.timeout(PATIENCE):
+            await showing_it
+    except Exception as error:  # noqa: BLE001 - a page that is not shown stops no campaign
+        _unseen(error)
+
+
+def _unseen(error: Exception) -> None:
+    # Its class alone: what an error says may name people.
+    get_run_logger().warning("Prefect's pages are not up to date (%s).", type(error).__name__)

@@ -1,0 +1,291 @@
+"""What Prefect's UI tells of a campaign, as Markdown: how far, who needs a person, what to do.
+
+Pure. Prefect keeps what it shows, so people are masked here, and bounded in number.
+"""
+
+import re
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from config.timetable.moments import in_zone
+from data.campaigns.approvals import Answer, Asked
+from data.campaigns.forgotten import is_forgotten
+from data.decisions.doubts import WORDS, Doubt
+from data.holds.held import Holds
+from data.privacy.masking import masked_email, masked_name
+from data.store.states import Operation, Step
+from data.store.tables import Campaign
+from flows.report.funnel import funnel
+from flows.run.ending import NOBODY
+from flows.words import closing
+from flows.words.doubts import STEPS, look, meaning, reached
+from tasks.plan.held import in_words
+from tasks.status.standing import furthest
+
+SHOWN = 50  # people, and doubts, in one table
+TOLD = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn")
+SINCE, REMOVED = "withdrawn_since", "removed"
+NEEDS_A_PERSON = (Step.UNSURE, Step.REFUSED)
+
+
+def artifact_key(prefix: str, campaign: str) -> str:
+    """The key of a campaign's artifact: each run makes a new version of the same one.
+
+    Prefect takes lower-case letters, digits and dashes; what is lost of a key is told apart by
+    digits of its own.
+    """
+    plain = re.sub(r"[^a-z0-9-]", "-", campaign)
+    if plain != campaign:
+        plain += "-" + sha256(campaign.encode()).hexdigest()[:6]
+    return f"{prefix}-{plain}"
+
+
+def percent(counts: Mapping[str, int], *, send: bool) -> float:
+    """How much of a campaign is done, in percent; who is gone is nothing left to do."""
+    steps = 2 if send else 1
+    gone = counts["withdrawn"] - counts[SINCE] + counts[REMOVED]
+    whole = (counts["candidates"] - gone) * steps
+    done = counts["added"] + (counts["invited"] if send else 0)
+    return min(100.0, round(100 * done / whole, 1)) if whole > 0 else 100.0
+
+
+def how_far(counts: Mapping[str, int], *, send: bool) -> str:
+    """Say it in a line: `120 of 120 added, 30 of 120 invited`."""
+    whole = counts["candidates"]
+    said = f"{counts['added']:,} of {whole:,} added"
+    if send:
+        said += f", {counts['invited']:,} of {whole:,} invited"
+    return said + "".join(
+        f", {counts[name]:,} {name}" for name in ("unsure", "refused") if counts[name]
+    )
+
+
+def summary(
+    campaign: Campaign,
+    counts: Mapping[str, int],
+    people: Iterable[Any],
+    doubts: Sequence[Doubt],
+    *,
+    reason: str | None,
+    written: Path | None,
+    held: Holds = NOBODY,
+) -> str:
+    """Tell where a campaign stands: the page a person opens in the morning.
+
+    `counts` are those of the status object. `people` are the ledger's rows of everybody who was
+    refused or is unsure, and of as many others as are shown; some may be in it twice. `reason` is
+    why the run stopped, `written` the folder with the links, `held` counts those who are left out
+    for now.
+    """
+    send = campaign.send_invites
+    looked = _look(campaign, people)
+    parts = [
+        f"# {campaign.key}: {how_far(counts, send=send)}",
+        f"**Stopped.** {_text(reason)}" if reason else "",
+        _image(funnel(counts, send=send), how_far(counts, send=send)),
+        _counts(campaign, counts),
+        *_doubtful(campaign, doubts),
+        *_refused(campaign, looked),
+        *_held(campaign, held),
+        *_people(campaign, looked, counts["candidates"]),
+        f"## Files\n\nThe links are in `{written}`." if written else "",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _image(picture: str, words: str) -> str:
+    """Embed a picture in a page of Markdown, with words for whoever cannot see it."""
+    encoded = b64encode(picture.encode()).decode()
+    return f"![{words}](data:image/svg+xml;base64,{encoded})"
+
+
+def plan(asked: Asked) -> str:
+    """Tell what waits for approval, and how to answer; or what the answer was."""
+    key = asked.plan.campaign
+    rows = [line.partition(": ")[::2] for line in asked.plan.told.splitlines()]
+    if asked.until is not None:
+        rows.append(("answer by", asked.until))
+    stands = "waits for approval" if asked.answer is None else f"{asked.answer} by {asked.who}"
+    return "\n\n".join(
+        (
+            f"# {key}: plan {asked.code} {_text(stands)}",
+            _table(("", "what a run would do"), rows),
+            *(_how_to_answer(asked) if asked.answer is None else _answered(asked)),
+            "Once the definition or the ledger has changed, this plan is void, and the next run "
+            "shows another one.\n",
+        )
+    )
+
+
+def _how_to_answer(asked: Asked) -> Iterable[str]:
+    typed = f"campaign approve {asked.plan.campaign} --plan {asked.code}"
+    yield (
+        "Nothing was sent. To answer, run the form **approve campaign** with the plan "
+        f"`{asked.code}`, or type:"
+    )
+    yield f"```\n{typed}\n{typed} --reject --why TEXT\n```"
+
+
+def _answered(asked: Asked) -> Iterable[str]:
+    if asked.why:
+        yield f"Why: {_text(asked.why)}"
+    if asked.answer is Answer.APPROVED:
+        yield "The next run sends it."
+
+
+def dated(page: str, at: datetime, zone: str | None) -> str:
+    """Say of when a page is: what is decided in a terminal tells Prefect nothing."""
+    return (
+        f"{page}\n*As of {in_zone(at, zone)}. What was decided in a terminal since then is "
+        "shown with the next run.*\n"
+    )
+
+
+def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
+    rows: list[tuple[object, ...]] = [
+        ("service", campaign.service),
+        ("project", _call(campaign.project_state, campaign.project_id)),
+        ("problem", _call(campaign.problem_state, campaign.problem_id)),
+    ]
+    if campaign.problem_doubt:
+        rows.append(("look at", campaign.problem_doubt))
+    now = {**counts, "waiting": counts["waiting"] - counts[REMOVED]}
+    rows += [(name, f"{now[name]:,}") for name in TOLD if now[name] or name == "invited"]
+    if counts[REMOVED]:
+        rows.append((closing.REMOVED, f"{counts[REMOVED]:,}"))
+    if counts[SINCE]:
+        rows.append(("invited, withdrawn since", f"{counts[SINCE]:,}"))
+    return _table(("", "now"), rows)
+
+
+def _call(state: str, number: int | None) -> str:
+    if state == Step.DONE:
+        return "the project's own" if number is None else str(number)
+    return state if number is None else f"{number}, {state}"
+
+
+def _doubtful(campaign: Campaign, doubts: Sequence[Doubt]) -> Iterable[str]:
+    """Tell what is unsure, where to look, and the command or form that settles it."""
+    if not doubts:
+        return
+    calls = len({doubt.attempt for doubt in doubts})
+    yield (
+        f"## Unsure: {calls:,} {'call' if calls == 1 else 'calls'}\n\n"
+        "It may have happened, and is never sent again by itself. Look, then settle it: with the "
+        f"form **settle campaign**, or type `campaign settle {campaign.key}`."
+    )
+    for operation in Operation:
+        some = [doubt for doubt in doubts if doubt.operation is operation]
+        if some:
+            yield look(operation, campaign)
+            yield _table(
+                ("what", "person", "who", "sent", "how far", "what was seen", "verdicts"),
+                [_doubt(doubt) for doubt in some[:SHOWN]],
+            )
+            yield _more(len(some))
+
+
+def _doubt(doubt: Doubt) -> tuple[object, ...]:
+    who = masked_email(doubt.email1) if doubt.row is not None else ""
+    return (
+        STEPS[doubt.operation],
+        doubt.row or "",
+        who,
+        in_zone(doubt.sent_at, doubt.timezone, seconds=True),
+        reached(doubt),
+        meaning(doubt),
+        ", ".join(WORDS[doubt.operation]),
+    )
+
+
+@dataclass(slots=True)
+class _Looked:
+    """How many were refused, and those who are shown, whoever needs a person first."""
+
+    refused: int = 0
+    first: list[Any] = field(default_factory=list)
+    others: list[Any] = field(default_factory=list)
+
+    @property
+    def shown(self) -> list[Any]:
+        return (self.first + self.others)[:SHOWN]
+
+
+def _look(campaign: Campaign, people: Iterable[Any]) -> _Looked:
+    """Go through everybody once, in the order of the ledger."""
+    looked = _Looked()
+    by_row = {one.id: one for one in people if not is_forgotten(one.email_key)}
+    for _, one in sorted(by_row.items()):
+        looked.refused += Step.REFUSED in (one.add_state, one.invite_state)
+        rows = looked.first if _step(campaign, one) in NEEDS_A_PERSON else looked.others
+        if len(rows) < SHOWN:
+            rows.append(one)
+    return looked
+
+
+def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
+    if looked.refused:
+        yield (
+            f"## Refused: {looked.refused:,}\n\nThe service said no, and nothing happened. "
+            f"See who and why: `campaign status {campaign.key}`. Mend the row in "
+            f"`{Path(campaign.definition).name}`, then run again; where the fault lay elsewhere, "
+            f"`campaign settle {campaign.key} --candidates again --why TEXT`; a refused invitation "
+            f"is sent once more with `campaign resend {campaign.key}`."
+        )
+
+
+def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
+    if held.number:
+        key = campaign.key
+        yield (
+            f"## Held: {in_words(held)}\n\nSee who and why: `campaign status {key}`. One is let "
+            f"through by name with `campaign allow {key}`, or left out for good with "
+            f"`campaign withdraw {key}`."
+        )
+
+
+def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
+    """A bounded table of masked people, of so many."""
+    if not number:
+        return
+    yield "## Candidates\n\nNames are masked here; `campaign status` and the files have them."
+    yield _table(
+        ("person", "name", "email", "candidate id", "added", "invited"),
+        [
+            (
+                one.id,
+                masked_name(one.first_name, one.last_name),
+                masked_email(one.email1),
+                one.candidate_id or "",
+                one.add_state,
+                one.invite_state if campaign.send_invites else "",
+            )
+            for one in looked.shown
+        ],
+    )
+    yield _more(number)
+
+
+def _step(campaign: Campaign, person: Any) -> Step:
+    add, invite = Step(person.add_state), Step(person.invite_state)
+    return furthest(add, invite, send=campaign.send_invites)
+
+
+def _more(number: int) -> str:
+    return f"and {number - SHOWN:,} more" if number > SHOWN else ""
+
+
+def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join("| " + " | ".join(_text(str(cell)) for cell in line) + " |" for line in lines)
+
+
+def _text(said: str) -> str:
+    """Take the power out of text that others wrote: no tag, no link, no further cell."""
+    said = re.sub(r"\s+", " ", said).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*~\[\]|])", r"\\\1", said)

@@ -1,0 +1,199 @@
+"""A rehearsal: real definitions against a sandbox, with a ledger that is thrown away afterwards.
+
+The order of the steps is run plainly, not through Prefect: it is the same order, it begins at
+once instead of after Prefect's start, and it leaves nothing in anybody's Prefect database.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import SecretStr
+
+from config.definition.model import Definition, ProblemById, ProblemByTitle
+from config.settings import LocalSettings, ServiceSettings
+from data.campaigns import queries
+from data.campaigns.approvals import Answer
+from data.receipts.receipt_file import Places
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import Ending, Step
+from flows.rehearsal.rehearsed_person import Found, settle
+from flows.run.ending import Finish
+from flows.run.order import conduct
+from flows.run.watching import Watcher
+from flows.run.work import Desk
+from sandbox.server import Sandbox
+from sandbox.service.problems import Problem, problem
+from sandbox.visitor import Visitor
+from tasks.outputs.exports import Link
+from tasks.outputs.links import links_of
+from tasks.plan.approval import decide
+from tasks.plan.asked import Asked
+from tasks.plan.pilot import confirm
+
+BY = ("rehearsal", "a rehearsal")
+FIRST_STAND_IN = 1001
+"""Ids of problems that a definition names by their titles, or not at all."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a rehearsal happens: a sandbox, a ledger and settings of its own, in one folder.
+
+    `clocks` has the time that it is here for a campaign which keeps to one.
+    """
+
+    folder: Path
+    service: Sandbox
+    local: LocalSettings
+    clocks: Mapping[str, datetime]
+
+    def run(self, asked: Asked, watching: Watcher) -> Finish:
+        """See one campaign through, as far as it can go. Raises what `conduct` raises.
+
+        What a person must approve or confirm is so at once, and what waits for its time has it:
+        this ledger is nobody's.
+        """
+        at = self.clocks.get(asked.campaign or "")
+        with Ledger.open(self.local.database_url) as ledger:
+            desk = Desk(
+                ledger,
+                settings_of(self.service),
+                self.local,
+                expects=watching.expects,
+                hears=watching.hears,
+                receipts=Places(self.folder / "own.receipt", self.folder / "copy.receipt"),
+                clock=lambda: at or now(),
+                paced=False,
+            )
+            end = asyncio.run(conduct(asked, desk))
+            while end.again is not None or end.ending is Ending.AWAITS_APPROVAL:
+                if end.again is not None:
+                    at = end.again
+                else:
+                    _answer(ledger, end)
+                end = asyncio.run(conduct(asked, desk))
+            return end
+
+    def settle(self, key: str) -> list[Found]:
+        """Have a person look into the service, and settle what is unsure."""
+        with Ledger.open(self.local.database_url) as ledger:
+            return settle(ledger, key, self.service.record)
+
+    def links(self, key: str) -> list[Link]:
+        """The links of a campaign that ran here."""
+        with Ledger.open(self.local.database_url) as ledger:
+            campaign = ledger.read(queries.find_campaign, key)
+            return links_of(ledger, campaign) if campaign else []
+
+
+def _answer(ledger: Ledger, end: Finish) -> None:
+    """Answer as a person would who finds everything in order."""
+    known = ledger.read(queries.find_campaign, end.campaign)
+    if end.plan is None and known is not None:
+        confirm(ledger, known, *BY)
+    else:
+        decide(ledger, end.campaign, Answer.APPROVED, None, *BY)
+
+
+@contextmanager
+def stage(folder: Path, definitions: Sequence[Definition], local: LocalSettings) -> Iterator[Stage]:
+    """Set up a service that has what these definitions expect of it, for as long as the block.
+
+    `local` keeps its say on sizes and numbers in flight; a limit on speed is left out, as nobody
+    needs to be spared here.
+    """
+    own = {
+        "database_url": f"sqlite:///{folder / 'ledger.db'}",
+        "output_dir": folder / "out",
+        "invites_per_second": None,
+    }
+    problems = stand_ins(definitions)
+    with Sandbox(folder / "sandbox", problems=list(problems.values())) as service:
+        for definition in definitions:
+            project = definition.project
+            if project.id is None or service.record.project(project.id):
+                continue
+            has = () if definition.problem else (problems[definition.campaign]["id"],)
+            name = project.name or f"Project {project.id}"
+            service.create_interview(name, *has, project_id=project.id)
+        yield Stage(folder, service, local.model_copy(update=own), clocks(definitions))
+
+
+def clocks(definitions: Sequence[Definition]) -> dict[str, datetime]:
+    """A moment at which invitations may go out, for each campaign that says when they may."""
+    windows = {each.campaign: each.invites.window for each in definitions}
+    return {
+        key: moment
+        for key, window in windows.items()
+        if window and (moment := window.not_before or window.not_after)
+    }
+
+
+def stand_ins(definitions: Sequence[Definition]) -> dict[str, Problem]:
+    """A problem for each campaign, in place of the service's own, by campaign key."""
+    by_name: dict[int | str, Problem] = {}
+    found = {}
+    for number, definition in enumerate(definitions, FIRST_STAND_IN):
+        match definition.problem:
+            case ProblemById(id=name):
+                made = problem(name, f"Problem {name}")
+            case ProblemByTitle(title=name):
+                made = problem(number, name)
+            case None:
+                name = f"The problem of project {definition.project.id}"
+                made = problem(number, name)
+        made["description"] = "A rehearsal does not know the real text of this problem."
+        found[definition.campaign] = by_name.setdefault(name, made)
+    return found
+
+
+def settings_of(service: Sandbox) -> ServiceSettings:
+    """The settings that lead to a sandbox."""
+    return ServiceSettings(
+        auth_url=service.auth_url,
+        base_url=service.base_url,
+        app_url=service.app_url,
+        client_id=service.client_id,
+        client_secret=SecretStr(service.client_secret),
+        audience=service.audience,
+    )
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the service itself has of one campaign, beside what the ledger says of it."""
+
+    invitations: int
+    twice: int
+    missing: int
+
+    @property
+    def promise_kept(self) -> bool:
+        """Nobody was invited twice, and whoever the ledger calls invited was."""
+        return not (self.twice or self.missing)
+
+
+def truth(service: Sandbox, links: Sequence[Link]) -> Truth:
+    """Hold the ledger's word against the service's own record."""
+    candidates = {link.candidate_id for link in links}
+    sent: Counter[int | None] = Counter(
+        one.candidate_id for one in service.record.invitations if one.candidate_id in candidates
+    )
+    return Truth(
+        invitations=sent.total(),
+        twice=sum(number > 1 for number in sent.values()),
+        missing=sum(link.invite == Step.DONE and not sent[link.candidate_id] for link in links),
+    )
+
+
+def kept_out(service: Sandbox, links: Sequence[Link]) -> list[str]:
+    """Follow every link into the arena as its candidate; answers why, for each that failed."""
+    with Visitor(service.app_url) as visitor:
+        tried = (visitor.kept_out(link.embed_url, link.email1) for link in links if link.embed_url)
+        return [why for why in tried if why is not None]

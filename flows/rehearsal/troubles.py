@@ -1,0 +1,118 @@
+"""What goes wrong on purpose in a rehearsal: each trouble once, in the order of the steps."""
+
+from dataclasses import dataclass, replace
+
+from config.definition.model import Definition
+from sandbox.faults.faults import Fault
+from sandbox.protocol.operations import Operation
+from sandbox.server import Sandbox
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """What goes wrong, and what a run does about it, in words.
+
+    `after`: the part of the invitations that go out before it. `doubtful`: it leaves somebody or
+    something unsure, so the run asks for the problem list before it goes on.
+    """
+
+    what: str
+    did: str
+    fault: Fault
+    after: float = 0.0
+    doubtful: bool = True
+
+
+OUTAGE = Trouble(
+    "outage (503)",
+    "left for a person, and held back whatever had not left",
+    Fault("status", "invite", count=None, skip=3, status=503),
+    after=2 / 3,
+)
+TROUBLES = (
+    Trouble(
+        "project created, its answer lost",
+        "left for a person, and nothing else was sent",
+        Fault("lost", "create_project", after_work=True),
+    ),
+    Trouble(
+        "problem attached, the gateway gave up (504)",
+        "the same: it may be attached or not",
+        Fault("status", "attach_problem", status=504, after_work=True),
+    ),
+    Trouble(
+        "candidates added, their ids lost on the way",
+        "left for a person; whoever else was added is invited",
+        Fault("half", "add_candidates"),
+    ),
+    Trouble(
+        "candidates not added, connection lost",
+        "the same: from outside the two look alike",
+        Fault("lost", "add_candidates", skip=2),
+    ),
+    Trouble(
+        "asked to slow down (429)",
+        "waited as long as asked, then went on",
+        Fault("status", "invite", status=429, retry_after=1),
+        after=1 / 8,
+        doubtful=False,
+    ),
+    Trouble(
+        "email sent, its answer lost",
+        "left for a person; asked first whether the service is well",
+        Fault("lost", "invite", after_work=True),
+        after=1 / 4,
+    ),
+    Trouble(
+        "nothing sent, connection lost",
+        "the same: from outside the two look alike",
+        Fault("lost", "invite"),
+        after=1 / 2,
+    ),
+    OUTAGE,
+)
+
+
+class Troubles:
+    """The troubles that one campaign still has before it, and those that came, how often."""
+
+    def __init__(self, service: Sandbox, definition: Definition, per_request: int) -> None:
+        """`per_request`: how many candidates are added in one request."""
+        self._service = service
+        adds = -(-len(definition.candidates) // per_request)
+        self._left = [one for one in TROUBLES if _fits(one, definition, adds)]
+        self.came: list[tuple[Trouble, int]] = []
+
+    def begin(self, people: int) -> None:
+        """Set what is left for one run, in which so many people are still to be invited."""
+        faults = [
+            replace(one.fault, skip=one.fault.skip + int(people * one.after)) for one in self._left
+        ]
+        if OUTAGE in self._left:
+            # The problem list fails with it: asked for at the start, and after each doubt before.
+            asked = sum(one.doubtful for one in self._left)
+            faults.append(Fault("status", "list_problems", count=None, skip=asked, status=503))
+        self._service.faults.add(*faults)
+
+    def end(self) -> list[Trouble]:
+        """Let the service be well again; answers which troubles came, each for the last time."""
+        applied = [one["applied"] for one in self._service.faults.as_json()]
+        self._service.faults.clear()
+        told = list(zip(self._left, applied, strict=False))  # the problem list is no trouble more
+        self.came += [(one, times) for one, times in told if times]
+        self._left = [one for one, times in told if not times]
+        return [one for one, times in told if times]
+
+
+def _fits(trouble: Trouble, definition: Definition, adds: int) -> bool:
+    """Whether this campaign makes such a call at all, or so many of them."""
+    match trouble.fault.operation:
+        case Operation.CREATE_PROJECT:
+            return definition.project.id is None
+        case Operation.ATTACH_PROBLEM:
+            return definition.problem is not None
+        case Operation.ADD_CANDIDATES:
+            return trouble.fault.skip < adds
+        case Operation.INVITE:
+            return definition.invites.send
+    return True

@@ -1,0 +1,113 @@
+"""What a campaign's report says, assembled from the ledger. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from data.decisions.doubts import Doubt
+from data.history.events import Request
+from data.history.history import numbers, story
+from data.history.records import Records
+from data.store.states import Operation, Step
+from flows.report import report_sections as sections
+from flows.report.contents import Report
+from flows.report.discretion import discreet, discretion
+from flows.report.story import Teller, zone_of
+from flows.report.timeline import Point, pictures
+from flows.words.closing import counted_out, next_steps, summary
+from flows.words.speech import as_typed
+
+COUNTED = (
+    *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
+    *("unsure", "refused", "withdrawn"),
+)
+
+
+def report(
+    records: Records,
+    doubts: Sequence[Doubt],
+    stand: Mapping[str, Any],
+    *,
+    names: bool,
+) -> Report:
+    """Assemble the report. `stand` is the status object, `doubts` what is unsure now."""
+    campaign = records.campaign
+    how = discretion(records, names=names)
+    people = records.people
+    teller = Teller(lambda row: how.person(people[row]), zone_of(campaign.timezone))
+    events = [discreet(event, how) for event in story(records)]
+    requests = [event for event in events if isinstance(event, Request)]
+    kind = Operation.INVITE if _invited(requests) else Operation.ADD
+    what = "Invitations" if kind is Operation.INVITE else "People added to the project"
+    return Report(
+        key=campaign.key,
+        name=campaign.name,
+        made_at=f"{teller.moment(records.at)} ({campaign.timezone or 'time of this machine'})",
+        told=summary(stand) + ".",
+        counts=_counts(stand),
+        send=bool(campaign.send_invites),
+        facts=[(label, how.text(fact)) for label, fact in _facts(records, teller)],
+        steps=[
+            how.text(step)
+            for step in next_steps(stand, *_typed(campaign.definition, campaign.belongs_to))
+        ],
+        pictures=pictures(_points(requests, kind), teller.zone),
+        sent=f"{what}, by when each request was made and what it came to.",
+        sections=[
+            sections.waves(events, requests, numbers(records, events), teller, campaign.key),
+            sections.refused(records, how),
+            sections.unsure(doubts, teller, how, campaign.key),
+            sections.settled(events, requests, teller),
+            sections.plans(events, teller),
+            sections.runs(events, teller),
+            sections.others(events, teller),
+            sections.left_over(records, stand, how),
+        ],
+        about_names=how.told,
+    )
+
+
+def _typed(definition: str, belongs_to: str | None) -> list[str]:
+    """What is typed after `run`, without the places where files lie on this machine."""
+    file, *rest = (Path(Path(path).name) for path in (definition, belongs_to) if path)
+    return as_typed(file, rest[0] if rest else None)
+
+
+def _counts(stand: Mapping[str, Any]) -> dict[str, int]:
+    """Count everybody once, but for whoever had an email and was withdrawn since."""
+    counts = counted_out(stand)
+    since = {"invited, withdrawn since": stand["withdrawn_since"]}
+    return {name: counts[name] for name in COUNTED} | since
+
+
+def _invited(requests: Iterable[Request]) -> bool:
+    return any(request.operation is Operation.INVITE for request in requests)
+
+
+def _points(requests: Iterable[Request], kind: Operation) -> Iterator[Point]:
+    for request in requests:
+        if request.operation is kind:
+            yield Point(request.at, request.came_to, len(request.people))
+
+
+def _facts(records: Records, teller: Teller) -> Iterator[tuple[str, str]]:
+    campaign = records.campaign
+    yield "Service", campaign.service
+    if campaign.project_id is not None:
+        yield "Project", f"{campaign.project_id}, {_state(campaign.project_state)}"
+    else:
+        yield "Project", _state(campaign.project_state)
+    problem = campaign.problem_id or campaign.problem_title
+    yield "Problem", f"{problem}, {_state(campaign.problem_state)}" if problem else "its own"
+    if campaign.starttime or campaign.endtime:
+        yield "Open", f"{campaign.starttime or 'at once'} to {campaign.endtime or 'no end'}"
+    yield "Definition", Path(campaign.definition).name
+    yield "Known since", teller.moment(campaign.created_at)
+    if campaign.why:
+        yield "Why it stands", campaign.why
+    if campaign.problem_doubt:
+        yield "Look at", campaign.problem_doubt
+
+
+def _state(state: str) -> str:
+    return "there" if state == Step.DONE else state

@@ -1,0 +1,47 @@
+"""What a report says, already in words: whoever fills this in decides who is named and how."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from flows.report.timeline import Picture
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under a header; `left_out` says in words what is not shown, where something is not."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+    left_out: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the report: a sentence, then a table or lines. Without both, `nothing` is said."""
+
+    title: str
+    lead: str = ""
+    table: Table | None = None
+    lines: Sequence[str] = ()
+    nothing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One campaign as it stood at a moment.
+
+    `counts` are those of the status object, `facts` are labelled lines, `steps` what to type next.
+    """
+
+    key: str
+    name: str
+    made_at: str
+    told: str
+    counts: Mapping[str, int]
+    send: bool
+    facts: Sequence[tuple[str, str]]
+    steps: Sequence[str]
+    pictures: Sequence[Picture]
+    sent: str
+    sections: Sequence[Section]
+    about_names: str

@@ -1,0 +1,73 @@
+"""Who is named in a report, and what is shown of what people typed. Pure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from data.history.events import (
+    Blocked,
+    Decided,
+    Event,
+    Paused,
+    PlanAnswered,
+    ReceiptAccepted,
+    ReceiptDoubted,
+    Resumed,
+    RunEnded,
+    Unblocked,
+)
+from data.history.records import Records
+from data.privacy.forgetting import GONE
+from data.privacy.masking import masked_email, masked_name, masked_text, words_of_names
+from flows.words.speech import command
+
+
+@dataclass(frozen=True, slots=True)
+class Discretion:
+    """How people are named in a report, and what becomes of what somebody typed."""
+
+    person: Callable[[Any], str]
+    text: Callable[[str], str]
+    told: str
+
+
+def discretion(records: Records, *, names: bool) -> Discretion:
+    """Name everybody, or mask everybody."""
+    if names:
+        told = "This report names candidates. Keep it as carefully as the list of them."
+        return Discretion(_or_forgotten(_named), str, told)
+    known = words_of_names((one.first_name, one.last_name) for one in records.people.values())
+    return Discretion(
+        _or_forgotten(_masked),
+        lambda said: masked_text(said, known),
+        "Candidates are masked here: names, addresses, and both in what people wrote as a reason. "
+        f"With names: {command('report', records.campaign.key, '--names')}",
+    )
+
+
+def _or_forgotten(name: Callable[[Any], str]) -> Callable[[Any], str]:
+    return lambda one: "a forgotten person" if one.email1 == GONE else name(one)
+
+
+def _named(one: Any) -> str:
+    return f"{one.first_name} {one.last_name} <{one.email1}>"
+
+
+def _masked(one: Any) -> str:
+    return f"{masked_name(one.first_name, one.last_name)} ({masked_email(one.email1)})"
+
+
+def discreet(event: Event, how: Discretion) -> Event:
+    """Take what a person typed, and where files lie, out of an event as far as that is wanted."""
+    if isinstance(event, Decided | PlanAnswered | Paused | Resumed):
+        return replace(event, why=how.text(event.why))
+    if isinstance(event, Blocked | Unblocked):
+        return replace(event, why=how.text(event.why), who=Path(event.who).name)
+    if isinstance(event, ReceiptAccepted):
+        return replace(event, why=how.text(event.why), file=Path(event.file).name)
+    if isinstance(event, ReceiptDoubted):
+        return replace(event, file=Path(event.file).name)
+    if isinstance(event, RunEnded) and event.reason:
+        return replace(event, reason=how.text(event.reason))
+    return event

@@ -1,0 +1,249 @@
+"""The parts of a campaign's report, each a heading and what stands below it. Pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from data.decisions.doubts import Doubt
+from data.history.events import (
+    Blocked,
+    Decided,
+    Event,
+    Paused,
+    PlanAnswered,
+    PlanShown,
+    ReceiptAccepted,
+    ReceiptDoubted,
+    Request,
+    Resumed,
+    RunBegan,
+    RunEnded,
+    Unblocked,
+    Wave,
+)
+from data.history.records import Records
+from data.history.stretches import stretches, together
+from data.history.stretches import waves as in_waves
+from data.store.states import Operation, Step
+from flows.report.contents import Section, Table
+from flows.report.discretion import Discretion
+from flows.report.story import VERDICTS, Teller, came_to, decided, proved, words
+from flows.words.doubts import STEPS, meaning, reached
+from flows.words.speech import command
+
+OTHERS = (Paused, Resumed, Blocked, Unblocked, ReceiptDoubted, ReceiptAccepted)
+SHOWN = 200  # rows of one table
+NAMED = 10  # people beside one reason
+
+
+def waves(
+    events: Sequence[Event],
+    requests: Sequence[Request],
+    numbers: Mapping[int, int],
+    teller: Teller,
+    key: str,
+) -> Section:
+    approved = {one.plan: one.who for one in events if isinstance(one, PlanAnswered)}
+    under = {
+        one.run: f"{approved.get(one.plan, '')} (plan {one.plan})"
+        for one in events
+        if isinstance(one, RunBegan) and one.plan
+    }
+    people = [one for one in requests if one.operation in (Operation.ADD, Operation.INVITE)]
+    found = [wave for some in stretches(people) for wave in in_waves(some, numbers)]
+    own = {None: "", 0: "pilot"}  # where the definition has waves, only they are numbered
+    rows = [
+        (own.get(wave.number, wave.number) if numbers else place, *_wave(wave, teller, under))
+        for place, wave in enumerate(found, start=1)
+    ]
+    columns = ("wave", "began", "until", "what", "people", "came to", "approved by")
+    return Section(
+        "Waves",
+        table=_table(columns, rows, command("history", key)),
+        nothing="Nobody was added or invited yet.",
+    )
+
+
+def _wave(wave: Wave, teller: Teller, under: Mapping[int, str]) -> tuple[object, ...]:
+    what = "invite" if wave.operation is Operation.INVITE else "add"
+    begin, end = (f"{teller.local(at):%Y-%m-%d %H:%M:%S}" for at in (wave.at, wave.until))
+    until = end[11:] if end[:10] == begin[:10] else end
+    approved = under.get(wave.run, "")
+    return begin, until, what, wave.people, came_to(wave.came_to), approved
+
+
+def refused(records: Records, how: Discretion) -> Section:
+    """Who is refused now, by reason."""
+    by_reason: dict[tuple[str, str], list[Any]] = {}
+    for one in records.people.values():
+        for step in ("add", "invite"):
+            if getattr(one, f"{step}_state") == Step.REFUSED:
+                by_reason.setdefault((step, one.why or "No reason was given."), []).append(one)
+    ordered = sorted(by_reason.items(), key=lambda item: -len(item[1]))
+    return Section(
+        "Refused, by reason",
+        lead="The service said no, and nothing happened." if ordered else "",
+        table=_table(
+            ("people", "step", "reason", "who"),
+            [(len(some), step, how.text(why), _named(some, how)) for (step, why), some in ordered],
+        ),
+        nothing="Nobody is refused.",
+    )
+
+
+def _named(some: Sequence[Any], how: Discretion) -> str:
+    more = f" and {len(some) - NAMED:,} more" if len(some) > NAMED else ""
+    return ", ".join(how.person(one) for one in some[:NAMED]) + more
+
+
+def unsure(doubts: Sequence[Doubt], teller: Teller, how: Discretion, key: str) -> Section:
+    return Section(
+        "Unsure now",
+        lead=f"It may have happened. A person looks and decides: {command('settle', key)}"
+        if doubts
+        else "",
+        table=_table(
+            ("sent", "step", "who", "how far", "what was seen"),
+            [
+                (
+                    teller.moment(one.sent_at),
+                    STEPS[one.operation],
+                    how.person(one) if one.row is not None else "",
+                    reached(one),
+                    meaning(one),
+                )
+                for one in doubts
+            ],
+            command("settle", key),
+        ),
+        nothing="Nothing is unsure.",
+    )
+
+
+def settled(events: Sequence[Event], requests: Sequence[Request], teller: Teller) -> Section:
+    """What was unsure, and what a person decided on it."""
+    evidence = {one.number: one.evidence for one in requests}
+    verdicts = [
+        one
+        for one in events
+        if isinstance(one, Decided) and (one.operation, one.verdict) in VERDICTS
+    ]
+    rows = [
+        (
+            teller.moment(one.at),
+            decided(one, teller).removeprefix("settled ").removeprefix("settled: "),
+            one.who,
+            one.why,
+            proved(evidence.get(one.attempt or 0) or "not recorded"),
+        )
+        for one in together(verdicts)
+        if isinstance(one, Decided)
+    ]
+    return Section(
+        "Settled by a person",
+        table=_table(("when", "verdict", "by", "why", "what was seen"), rows),
+        nothing="No verdict was needed.",
+    )
+
+
+def plans(events: Sequence[Event], teller: Teller) -> Section:
+    rows = []
+    # The same plan may be shown again, when nobody answered in time.
+    for shown, answer in _answered(events):
+        said = [line for line in shown.told.splitlines() if not line.startswith("people: ")]
+        rows.append(
+            (
+                shown.plan,
+                teller.moment(shown.at),
+                f"{answer.answer} by {answer.who}" if answer else "not answered",
+                teller.moment(answer.at) if answer else "",
+                answer.why if answer else "",
+                "; ".join(said),
+            )
+        )
+    return Section(
+        "Plans, and who approved them",
+        table=_table(("plan", "shown", "answer", "when", "why", "what it said"), rows),
+        nothing="No plan had to be approved.",
+    )
+
+
+def _answered(events: Sequence[Event]) -> list[tuple[PlanShown, PlanAnswered | None]]:
+    """Each plan as often as it was shown, with the last answer to it."""
+    found: list[tuple[PlanShown, PlanAnswered | None]] = []
+    for one in events:
+        if isinstance(one, PlanShown):
+            found.append((one, None))
+        elif isinstance(one, PlanAnswered):
+            at = max((n for n, (s, _) in enumerate(found) if s.plan == one.plan), default=None)
+            if at is not None:
+                found[at] = (found[at][0], one)
+    return found
+
+
+def runs(events: Sequence[Event], teller: Teller) -> Section:
+    ended = {one.run: one for one in events if isinstance(one, RunEnded)}
+    rows = []
+    for one in events:
+        if isinstance(one, RunBegan):
+            end = ended.get(one.run)
+            rows.append(
+                (
+                    one.run,
+                    teller.moment(one.at),
+                    teller.moment(end.at) if end else "",
+                    end.ending.replace("_", " ") if end else "no end is recorded",
+                    (end.reason if end else None) or "",
+                )
+            )
+    return Section(
+        "Runs",
+        table=_table(("run", "began", "ended", "how", "why"), rows),
+        nothing="No run was needed yet.",
+    )
+
+
+def others(events: Sequence[Event], teller: Teller) -> Section:
+    """Whatever else people decided."""
+    chosen = [
+        one
+        for one in events
+        if isinstance(one, OTHERS)
+        or (isinstance(one, Decided) and (one.operation, one.verdict) not in VERDICTS)
+    ]
+    return Section(
+        "Other decisions",
+        table=_table(
+            ("when", "what"),
+            [(teller.moment(one.at), next(words(one, teller))) for one in together(chosen)],
+        ),
+        nothing="There are none: nobody paused it, and nobody was invited once more.",
+    )
+
+
+def left_over(records: Records, stand: Mapping[str, Any], how: Discretion) -> Section:
+    """What a person has to remove, as the status object has it."""
+    known = {one.email1: how.person(one) for one in records.people.values()}
+    items = stand.get("clean_up", ())
+    lead = "The service has no way to delete; look in the web application, and remove it there."
+    return Section(
+        "To remove by hand",
+        lead=lead if items else "",
+        table=_table(
+            ("who", "what is left there"),
+            [(known.get(item["email1"], ""), how.text(item["why"])) for item in items],
+        ),
+        nothing="Nothing is left over in the web application.",
+    )
+
+
+def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], others: str = "") -> Table:
+    """Show so many rows, without the columns in which nothing stands; `others` shows the rest."""
+    left_out = None
+    if len(rows) > SHOWN:
+        left_out = f"and {len(rows) - SHOWN:,} more" + (f": {others}" if others else "")
+    kept = [place for place in range(len(columns)) if any(row[place] != "" for row in rows)]
+    return Table(
+        [columns[place] for place in kept],
+        [[row[place] for place in kept] for row in rows[:SHOWN]],
+        left_out,
+    )

@@ -1,0 +1,262 @@
+"""The events of a campaign in words, for a terminal and for a report. Pure."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from functools import singledispatch
+from zoneinfo import ZoneInfo
+
+from data.campaigns.approvals import Answer
+from data.history.events import (
+    Blocked,
+    CameIn,
+    Decided,
+    Event,
+    Paused,
+    PlanAnswered,
+    PlanShown,
+    ReceiptAccepted,
+    ReceiptDoubted,
+    Request,
+    Resumed,
+    RunBegan,
+    RunEnded,
+    Unblocked,
+    Wave,
+)
+from data.history.records import CORRECTED
+from data.store.states import AttemptState, Operation, Word
+from flows.words.doubts import HOW_FAR
+from flows.words.speech import counted, most_quoted, quoted
+
+NAMED = 5  # of the people that one verdict is about
+
+COME_TO: Mapping[AttemptState, str] = {
+    AttemptState.SENDING: "no outcome recorded",
+    AttemptState.DONE: "done",
+    AttemptState.UNSURE: "unsure",
+    AttemptState.NOT_SENT: "came to nothing",
+    AttemptState.REFUSED: "refused",
+    AttemptState.OVERRULED: "unsure",
+}
+VERDICTS: Mapping[tuple[Operation | None, str], str] = {
+    (Operation.CREATE, Word.ID): "the project exists",
+    (Operation.CREATE, Word.AGAIN): "there is no project, to be created again",
+    (Operation.ATTACH, Word.ATTACHED): "the project has its problem",
+    (Operation.ATTACH, Word.AGAIN): "the problem is not there, to be added again",
+    (Operation.ADD, Word.ID): "is in the project",
+    (Operation.ADD, Word.AGAIN): "not in the project, to be added again",
+    (Operation.ADD, Word.ADD_AGAIN): "perhaps in the project, to be added once more",
+    (Operation.ADD, Word.DOUBLE): "in the project once more",
+    (Operation.ADD, Word.WITHDRAW): "not to be added or invited any more",
+    (Operation.INVITE, Word.SENT): "the invitation arrived",
+    (Operation.INVITE, Word.AGAIN): "no invitation arrived, to be sent again",
+    (Operation.INVITE, Word.WITHDRAW): "not to be invited any more",
+}
+
+# Decisions that settle no doubt.
+OTHERS: Mapping[str, str] = {
+    "resend": "wants {who} invited once more",
+    "withdraw": "withdrew {who}",
+    "allow": "let {who} through, whatever holds others back",
+    "pilot-confirmed": "found the invitation of the pilot right: {who}",
+    "removed-accepted": "let a run go on",
+    "cleaned": "removed by hand what was left over in the web application: {who}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Teller:
+    """How people are named and where clocks stand: `person` names a candidate by their row."""
+
+    person: Callable[[int], str]
+    zone: tzinfo | None = None  # None: that of this machine
+
+    def local(self, at: datetime) -> datetime:
+        return at.astimezone(self.zone)
+
+    def time(self, at: datetime) -> str:
+        return f"{self.local(at):%H:%M:%S}"
+
+    def moment(self, at: datetime) -> str:
+        return f"{self.local(at):%Y-%m-%d %H:%M}"
+
+    def people(self, rows: tuple[int, ...]) -> str:
+        """Name a few people; count many."""
+        if len(rows) <= NAMED:
+            return ", ".join(self.person(row) for row in rows)
+        return counted(len(rows), "candidate")
+
+
+def zone_of(name: str | None) -> tzinfo | None:
+    """The zone in which the people of a campaign read; None: that of this machine."""
+    return ZoneInfo(name) if name else None
+
+
+@singledispatch
+def words(event: Event, teller: Teller) -> Iterator[str]:
+    """Tell one event: a line, and lines that belong to it."""
+    raise TypeError(type(event).__name__)
+
+
+@words.register
+def _(event: CameIn, teller: Teller) -> Iterator[str]:
+    read = f"was read from {event.file}" if event.file else "came into the ledger"
+    yield f"the campaign {read}"
+
+
+@words.register
+def _(event: RunBegan, teller: Teller) -> Iterator[str]:
+    under = f", under the approved plan {event.plan}" if event.plan else ""
+    yield f"run {event.run} began on {event.host}{under}"
+
+
+@words.register
+def _(event: RunEnded, teller: Teller) -> Iterator[str]:
+    why = f": {event.reason}" if event.reason else ""
+    yield f"run {event.run} ended, {event.ending.replace('_', ' ')}{why}"
+
+
+@words.register
+def _(event: Request, teller: Teller) -> Iterator[str]:
+    settled = ""
+    if event.settled:
+        refused = event.came_to is AttemptState.REFUSED
+        settled = ", tried again by a person's word" if refused else ", settled since"
+    yield f"{asked(event, teller)}: {COME_TO[event.came_to]}{settled} ({_how(event)})"
+    if event.evidence:
+        yield proved(event.evidence)
+    if event.service_wrote:
+        yield quoted(event.service_wrote)
+
+
+@words.register
+def _(event: Wave, teller: Teller) -> Iterator[str]:
+    what = "invite" if event.operation is Operation.INVITE else "add"
+    until = f"until {teller.time(event.until)}"
+    more = event.requests - event.people if event.operation is Operation.INVITE else 0
+    tries = f", {counted(more, 'try', 'tries')} more" if more else ""
+    people = counted(event.people, "candidate")
+    wave = {None: "", 0: "pilot: "}.get(event.number, f"wave {event.number}: ")
+    yield f"{wave}{what} {people}, {until}: {came_to(event.came_to)}{tries}"
+    for (state, evidence), number in event.reasons.items():
+        yield f"{number:,} {COME_TO[state]}: {proved(evidence)}"
+    yield from most_quoted(event.service_wrote)
+
+
+@words.register
+def _(event: Decided, teller: Teller) -> Iterator[str]:
+    yield f"{event.who} {decided(event, teller)}{_because(event.why)}"
+
+
+@words.register
+def _(event: PlanShown, teller: Teller) -> Iterator[str]:
+    by = f", to be answered by {teller.moment(event.answer_by)}" if event.answer_by else ""
+    yield f"the plan {event.plan} was shown for approval{by}"
+    # Whom it named, masked, says nothing to whoever may read their names.
+    yield from (line for line in event.told.splitlines() if not line.startswith("people: "))
+
+
+@words.register
+def _(event: PlanAnswered, teller: Teller) -> Iterator[str]:
+    did = "approved" if event.answer is Answer.APPROVED else "rejected"
+    yield f"{event.who} {did} the plan {event.plan}{_because(event.why)}"
+
+
+@words.register
+def _(event: Paused, teller: Teller) -> Iterator[str]:
+    yield f"{event.who} paused the campaign{_because(event.why)}"
+
+
+@words.register
+def _(event: Resumed, teller: Teller) -> Iterator[str]:
+    yield f"{event.who} let the campaign go on{_because(event.why)}"
+
+
+@words.register
+def _(event: Blocked, teller: Teller) -> Iterator[str]:
+    who = teller.people(event.people)
+    yield f"{event.who} put {who} on the do-not-contact list{_because(event.why)}"
+
+
+@words.register
+def _(event: Unblocked, teller: Teller) -> Iterator[str]:
+    who = teller.people(event.people)
+    yield f"{event.who} took {who} off the do-not-contact list{_because(event.why)}"
+
+
+@words.register
+def _(event: ReceiptDoubted, teller: Teller) -> Iterator[str]:
+    yield f"the receipt {event.file} did not fit this ledger, and a run stopped"
+
+
+@words.register
+def _(event: ReceiptAccepted, teller: Teller) -> Iterator[str]:
+    yield f"{event.who} accepted this ledger in spite of {event.file}{_because(event.why)}"
+
+
+def asked(event: Request, teller: Teller) -> str:
+    """Say what a request asked for: `invite ada@example.com, invitation no. 2`."""
+    match event.operation:
+        case Operation.CREATE:
+            return "create the project"
+        case Operation.ATTACH:
+            return "add the problem"
+        case Operation.ADD if event.carried == 1:
+            return f"add {teller.people(event.people)}"
+        case Operation.ADD if len(event.people) == 1:
+            others = counted(event.carried - 1, "other", "others")
+            return f"add {teller.people(event.people)} and {others}"
+        case Operation.ADD:
+            return f"add {counted(event.carried, 'candidate')}"
+        case Operation.INVITE:
+            again = f", invitation no. {event.generation}" if event.generation > 1 else ""
+            return f"invite {teller.people(event.people)}{again}"
+
+
+def decided(event: Decided, teller: Teller) -> str:
+    """Say what a person decided, to be read after their name."""
+    who = teller.people(event.people)
+    if event.verdict == CORRECTED and event.value:
+        return f"corrected {who} to {teller.person(int(event.value))}"
+    if (event.operation, event.verdict) not in VERDICTS and event.verdict in OTHERS:
+        return OTHERS[event.verdict].format(who=who).rstrip()
+    meant = VERDICTS.get((event.operation, event.verdict), event.verdict)
+    number = f", its id is {event.value}" if event.value else ""
+    return f"settled {who}: {meant}{number}" if who else f"settled: {meant}{number}"
+
+
+def came_to(counts: Mapping[AttemptState, int]) -> str:
+    """Count what requests came to, what is done first: `97 done, 2 unsure, 1 refused`."""
+    told: dict[str, int] = {}
+    for state in (AttemptState.DONE, *AttemptState):
+        told.setdefault(COME_TO[state], 0)
+    for state, number in counts.items():
+        told[COME_TO[state]] += number
+    return ", ".join(f"{number:,} {word}" for word, number in told.items() if number)
+
+
+def proved(evidence: str) -> str:
+    """Say what was seen, without the technical name that the journal keeps in brackets."""
+    seen = re.sub(r" \[\w+\]$", "", evidence)
+    return seen[:1].upper() + seen[1:] + ("" if seen.endswith(".") else ".")
+
+
+def _how(event: Request) -> str:
+    """Say how far a request got, and how long it took."""
+    if event.status is not None:
+        far = f"status {event.status}"
+    elif event.came_to is AttemptState.NOT_SENT:
+        far = "nothing left"
+    else:
+        far = HOW_FAR.get(event.phase, "not known")
+        far = "not known how far it got" if far == "not known" else far
+    if event.ended_at is None or event.status is None:
+        return far
+    took = (event.ended_at - event.at).total_seconds()
+    return f"{far} after " + (f"{took:.1f} s" if took >= 1 else f"{took * 1000:.0f} ms")
+
+
+def _because(why: str) -> str:
+    return f": {why}" if why else ""

@@ -1,0 +1,106 @@
+"""How a run ended: one decision from what the ledger holds, for state, exit code and words."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from data.campaigns import queries
+from data.campaigns.approvals import Asked
+from data.campaigns.turns import Wait
+from data.holds import holding
+from data.holds.held import Holds
+from data.sending.processes import Process, is_alive
+from data.sending.recovery import OWN_RUNS
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import Ending, Step
+from tasks.plan.timing import Later
+from tasks.status.standing import counts_of, tally
+
+NOBODY = Holds()
+BESIDE = (
+    "Another run is still at work on this campaign, and goes on without this one. Nothing is wrong."
+)
+GOES_ON = (Ending.NOT_YET, Ending.NEEDS_ATTENTION)
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The end of one run. `reason` says why it stopped; `counts` as in the status object.
+
+    `changed` and `removed` count people whom the definition now words otherwise, or no longer
+    lists, and who are left as they are (interface 4: no update, no delete); `corrected` those whom
+    it still lists with an address from before its correction. `receipt` says
+    that a receipt or its copy could not be written, and what that means. `plan` is what
+    waits for approval. `invited` counts the invitations of this very run, `held` those who wait
+    and are left out. `again` is the moment (UTC) from which on another run has more to do.
+    """
+
+    campaign: str
+    ending: Ending
+    reason: str | None
+    counts: dict[str, int]
+    changed: int = 0
+    removed: int = 0
+    corrected: int = 0
+    invited: int = 0
+    receipt: str | None = None
+    plan: Asked | None = None
+    held: Holds = NOBODY
+    again: datetime | None = None
+
+
+def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = None) -> Finish:
+    """Judge a campaign as the ledger has it now. `stopped`: why sending ended early, if it did;
+    `early`: why invitations wait for their time or for a person, if they do.
+    """
+    campaign = ledger.read(queries.find_campaign, key)
+    if campaign is None:
+        return Finish(key, Ending.STOPPED, stopped, {})
+    people = ledger.read(queries.counts, campaign.id)
+    held = Holds.of(ledger.read(holding.held_in, campaign.id))
+    open_now = tally(
+        {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
+    )
+    calls = [Step(campaign.project_state), Step(campaign.problem_state)]
+    beside = bool(open_now["waiting"]) and _another_at_work(ledger, campaign.id)
+    ending, reason = judge(calls, open_now, stopped, early, held, beside=beside)
+    again = early.again if early is not None and ending in GOES_ON else None
+    return Finish(key, ending, reason, counts_of(ledger, campaign), held=held, again=again)
+
+
+def _another_at_work(ledger: Ledger, row: int) -> bool:
+    """Whether a run that is not of this process is at work on a campaign."""
+    run = ledger.read(queries.last_run, row)
+    if run is None or run.ended_at is not None or run.id in OWN_RUNS:
+        return False
+    return is_alive(Process(run.host, run.pid, run.process_start), run.heartbeat_at, now())
+
+
+def judge(
+    calls: list[Step],
+    open_now: dict[str, int],
+    stopped: str | None,
+    early: Later | None = None,
+    held: Holds = NOBODY,
+    *,
+    beside: bool = False,
+) -> tuple[Ending, str | None]:
+    """Say how a run ended. `calls` are the project's and the problem's; `open_now` counts the
+    candidates whom the definition lists; `held` those who wait and are left out. `beside`: another
+    run is at work.
+
+    Who is on the do-not-contact list needs nobody's look: a person has decided already.
+    """
+    waiting = open_now["waiting"] - held.number
+    if stopped is not None:
+        return Ending.STOPPED, stopped
+    if open_now["sending"] or Step.SENDING in calls or (waiting and beside):
+        return Ending.STOPPED, BESIDE
+    if Step.UNSURE in calls or open_now["unsure"] or open_now["refused"] or held.others:
+        return Ending.NEEDS_ATTENTION, early.reason if early and waiting else None
+    if waiting and early is not None:
+        asks = early.wait is Wait.PILOT
+        return Ending.AWAITS_APPROVAL if asks else Ending.NOT_YET, early.reason
+    if waiting:
+        return Ending.STOPPED, "Some candidates are still waiting."
+    return Ending.COMPLETED, None

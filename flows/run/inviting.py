@@ -1,0 +1,183 @@
+"""Inviting whoever's turn it is, until it is nobody's: waves, hours, rates, the pilot, the hold."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+
+from config.timetable.timetable import Timetable
+from data.campaigns import pauses
+from data.campaigns import so_far as progress
+from data.campaigns.pauses import Paused
+from data.campaigns.turns import SoFar, Turn, Wait
+from data.sending import queue, runs
+from data.sending.queue import ToInvite
+from data.store.states import By
+from flows.run.others import Others
+from flows.run.parts import around, may_go_on, name_of
+from flows.run.work import Work, heed, paused_by
+from tasks.plan.timing import kept_timetable, later, over, whose_turn
+from tasks.sending.invitations import Slots, invite
+from tasks.sending.sender import Sent
+from tasks.service.verdict import Proof
+
+WAVE = 100  # invitations in one step: what a person watches, and pauses between
+HOLD_ON = "invites.hold_on"  # who paused a campaign, where nobody did
+
+
+async def invite_people(work: Work) -> None:
+    """Take turn after turn, as long as there is one; `work.early` says why others wait."""
+    ledger, campaign = work.desk.ledger, work.campaign()
+    row, table = work.begun.campaign, kept_timetable(campaign)
+    slots = Slots.of(work.desk.local.invites_in_flight)
+    others = Others(work.desk, row, partial(_stays, work), work.begun.run)
+    seen: set[int] = set()  # by this run: nobody is looked at twice
+    begun = False
+    while work.gate.stopped is None:
+        people = [
+            person
+            for person in await asyncio.to_thread(ledger.read, queue.to_invite, row, table.pilot)
+            if person.row not in seen
+        ]
+        if not people:
+            if await others.were_at_work():
+                continue
+            return
+        so_far = await asyncio.to_thread(_so_far, work, table)
+        at = work.desk.clock()
+        answer, chosen = whose_turn(table, people, so_far, at)
+        if answer.wait is Wait.HELD:
+            await _hold(work, answer.why or "")
+            return
+        if (late := over(table, at)) is not None:
+            work.gate.stop(late)
+            return
+        if not chosen:
+            work.early = later(answer, table, work.key, campaign.timezone)
+            return
+        if not begun:
+            begun = True
+            await work.desk.shares(work.key, len(chosen))
+        seen |= await _Turn(work, table, slots, so_far, answer).take(chosen)
+
+
+async def _stays(work: Work, seconds: float) -> bool:
+    """Wait a moment for others; False where somebody wants nothing more of this run."""
+    await work.gate.wait(seconds)
+    await heed(work)
+    return work.gate.stopped is None
+
+
+def _so_far(work: Work, table: Timetable) -> SoFar:
+    """Nothing is counted for a campaign without rules: it would cost with every thousand people."""
+    if table == Timetable():
+        return SoFar()
+    return work.desk.ledger.read(progress.so_far, work.begun.campaign, work.key, table.pilot)
+
+
+async def _hold(work: Work, why: str) -> None:
+    paused = await asyncio.to_thread(
+        work.desk.ledger.write, pauses.pause, work.key, By(HOLD_ON, why)
+    )
+    work.gate.stop(paused_by(work.key, paused))
+
+
+class _Turn:
+    """The people whose turn it is: each until their time is over, all until too much goes wrong."""
+
+    def __init__(
+        self, work: Work, table: Timetable, slots: Slots, so_far: SoFar, answer: Turn
+    ) -> None:
+        self._work = work
+        self._table = table
+        self._slots = slots
+        self._so_far = so_far
+        self._until: dict[int, datetime | None] = dict(answer.now)
+        self._name = _name(table, answer.wave)
+        self._held: str | None = None
+
+    async def take(self, people: Sequence[ToInvite]) -> set[int]:
+        """Make each part ready while the one before is being sent: the service never waits.
+
+        Whoever says no then stops both of them, so that no more than a part is sent after it.
+        Answers whom this run came to (ledger rows), but for those whom others had invited by then.
+        """
+        work = self._work
+        came_to: set[int] = set()
+        try:
+            async with asyncio.TaskGroup() as parts:
+                for start in await self._order(len(people)):
+                    part = await self._left(people[start : start + WAVE])
+                    if not part:
+                        continue
+                    if not await may_go_on(work):
+                        break
+                    came_to.update(person.row for person in part)
+                    half_out = asyncio.Event()
+                    step = partial(self._invite, part, half_out)
+                    name = name_of(self._name, start, WAVE, len(people))
+                    parts.create_task(work.desk.perform(name, step))
+                    await half_out.wait()
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None  # the others were only cancelled because of it
+        if self._held is not None:
+            await _hold(work, self._held)
+        return came_to
+
+    async def _order(self, people: int) -> list[int]:
+        """At which positions the parts begin, in the order in which this run takes them."""
+        begun = self._work.begun
+        before = await asyncio.to_thread(
+            self._work.desk.ledger.read, runs.at_work_before, begun.campaign, begun.run
+        )
+        return [WAVE * part for part in around(-(-people // WAVE), before)]
+
+    async def _left(self, part: Sequence[ToInvite]) -> Sequence[ToInvite]:
+        """Those of a part whom no other run has invited meanwhile."""
+        rows = [person.row for person in part]
+        waiting = await asyncio.to_thread(self._work.desk.ledger.read, queue.still_waiting, rows)
+        return [person for person in part if person.row in waiting]
+
+    async def _invite(self, part: Sequence[ToInvite], half_out: asyncio.Event) -> None:
+        work, project = self._work, self._work.campaign().project_id
+        if project is None:
+            raise LookupError(work.key)
+        await invite(
+            work.sender,
+            project,
+            part,
+            self._slots,
+            each=self._hears,
+            still=self._in_time,
+            half_out=half_out.set,
+        )
+        await work.journal.flush()
+
+    def _in_time(self, person: ToInvite) -> bool:
+        until = self._until[person.row]
+        return until is None or self._work.desk.clock() <= until
+
+    def _hears(self, sent: Sent) -> None:
+        self._work.desk.hears(sent)
+        hold_on, before = self._table.hold_on, self._so_far
+        if hold_on is None:
+            return
+        proof = sent.judged.proof
+        self._so_far = now = replace(
+            before,
+            judged=before.judged + 1,
+            refused=before.refused + (proof is Proof.REFUSED),
+            unsure=before.unsure + (proof is Proof.UNSURE),
+        )
+        self._held = self._held or hold_on.reached(now.judged, now.refused, now.unsure)
+        if self._held is not None:
+            paused = Paused(HOLD_ON, self._held, self._work.desk.clock())
+            self._work.gate.stop(paused_by(self._work.key, paused))
+
+
+def _name(table: Timetable, wave: int) -> str:
+    """Name the parts of a turn for people."""
+    if wave == 0:
+        return "the pilot's invitation"
+    return f"wave {wave}, invitations" if table.waves else "invitations"

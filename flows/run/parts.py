@@ -1,0 +1,53 @@
+"""The parts of a run: the steps that a person watches, and at whose begin it may be stopped."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import TypeVar
+
+from flows.run.work import Work, heed, keep_receipt
+
+T = TypeVar("T")
+
+
+async def in_parts(
+    work: Work,
+    what: str,
+    whole: Sequence[T],
+    size: int,
+    step: Callable[[Sequence[T]], Awaitable[None]],
+) -> None:
+    """Do one part after another, as far as the run may go on."""
+    for start in range(0, len(whole), size):
+        if not await may_go_on(work):
+            return
+        part = whole[start : start + size]
+        await work.desk.perform(name_of(what, start, len(part), len(whole)), partial(step, part))
+
+
+async def may_go_on(work: Work) -> bool:
+    """Before each part: nobody objects, and the receipt says how far the ledger has got.
+
+    Whoever objects is heard first: people of the part before may be leaving meanwhile.
+    """
+    await heed(work)
+    if work.gate.stopped is None:
+        await keep_receipt(work)
+    return work.gate.stopped is None
+
+
+def around(number: int, before: int) -> list[int]:
+    """In which order a run takes `number` parts, when so many runs began before it.
+
+    It begins where none of the others did, and comes back, from its begin downwards, to what they
+    have not done by then: it meets whoever comes up to there once, instead of going beside them
+    and trying for the same people.
+    """
+    golden = 0.618033988749895  # its multiples, less their whole part, keep far from each other
+    first = int(number * (before * golden % 1))
+    return [*range(first, number), *reversed(range(first))]
+
+
+def name_of(what: str, start: int, number: int, whole: int) -> str:
+    """Name a part for people: `invitations 101-200 of 1,000`."""
+    # A hyphen: Prefect's graph has no dash and would show "1–7" as "17".
+    return f"{what} {start + 1:,}-{min(start + number, whole):,} of {whole:,}"

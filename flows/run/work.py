@@ -1,0 +1,286 @@
+"""One run under way: what it works with, how it is opened in the ledger, and how it is closed."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Protocol, TypeVar
+
+from config.definition.model import Trust
+from config.errors import CampaignError
+from config.service_address import canonical
+from config.settings import LocalSettings, ServiceSettings
+from config.timetable.moments import in_zone, on_the_wall
+from config.timetable.timetable import Timetable
+from data.campaigns import pauses as pauses_of_campaigns
+from data.campaigns import queries
+from data.campaigns.intake import Intent
+from data.campaigns.pauses import Paused
+from data.campaigns.remaining import Remaining
+from data.decisions import adding_again
+from data.holds.held import ListFile
+from data.receipts.receipt_file import Places
+from data.sending import runs
+from data.sending.journal import Journal
+from data.sending.processes import HEARTBEAT_EVERY
+from data.sending.runs import Begun
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.tables import Campaign
+from flows.run.ending import finish
+from flows.run.interrupts import stopping_on_signals
+from tasks.plan.asked import Wanted
+from tasks.plan.held import follow_on
+from tasks.plan.receipts import Receipts
+from tasks.plan.timing import Later, over, over_for, timetable_of
+from tasks.sending.gate import Gate
+from tasks.sending.pace import Rate, Together
+from tasks.sending.sender import Sender, Sent
+from tasks.service.client import Service
+from tasks.status import logs
+
+T = TypeVar("T")
+
+
+async def nobody_shares(key: str, people: int) -> None:
+    """Let other runs share the invitations of a campaign: there are none."""
+
+
+async def nobody_stops() -> str | None:
+    """Why nothing may be sent any more, as somebody outside the ledger says: nobody does."""
+    return None
+
+
+class PausedByAPerson(CampaignError):
+    """Somebody paused the campaign while it was being sent."""
+
+
+class Perform(Protocol):
+    """Runs one step under a name for people."""
+
+    async def __call__(self, name: str, step: Callable[[], Awaitable[T]], /) -> T: ...
+
+
+async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
+    """Run a step as what it is."""
+    return await step()
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a run works with: the ledger, the settings, and who watches or stops it.
+
+    `agrees` raises CampaignError where what was read, by its digest, and what is left of it is not
+    what a person was asked about. `begins` hears the campaign's key and timezone once they are
+    known, `warns` what a person should look at before anything is sent; `stopped` says why somebody
+    outside the ledger wants no more sending (a cancel where runs are watched), and is asked before
+    each wave.
+    `receipts` is where a rehearsal keeps its own; else they lie where they must. `clock` says
+    whether it is time for invitations; it answers aware times.
+    `accept_removed`: who said that people are rightly gone from the definition.
+    `paced`: what the definition says about rates is kept. `shares` hears of which campaign how many
+    people can be invited now, before the first of them is, and may have other runs share them. Once
+    nobody is left to invite, a run stays for what others are sending, and for `patience` seconds
+    where nothing comes of that; `waits` hears of it. `pauses` hears until when the service wants
+    nothing, by the campaign's clock, `wrote` what it wrote where it gave no token or no list of
+    problems: for people alone.
+    """
+
+    ledger: Ledger
+    service: ServiceSettings
+    local: LocalSettings
+    perform: Perform = plainly
+    expects: Callable[[Remaining], None] = lambda _: None
+    hears: Callable[[Sent], None] = lambda _: None
+    agrees: Callable[[str, Remaining], None] = lambda *_: None
+    begins: Callable[[str, str | None], None] = lambda *_: None
+    warns: Callable[[str], None] = lambda _: None
+    waits: Callable[[], None] = lambda: None
+    pauses: Callable[[datetime], None] = lambda _: None
+    wrote: Callable[[str], None] = lambda _: None
+    stopped: Callable[[], Awaitable[str | None]] = nobody_stops
+    receipts: Places | None = None
+    clock: Callable[[], datetime] = now
+    accept_removed: str | None = None
+    paced: bool = True
+    shares: Callable[[str, int], Awaitable[None]] = nobody_shares
+    patience: float = 0
+
+
+@dataclass(slots=True)
+class Work:
+    """One run under way."""
+
+    desk: Desk
+    key: str
+    begun: Begun
+    gate: Gate
+    journal: Journal
+    sender: Sender
+    receipts: Receipts
+    listed: ListFile | None = None  # the do-not-contact list in a file, as last looked at
+    early: Later | None = None  # why invitations wait, once this run came to them
+
+    def campaign(self) -> Campaign:
+        """The campaign as the ledger has it now."""
+        found = self.desk.ledger.read(queries.find_campaign, self.key)
+        if found is None:
+            raise LookupError(self.key)
+        return found
+
+
+@asynccontextmanager
+async def working(
+    wanted: Wanted,
+    intent: Intent | None,
+    desk: Desk,
+    service: Service,
+    receipts: Receipts,
+    approval: int | None = None,
+) -> AsyncIterator[Work]:
+    """Open a run in the ledger, and close it whatever happens.
+
+    `intent` is what a changed definition asks for; None when it is unchanged. `approval` is the
+    approved plan that the run carries out, where one was needed.
+    """
+    ledger = desk.ledger
+    await asyncio.to_thread(receipts.keep)
+    begun = await asyncio.to_thread(
+        runs.begin, ledger, wanted.key, wanted.definition, intent, approval
+    )
+    table = timetable_of(wanted)
+    address = canonical(desk.service.base_url)  # by it all runs at one service are paced together
+    heeds = partial(_heed_a_pause, ledger, wanted.key)
+    together = Together(ledger, address, list(_rates(desk, wanted.key, table)), heeds)
+    gate = Gate(
+        service.problems,
+        together,
+        over=lambda: over(table, desk.clock()),
+        pauses=lambda seconds: desk.pauses(
+            on_the_wall(now() + timedelta(seconds=seconds), wanted.timezone)
+        ),
+    )
+    journal = Journal(ledger)
+    sender = Sender(
+        service,
+        journal,
+        gate,
+        campaign=begun.campaign,
+        run=begun.run,
+        trust=await asyncio.to_thread(_trust, ledger, wanted.key),
+    )
+    work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
+    heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
+    try:
+        await keep_receipt(work)
+        with stopping_on_signals(gate), logs.about(campaign=wanted.key, run=begun.run):
+            logs.say("the run began")
+            yield work
+    except BaseException as error:
+        gate.stop(f"The run broke off ({type(error).__name__}).")
+        raise
+    finally:
+        heartbeat.cancel()
+        await _end(work)
+
+
+def _trust(ledger: Ledger, key: str) -> Trust:
+    found = ledger.read(queries.find_campaign, key)
+    return Trust(found.trust) if found else Trust.STATUS
+
+
+def _rates(desk: Desk, key: str, table: Timetable) -> Iterator[Rate]:
+    """The rate that this machine sets for the service, and the campaign's own."""
+    if desk.local.invites_per_second:
+        yield Rate(
+            canonical(desk.service.base_url), timedelta(seconds=1 / desk.local.invites_per_second)
+        )
+    if desk.paced and table.gap:
+        yield Rate(f"campaign {key}", table.gap)
+
+
+async def _beat(ledger: Ledger, run: int, gate: Gate) -> None:
+    while True:
+        await asyncio.sleep(HEARTBEAT_EVERY.total_seconds())
+        try:
+            await asyncio.to_thread(runs.heartbeat, ledger, run)
+        except CampaignError as error:
+            gate.stop(str(error))
+
+
+async def _end(work: Work) -> None:
+    try:
+        await work.journal.close()
+    except CampaignError as error:
+        work.gate.stop(str(error))
+    await keep_receipt(work)
+    ledger = work.desk.ledger
+    try:
+        # Where another run died meanwhile, what it was sending is doubt by now.
+        await asyncio.to_thread(adding_again.recover, ledger, work.begun.campaign)
+    except CampaignError as error:
+        work.gate.stop(str(error))
+    ended = await asyncio.to_thread(finish, ledger, work.key, work.gate.stopped, work.early)
+    await asyncio.to_thread(runs.end, ledger, work.begun.run, ended.ending, ended.reason)
+    with logs.about(campaign=work.key, run=work.begun.run):
+        # Not the reason: a person may have typed it, with a candidate's name in it.
+        logs.say("the run ended", ending=ended.ending, counts=ended.counts)
+
+
+async def heed(work: Work) -> None:
+    """Before each wave and each bulk add: stop where a person said so, or time is over."""
+    await heed_the_ledger(work)
+    if work.gate.stopped is None:
+        await heed_others(work)
+
+
+async def heed_the_ledger(work: Work) -> None:
+    """Stop where it has a pause, where time is over, or where nobody knows who must be spared."""
+    if (why := await asyncio.to_thread(_objection, work)) is not None:
+        work.gate.stop(why)
+
+
+async def heed_others(work: Work) -> None:
+    """Stop where somebody outside the ledger said so, which takes longer to be asked."""
+    if (why := await work.desk.stopped()) is not None:
+        work.gate.stop(why)
+
+
+def _objection(work: Work) -> str | None:
+    desk = work.desk
+    try:
+        work.listed = follow_on(desk.ledger, desk.local, work.listed)
+    except CampaignError as error:
+        return str(error)
+    paused = desk.ledger.read(pauses_of_campaigns.standing, work.key)
+    return paused_by(work.key, paused) if paused else over_for(work.campaign(), desk.clock())
+
+
+def _heed_a_pause(ledger: Ledger, key: str) -> None:
+    """While requests leave: the rest of a wave may take an hour at the rate that is kept."""
+    if (paused := ledger.read(pauses_of_campaigns.standing, key)) is not None:
+        raise PausedByAPerson(paused_by(key, paused))
+
+
+def paused_by(key: str, paused: Paused) -> str:
+    """Say who paused a campaign, and what lets it go on."""
+    why = f": {paused.why}" if paused.why else ""
+    since = in_zone(paused.since, paused.timezone)
+    return (
+        f"It was paused by {paused.who} on {since}{why}. To go on: campaign resume {key}, "
+        "then the same run again."
+    )
+
+
+async def keep_receipt(work: Work) -> None:
+    """Without a receipt that says how far this ledger has got, nothing more is sent.
+
+    The ledger goes one step on first: a copy of it from a moment ago falls behind the receipt.
+    """
+    try:
+        await asyncio.to_thread(work.desk.ledger.write_beside, runs.begin_part, work.begun.campaign)
+        await asyncio.to_thread(work.receipts.keep)
+    except CampaignError as error:
+        work.gate.stop(str(error))

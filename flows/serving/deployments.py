@@ -1,0 +1,198 @@
+"""Deployments: what Prefect can start by itself, on a schedule, or from a form in its UI.
+
+One for each campaign of a file, one for a whole folder, one for the inbox, and the forms. None has
+a limit in Prefect: what comes due beside a run at work ends by itself (flows/at_work.py).
+"""
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from prefect import Flow
+from prefect.client.orchestration import PrefectClient
+from prefect.deployments.runner import RunnerDeployment
+from prefect.exceptions import ObjectNotFound
+from prefect.schedules import Schedule
+from prefect.types.entrypoint import EntrypointType
+
+from config.definition.model import Definition
+from config.timetable.spans import in_words
+from flows.batch import run_batch
+from flows.campaign import run_campaign
+from flows.engine.prefect_settings import RUNS
+from flows.forms import approve_campaign, confirm_pilot, settle_campaign
+from flows.inbox import watch_inbox
+from flows.serving.kept_schedules import Kept, kept
+from flows.wave_run import share_campaign
+
+# The flows of this product, by the names that Prefect knows them by.
+FLOWS = tuple(
+    one.name
+    for one in (
+        run_campaign,
+        run_batch,
+        watch_inbox,
+        approve_campaign,
+        confirm_pilot,
+        settle_campaign,
+        share_campaign,
+    )
+)
+
+LOOKS = timedelta(minutes=1)  # into a watched folder
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One deployment to be: which flow, under which name, with what, and when."""
+
+    flow: Flow[..., Any]
+    name: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    schedule: Schedule | None = None
+    tags: tuple[str, ...] = ()
+    description: str = ""
+
+    @property
+    def full_name(self) -> str:
+        """Its name, as Prefect knows it."""
+        return f"{self.flow.name}/{self.name}"
+
+    @property
+    def when(self) -> str:
+        """When it runs, for people."""
+        if self.schedule is None:
+            return "when it is started in Prefect"
+        zone = self.schedule.timezone or "UTC"
+        if self.schedule.cron:
+            return f"{self.schedule.cron} ({zone})"
+        interval = self.schedule.interval
+        return f"every {in_words(interval)}" if interval else "never"
+
+
+def of_campaign(file: Path, campaign: Definition) -> Planned:
+    """The deployment of one campaign, with the schedule that it carries itself."""
+    return Planned(
+        run_campaign,
+        campaign.campaign,
+        {"file": str(file.resolve()), "campaign": campaign.campaign},
+        schedule=_schedule(campaign),
+        tags=(f"campaign:{campaign.campaign}",),
+        description=f"The campaign {campaign.campaign} of {file.name}.",
+    )
+
+
+def of_folder(folder: Path) -> Planned:
+    """The deployment of all campaigns of a folder, as they are found at each run."""
+    name = folder.resolve().name
+    return Planned(
+        run_batch,
+        name,
+        {"folder": str(folder.resolve())},
+        description=f"Every campaign in the folder {name}.",
+    )
+
+
+def of_wave_runs(pool: str) -> Planned:
+    """The deployment from which large campaigns of a work pool ask for wave runs."""
+    return Planned(
+        share_campaign,
+        pool,
+        description="Shares the invitations of a large campaign; begun by the campaign's own run.",
+    )
+
+
+def _schedule(campaign: Definition) -> Schedule | None:
+    own = campaign.schedule
+    if own is None:
+        return None
+    if own.cron is not None:
+        return Schedule(cron=own.cron, timezone=own.timezone)
+    return every(own.every, own.timezone)
+
+
+def every(interval: timedelta | None, timezone: str | None) -> Schedule:
+    """So often, counted from midnight of a day long ago: a new start shifts nothing."""
+    zone = ZoneInfo(timezone or "UTC")
+    return Schedule(
+        interval=interval, timezone=zone.key, anchor_date=datetime(2024, 1, 1, tzinfo=zone)
+    )
+
+
+def of_inbox(folder: Path) -> Planned:
+    """The deployment that looks into a watched folder every minute."""
+    name = folder.resolve().name
+    return Planned(
+        watch_inbox,
+        name,
+        {"folder": str(folder.resolve())},
+        schedule=every(LOOKS, None),
+        description=f"Runs what is laid into the folder {name}.",
+    )
+
+
+def forms() -> list[Planned]:
+    """What a person fills in and sends in Prefect's pages."""
+    return [
+        Planned(
+            approve_campaign,
+            "approve",
+            description="Approve or reject a campaign's plan.",
+        ),
+        Planned(
+            confirm_pilot,
+            "confirm",
+            description="Say that the pilot's invitation is right.",
+        ),
+        Planned(
+            settle_campaign,
+            "settle",
+            description="Say what came of an unsure call.",
+        ),
+    ]
+
+
+async def to_serve(planned: Planned, as_kept: Kept) -> RunnerDeployment:
+    """For a process that serves it itself."""
+    return await _made(planned, as_kept)
+
+
+async def to_work(planned: Planned, as_kept: Kept, pool: str) -> RunnerDeployment:
+    """For the workers of a pool."""
+    return await _made(planned, as_kept, work_pool_name=pool, job_variables={"env": RUNS})
+
+
+async def look_up(client: PrefectClient, planned: Planned) -> Kept:
+    """See what a person left of it; what the definition no longer has is taken away."""
+    try:
+        there = await client.read_deployment_by_name(planned.full_name)
+    except ObjectNotFound:
+        return kept(planned.schedule, None)
+    found = kept(planned.schedule, there)
+    for schedule in found.superseded:
+        await client.delete_deployment_schedule(there.id, schedule.id)
+    return found
+
+
+def said_of(planned: Planned, as_kept: Kept) -> list[str]:
+    """What a person should know of its schedule."""
+    return [f"the schedule of {planned.full_name} {as_kept.words}"] if as_kept.words else []
+
+
+async def _made(planned: Planned, as_kept: Kept, **more: Any) -> RunnerDeployment:
+    made: RunnerDeployment = await planned.flow.ato_deployment(
+        planned.name,
+        parameters=planned.parameters,
+        schedules=list(as_kept.schedules),
+        paused=as_kept.paused,
+        version=as_kept.version,
+        tags=list(planned.tags),
+        description=planned.description,
+        concurrency_limit=None,  # and away with that of an earlier version
+        # A module is found from every folder that a process may be started in.
+        entrypoint_type=EntrypointType.MODULE_PATH,
+        **more,
+    )
+    return made

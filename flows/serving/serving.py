@@ -1,0 +1,162 @@
+"""Serving deployments from this process until it is told to stop, and stopping gently.
+
+A run under way gets the signal first, lets what is in flight finish, and says itself how it ended.
+Schedules stay as they are: what came due meanwhile is settled by the next start, once.
+"""
+
+import asyncio
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from uuid import UUID
+
+import psutil
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.filters import (
+    DeploymentFilter,
+    DeploymentFilterId,
+    FlowRunFilter,
+    FlowRunFilterExpectedStartTime,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import StateType
+from prefect.client.schemas.sorting import FlowRunSort
+from prefect.runner import Runner
+from prefect.states import Cancelled
+
+from flows.serving.deployments import Planned, look_up, said_of, to_serve
+
+STOPS = (signal.SIGINT, signal.SIGTERM)
+MISSED = "Missed"
+
+
+async def serve(
+    planned: Sequence[Planned],
+    *,
+    patience: float,
+    ready: Callable[[Sequence[str]], None] = lambda _: None,
+) -> None:
+    """Register deployments and run what comes due, until SIGINT or SIGTERM.
+
+    `patience` is in seconds: how long runs under way may take to end by themselves. `ready` is
+    called once, when the first run could be taken, with what a person should know of schedules.
+    """
+    stopped = asyncio.Event()
+    with _told_of_ctrl_c_alone(stopped):
+        await _serve(planned, patience, ready, stopped)
+
+
+async def _serve(
+    planned: Sequence[Planned],
+    patience: float,
+    ready: Callable[[Sequence[str]], None],
+    stopped: asyncio.Event,
+) -> None:
+    _stop_on_signals(stopped)
+    others = set(psutil.Process().children())  # such as the server that `campaign up` started
+    runner = Runner(name="campaign", pause_on_shutdown=False)
+    words = []
+    async with get_client() as client:
+        for one in planned:
+            as_kept = await look_up(client, one)
+            words += said_of(one, as_kept)
+            deployment = await runner.aadd_deployment(await to_serve(one, as_kept))
+            await skip_missed(client, deployment)
+    serving = asyncio.create_task(runner.start())
+    # The runner begins with a signal handler of its own, which marks its runs as cancelled.
+    await asyncio.sleep(0)
+    _stop_on_signals(stopped)
+    ready(words)
+    stopping = asyncio.create_task(stopped.wait())
+    try:
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.set()
+        await asyncio.to_thread(_end_runs, others, patience, stopped)
+    finally:
+        stopping.cancel()
+        if runner.started:
+            await runner.astop()
+        else:
+            serving.cancel()
+        with suppress(asyncio.CancelledError):
+            await serving
+
+
+def _stop_on_signals(stopped: asyncio.Event) -> None:
+    for number in STOPS:
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
+
+
+@contextmanager
+def _told_of_ctrl_c_alone(stopped: asyncio.Event) -> Iterator[None]:
+    """Keep Ctrl-C from the runs that are started meanwhile, and hear it in their place.
+
+    A terminal sends it to every process of a command, and a run that is still importing would
+    die of it with a stack trace. What is blocked here is blocked in each process begun from here,
+    which is told by SIGTERM instead.
+    """
+    loop, over = asyncio.get_running_loop(), threading.Event()
+
+    def hear() -> None:
+        signal.sigwait({signal.SIGINT})
+        while not over.is_set():
+            loop.call_soon_threadsafe(stopped.set)
+            signal.sigwait({signal.SIGINT})
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    hearing = threading.Thread(target=hear)
+    hearing.start()
+    try:
+        yield
+    finally:
+        over.set()
+        signal.pthread_kill(hearing.ident or 0, signal.SIGINT)
+        hearing.join()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _end_runs(others: set[psutil.Process], patience: float, told: asyncio.Event) -> None:
+    """Ask every run to stop, once more when told again, and wait until each said how it ended."""
+    runs = [child for child in psutil.Process().children() if child not in others]
+    ends = time.monotonic() + patience
+    # Only looked at: whoever asks for a process's end takes it from the runner, which needs it.
+    while any(map(_alive, runs)) and time.monotonic() < ends:
+        if told.is_set():
+            told.clear()
+            for run in runs:
+                with suppress(psutil.NoSuchProcess):
+                    run.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+
+
+def _alive(run: psutil.Process) -> bool:
+    try:
+        return bool(run.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def skip_missed(client: PrefectClient, deployment: UUID) -> int:
+    """Of the runs that came due while nobody served, leave the latest: it does all that is left.
+
+    Answers how many were skipped. They stay in the list, under a name that says why.
+    """
+    due = await client.read_flow_runs(
+        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
+        flow_run_filter=FlowRunFilter(
+            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
+            expected_start_time=FlowRunFilterExpectedStartTime(before_=datetime.now(UTC)),
+        ),
+        sort=FlowRunSort.EXPECTED_START_TIME_DESC,
+        limit=200,
+    )
+    # A run that a person asked for is kept: its parameters may be others.
+    missed = [run for run in due if run.auto_scheduled][1:]
+    for run in missed:
+        message = "Nobody served this when it came due. One later run does all that is left."
+        await client.set_flow_run_state(run.id, Cancelled(name=MISSED, message=message), force=True)
+    return len(missed)

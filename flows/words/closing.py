@@ -1,0 +1,173 @@
+"""The last lines of a command: what happened to each campaign, and what to type next."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from config.timetable.moments import in_zone
+from data.holds.held import Cause
+from flows.words.speech import command, counted, most_quoted
+
+if TYPE_CHECKING:
+    from data.campaigns.approvals import Asked
+
+# What a person must look at comes last, where it is read.
+TOLD = (
+    "invited",
+    "added",
+    "waiting",
+    "sending",
+    "withdrawn",
+    "removed",
+    "held",
+    "refused",
+    "unsure",
+)
+REMOVED = "removed from the file before being invited"
+
+
+def summary(status: Mapping[str, Any], now: int | None = None) -> str:
+    """Count a campaign in one line, from its status object: `47 invited, 1 refused, 2 unsure`.
+
+    `now` is how many of the invitations are those of the run that just ended.
+    """
+    counts = counted_out(status)
+    told = [name for name in TOLD if counts[name]]
+    if counts["invited"] and counts["added"] == counts["invited"]:
+        told.remove("added")
+    words = {name: f"{counts[name]:,} {name}" for name in told}
+    if counts["invited"]:
+        words["invited"] = _invited(counts["invited"], status.get("withdrawn_since", 0), now)
+    if counts["removed"]:
+        words["removed"] = f"{counts['removed']:,} {REMOVED}"
+    return ", ".join(words.values()) or "nobody added yet"
+
+
+def _invited(number: int, since: int, now: int | None) -> str:
+    words = f"{number:,} invited"
+    if now is not None and now != number:
+        words = f"{f'{now:,}' if now else 'none'} invited now, {number:,} in all"
+    return words + (f" ({since:,} of them withdrawn since)" if since else "")
+
+
+def counted_out(status: Mapping[str, Any]) -> dict[str, int]:
+    """Count apart who waits for no run, held or removed, and who was withdrawn after an email."""
+    counts, held, removed = status["counts"], status.get("held", 0), status.get("removed", 0)
+    return {
+        **counts,
+        "held": held,
+        "removed": removed,
+        "waiting": counts["waiting"] - held - removed,
+        "withdrawn": counts["withdrawn"] - status.get("withdrawn_since", 0),
+    }
+
+
+def wrote(status: Mapping[str, Any]) -> list[str]:
+    """Quote what the service wrote where something is not done."""
+    return most_quoted({one["words"]: one["requests"] for one in status["service_wrote"]})
+
+
+def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
+    """Say what to type next, one line each; `file` and `more` as they are typed after `run`."""
+    key, counts = status["campaign"], counted_out(status)
+    calls = (status["project"], status["problem"])
+    people = status["candidates"]
+    again = command("run", file, *more)
+    steps = []
+    if counts["unsure"] or "unsure" in calls:
+        steps.append(f"unsure: {command('settle', key)}")
+    steps += _mistyped(key, status.get("typed_ids", ()))
+    steps += _refused(key, calls, people, f"mend {file}, then {again}")
+    if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
+        steps.append(_waiting(status, again))
+    held = [one for one in status.get("holds", ()) if one["cause"] != Cause.LISTED]
+    steps += _held(key, held, again, status.get("timezone"))
+    if not steps:
+        steps.append(f"links: {command('links', key)}")
+    if (listed := counts["held"] - len(held)) > 0:
+        who = counted(listed, "person is", "people are")
+        allow = command("allow", key, "EMAIL", "--why", "TEXT")
+        steps.append(f"do not contact: {who} left out, as decided; by name only: {allow}")
+    if counts["removed"]:
+        withdraw = command("withdraw", key, "EMAIL", "--why", "TEXT")
+        steps.append(f"removed: left alone; to decide that for good: {withdraw}")
+    if status.get("clean_up"):
+        steps.append(f"remove by hand: {command('clean-up', key)}")
+    return steps
+
+
+def _mistyped(key: str, typed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What may be done where an id was refused that a person typed: no file can mend that."""
+    why = ("--why", "TEXT")
+    for one in typed:
+        if one["step"] == "project":
+            right = command("settle", key, "--project", "ID", *why)
+            yield f"refused, if the id {one['id']} is wrong: {right}"
+    if ids := [str(one["id"]) for one in typed if one["step"] != "project"]:
+        wrong = f"the id {ids[0]}" if len(ids) == 1 else "an id that was typed"
+        right = command("settle", key, "--candidate", "EMAIL=ID", *why)
+        yield f"refused, if {wrong} is wrong: {right}"
+
+
+def _refused(
+    key: str, calls: Sequence[str], people: Sequence[Mapping[str, Any]], mend: str
+) -> Iterator[str]:
+    """What may be done about what the service refused: the fault may be anywhere."""
+    why = ("--why", "TEXT")
+    added = any(person["add"] == "refused" for person in people)
+    invited = any(person["invite"] == "refused" for person in people)
+    if added or "refused" in calls:
+        yield f"refused: {mend}"
+    if added:
+        yield f"refused, mended elsewhere: {command('settle', key, '--candidates', 'again', *why)}"
+    if invited:
+        # Other wording no longer reaches a person who was added (interface 4: no update).
+        yield f"refused: invite one again: {command('resend', key, 'EMAIL', *why)}"
+    if added or invited:
+        yield f"refused: leave one out: {command('withdraw', key, 'EMAIL', *why)}"
+
+
+def beside_a_run(steps: Sequence[str], key: str) -> list[str]:
+    """The same while a run is at work: who waits has their turn in that one."""
+    left = [step for step in steps if not step.startswith(("waiting:", "pilot:"))]
+    return [*left, f"at work now; look again: {command('status', key)}"]
+
+
+def _waiting(status: Mapping[str, Any], again: str) -> str:
+    """What lets those go on who wait: a run, where nobody has to say something first."""
+    key = status["campaign"]
+    if status.get("paused"):
+        return f"paused: {command('resume', key)}, then {again}"
+    if status.get("to_confirm"):
+        return f"pilot: look at its invitation, then {command('confirm', key)}"
+    return f"waiting: {again}"
+
+
+def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | None) -> list[str]:
+    """What may be done about people who were invited before, or may have been."""
+    if not held:
+        return []
+    ends = sorted(datetime.fromisoformat(one["until"]) for one in held if one["until"])
+    wait = [f"held: wait until {in_zone(ends[0], zone)}, then {again}"] if ends else []
+    correct = command("correct", key, "OLD", "NEW", "--why", "TEXT")
+    seconds = any(one["cause"] == Cause.SECOND for one in held)
+    return [
+        *([f"held: the address before was wrong: {correct}"] if seconds else []),
+        f"held, and why: {command('status', key)}",
+        f"held: invite one all the same: {command('allow', key, 'EMAIL', '--why', 'TEXT')}",
+        f"held: leave one out: {command('withdraw', key, 'EMAIL', '--why', 'TEXT')}",
+        *wait,
+    ]
+
+
+def lines_of(asked: "Asked") -> list[str]:
+    """Write a plan that was shown, a line for each kind of thing; names are masked."""
+    lines = [f"{asked.plan.campaign} at {asked.plan.service}, plan {asked.code}"]
+    for line in asked.plan.told.splitlines():
+        word, _, said = line.partition(": ")
+        lines.append(f"  {word:<11} {said}")
+    if asked.until is not None:
+        lines.append(f"  {'answer by':<11} {asked.until}")
+    if asked.answer is not None:
+        lines.append(f"  {asked.answer:<11} by {asked.who}")
+    return lines

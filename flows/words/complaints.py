@@ -1,0 +1,128 @@
+"""What a person is told when a command stops: what is wrong, where, and what to type next."""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from string import ascii_uppercase
+
+from config.errors import BadInput, BadSettings, CampaignError
+from config.places import Place, Problem
+from flows.words.speech import command, complain, counted, quoted
+
+# One wrong column repeats its complaint on every row. Up to the first number each is written out;
+# beyond it so many as the second, and where all of them are.
+SHOWN_OF_ONE_CAUSE = 20
+FIRST_OF_MANY = 3
+RANGES_SHOWN = 12
+
+
+class UnknownCampaign(CampaignError):
+    """The ledger at `place` knows no campaign with this key, or there is no ledger there."""
+
+    exit_code = 2
+
+    def __init__(self, key: str, known: Sequence[str], place: str) -> None:
+        self.key = key
+        if not known:
+            hint = (
+                f"No campaign was run yet. Start with: {command('run', 'FILE')}; if one was run, "
+                "lead CAMPAIGN_DATABASE_URL to its ledger."
+            )
+        elif near := get_close_matches(key.casefold(), known, n=1):
+            hint = f"Did you mean {near[0]}?"
+        else:
+            hint = (
+                f"Its first run brings it there: {command('run', 'FILE')}. See which there are "
+                f"with: {command('status')}"
+            )
+        super().__init__(f"There is no campaign {key} in the ledger {place}. {hint}")
+
+
+class UnknownPerson(CampaignError):
+    """The campaign has no candidate with the address that was typed; that was said already."""
+
+    exit_code = 2
+
+    def __init__(self, key: str) -> None:
+        super().__init__(f"Nobody in {key} has this address. See everyone: {command('links', key)}")
+
+
+def explain(error: CampaignError) -> None:
+    """Say on standard error what happened and what to type next."""
+    said = told_of(error) if isinstance(error, BadInput) else [str(error)]
+    then = [error.then.replace("{typed}", " ".join(sys.argv[1:2]))] if error.then else []
+    if not then and isinstance(error, BadInput | BadSettings):
+        then = [f"Then type again: {command(*sys.argv[1:])}"]
+    complain(*said, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
+
+
+def told_of(error: BadInput) -> list[str]:
+    """Write what has to be mended, what to look at while doing so, and how much it is."""
+    return [*lines_of(error.problems), *doubtful(error.warnings), "", f"{error}."]
+
+
+def doubtful(warnings: Iterable[Problem]) -> list[str]:
+    """Write what a person should look at, and nothing stops at."""
+    return [f"Look at {line}" for line in lines_of(warnings)]
+
+
+def lines_of(problems: Iterable[Problem]) -> list[str]:
+    """Write one problem a line; where one cause repeats, a few and then all its places in one."""
+    causes: dict[tuple[str | None, ...], list[Problem]] = {}
+    for problem in problems:
+        causes.setdefault(_cause(problem), []).append(problem)
+    # A cause that repeats just a little more is not worth a summary.
+    many = {cause for cause, alike in causes.items() if len(alike) > SHOWN_OF_ONE_CAUSE}
+    lines: list[str] = []
+    summed: list[str] = []
+    for cause, alike in causes.items():
+        if cause in many:
+            lines += map(str, alike[:FIRST_OF_MANY])
+            summed.append(_summary(cause, alike))
+        else:
+            lines += map(str, alike)
+    return [*lines, *summed]
+
+
+def _summary(cause: tuple[str | None, ...], alike: Sequence[Problem]) -> str:
+    """Tell at how many places one thing is wrong, and where: `Candidates!C2:C5001`."""
+    file, sheet, field, wanted, sentence = cause
+    places = ranges([problem.place for problem in alike])
+    where = ", ".join(part for part in (file, sheet, field) if part)
+    what = f"wanted {wanted}" if wanted else sentence or "the same kind"
+    return f"{where}: {counted(len(alike), 'problem')} in all: {what}; at {places}"
+
+
+def ranges(places: Sequence[Place]) -> str:
+    """Write neighbouring cells of a column, or lines, as one: `C2:C9, C12`, `lines 2-9, 12`."""
+    columns: dict[str, list[int]] = {}
+    for place in places:
+        letters = (place.cell or "").rstrip("0123456789")
+        number = int((place.cell or "").lstrip(ascii_uppercase) or place.line or 0)
+        columns.setdefault(letters, []).append(number)
+    runs: list[str] = []
+    for letters, numbers in columns.items():
+        join = ":" if letters else "-"
+        for first, last in _runs(sorted(numbers)):
+            one = f"{letters}{first}"
+            runs.append(one if first == last else f"{one}{join}{letters}{last}")
+    more = [f"{len(runs) - RANGES_SHOWN:,} more ranges"] if len(runs) > RANGES_SHOWN else []
+    words = "" if any(columns) else "lines "
+    return words + ", ".join([*runs[:RANGES_SHOWN], *more])
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
+    first = last = numbers[0]
+    for number in numbers[1:]:
+        if number > last + 1:
+            yield first, last
+            first = number
+        last = number
+    yield first, last
+
+
+def _cause(problem: Problem) -> tuple[str | None, ...]:
+    """Tell causes apart: the same wish for the same field, whatever was found in each row."""
+    sentence = problem.cause or (problem.message if problem.found is None else None)
+    place = problem.place
+    return (place.file, place.sheet, problem.field, problem.wanted, sentence)

@@ -1,0 +1,219 @@
+"""What is unsure, in words: what was asked, how far it got, where to look, what to type."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from config.email_key import email_key
+from config.timetable.moments import in_zone
+from data.campaigns import queries
+from data.decisions import settling
+from data.decisions.doubts import WORDS, Doubt, Doubts
+from data.store.states import Operation, Word
+from flows.words.speech import command, counted, most_quoted, say, say_table
+
+if TYPE_CHECKING:
+    from data.store.ledger import Ledger
+    from data.store.tables import Campaign
+
+# The names that `campaign status` gives the steps.
+STEPS = {
+    Operation.CREATE: "project",
+    Operation.ATTACH: "problem",
+    Operation.ADD: "add",
+    Operation.INVITE: "invite",
+}
+# By tasks/service/exchange.py, Phase; None was never recorded. What programs read.
+REACHED: Mapping[int | None, str] = {
+    None: "not known",
+    0: "not known",
+    1: "began to leave",
+    2: "left whole",
+    3: "was answered",
+}
+# The same for people.
+HOW_FAR = {**REACHED, 2: "sent completely, no answer"}
+MEANS = {
+    (Operation.CREATE, Word.ID): "the project exists; its id goes into value",
+    (Operation.CREATE, Word.AGAIN): "there is no project; the next run creates it",
+    (Operation.ATTACH, Word.ATTACHED): "the project has its problem",
+    (Operation.ATTACH, Word.AGAIN): "the project has no problem; the next run adds it",
+    (Operation.ADD, Word.ID): "the person is in the project; the candidate id goes into value",
+    (Operation.ADD, Word.AGAIN): "the person is not there; the next run adds and invites",
+    (Operation.ADD, Word.WITHDRAW): "do not add or invite this person any more",
+    (Operation.INVITE, Word.SENT): "the email arrived",
+    (Operation.INVITE, Word.AGAIN): "it did not arrive, send it once more; the next run does",
+    (Operation.INVITE, Word.WITHDRAW): "do not invite this person any more",
+}
+# Of many people in one call, this many are shown; the exported file and `--json` have everyone.
+SHOWN = 50
+
+
+Place = tuple[str, str]
+"""A step by its name and the email key of the person; "" for project and problem."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where every step of a campaign stands, and everything in it that is unsure."""
+
+    campaign: "Campaign"
+    doubts: Doubts
+    steps: Mapping[Place, str]
+    emails: Mapping[str, str]  # email1 by email key
+
+    def by_place(self) -> dict[Place, Doubt]:
+        """Answer the doubts by what they are about."""
+        return {(STEPS[one.operation], email_key(one.email1)): one for one in self.doubts.steps}
+
+
+def standing_of(ledger: "Ledger", campaign: "Campaign") -> Standing:
+    """Read where a campaign stands."""
+    steps = {("project", ""): campaign.project_state, ("problem", ""): campaign.problem_state}
+    emails = {}
+    for person in queries.candidates(ledger, campaign.id):
+        steps["add", person.email_key] = person.add_state
+        steps["invite", person.email_key] = person.invite_state
+        emails[person.email_key] = person.email1
+    return Standing(campaign, ledger.read(settling.find, campaign.id, typed=True), steps, emails)
+
+
+def what(doubt: Doubt) -> str:
+    """Name what was asked for: `invite Ada Lovelace <ada@example.com>`."""
+    who = f"{doubt.first_name} {doubt.last_name} <{doubt.email1}>"
+    return {
+        Operation.CREATE: "create the project",
+        Operation.ATTACH: "add the problem",
+        Operation.ADD: f"add {who}",
+        Operation.INVITE: f"invite {who}",
+    }[doubt.operation]
+
+
+def reached(doubt: Doubt) -> str:
+    """Say how far the request got: `began to leave`, `was answered, status 504`."""
+    status = f", status {doubt.status}" if doubt.status is not None else ""
+    return HOW_FAR.get(doubt.phase, "not known") + status
+
+
+def meaning(doubt: Doubt) -> str:
+    """Say what was seen, without the technical name that the journal keeps in brackets."""
+    seen = re.sub(r" \[\w+\]$", "", doubt.evidence or "no answer was recorded")
+    return seen[0].upper() + seen[1:] + ("" if seen.endswith(".") else ".")
+
+
+def words(doubt: Doubt) -> str:
+    """List the verdicts that fit and what each means."""
+    fitting = [f"{word} = {MEANS[doubt.operation, word]}" for word in WORDS[doubt.operation]]
+    return "; ".join([*fitting, "empty = decide later"])
+
+
+def sent_at(doubt: Doubt) -> str:
+    """Write when the request was sent, in the campaign's time."""
+    return in_zone(doubt.sent_at, doubt.timezone, seconds=True)
+
+
+def as_json(doubt: Doubt) -> dict[str, Any]:
+    """Answer one object of `campaign settle KEY --json`; times are UTC."""
+    return {
+        "call": doubt.attempt,
+        "step": STEPS[doubt.operation],
+        "email1": doubt.email1 or None,
+        "candidate_id": doubt.candidate_id,
+        "sent_at": doubt.sent_at.isoformat(),
+        "reached": REACHED.get(doubt.phase, "not known"),
+        "status": doubt.status,
+        "meaning": meaning(doubt),
+        "service_wrote": doubt.answer,
+        "verdicts": [str(word) for word in WORDS[doubt.operation]],
+        "again_from": doubt.again_from.isoformat(),
+        "run_at_work": doubt.alive,
+    }
+
+
+def look(operation: Operation, campaign: "Campaign") -> str:
+    """Say where a person finds out what happened."""
+    project = "the project" if campaign.project_id is None else f"project {campaign.project_id}"
+    problem = "its problem" if campaign.problem_id is None else f"problem {campaign.problem_id}"
+    return {
+        Operation.CREATE: f'Look in the web application whether the project "{campaign.name}" '
+        "exists, and which id it has.",
+        Operation.ATTACH: f"Look in the web application whether {project} has {problem}.",
+        Operation.ADD: f"Look in the web application who is in {project}, and with which id.",
+        Operation.INVITE: "Look in the web application, or ask whether the email arrived.",
+    }[operation]
+
+
+def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
+    """Tell everything that is unsure, and what to type for each way it may have been."""
+    say(f"{campaign.key}: {in_calls(doubts)} unsure")
+    for operation in Operation:
+        some = [doubt for doubt in doubts if doubt.operation is operation]
+        if some:
+            say("", *_heading(some))
+            _show_people(some)
+            say(*(f"  {line}" for line in wrote(some)))
+            say(f"  {look(operation, campaign)}")
+            say(*(f"    {line}" for line in to_type(operation, campaign.key)))
+    say("", f"Or one by one in a file: {command('settle', campaign.key, '--export')} -o FILE")
+
+
+def in_calls(doubts: Sequence[Doubt]) -> str:
+    """Count the requests behind some doubts: a bulk add is one."""
+    return counted(len({doubt.attempt for doubt in doubts}), "call")
+
+
+def wrote(some: Sequence[Doubt]) -> list[str]:
+    """Quote what the service wrote to the requests behind some doubts."""
+    answers = {doubt.attempt: doubt.answer for doubt in some if doubt.answer}
+    return most_quoted(Counter(answers.values()))
+
+
+def _heading(some: Sequence[Doubt]) -> list[str]:
+    first = some[0]
+    if first.row is None:
+        return [what(first), f"  {sent_at(first)}, {reached(first)}: {meaning(first)}"]
+    return [f"{STEPS[first.operation]} {counted(len(some), 'candidate')}"]
+
+
+def _show_people(some: Sequence[Doubt]) -> None:
+    if some[0].row is None:
+        return
+    say_table(
+        ["sent", "email1", "reached", "what was seen"],
+        [(sent_at(one), one.email1, reached(one), meaning(one)) for one in some[:SHOWN]],
+    )
+    if len(some) > SHOWN:
+        say(f"  and {len(some) - SHOWN:,} more")
+
+
+def to_type(operation: Operation, key: str) -> list[str]:
+    """One line for each answer a person may find."""
+    why = ("--why", "TEXT")
+    typed: dict[Operation, list[tuple[str, tuple[str, ...]]]] = {
+        Operation.CREATE: [
+            ("it exists", ("--project", "ID")),
+            ("it does not exist", ("--project", "again", *why)),
+        ],
+        Operation.ATTACH: [
+            ("it is there", ("--problem", "attached")),
+            ("it is not there", ("--problem", "again", *why)),
+        ],
+        Operation.ADD: [
+            ("a person is there", ("--candidate", "EMAIL=ID")),
+            ("a list has them", ("--from", "LIST")),
+            ("the others are not", ("--candidates", "again", *why)),
+            ("add none of them", ("--candidates", "withdraw", *why)),
+        ],
+        Operation.INVITE: [
+            ("they arrived", ("--invites", "sent")),
+            ("they did not arrive", ("--invites", "again", *why)),
+            ("invite none of them", ("--invites", "withdraw", *why)),
+        ],
+    }
+    width = max(len(found) for found, _ in typed[operation])
+    return [
+        f"{found + ':':<{width + 1}}  {command('settle', key, *words)}"
+        for found, words in typed[operation]
+    ]

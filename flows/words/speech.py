@@ -1,0 +1,168 @@
+"""How the command line speaks: to people in lines and tables, to programs in one JSON object.
+
+People read standard output; with `--json` that belongs to the program alone and people read
+standard error. Colour and boxes adapt to the terminal, and no encoding makes a command fail.
+"""
+
+import json
+import os
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from config.errors import BadInput, CampaignError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from data.store.tables import Campaign
+
+# Where no terminal says how wide it is: a row of a table stays one line in a file or a pipe.
+UNSEEN_WIDTH = 240
+QUOTED = 5  # different answers of the service that are shown in one place
+
+
+def tolerate_every_encoding() -> None:
+    """Let a terminal that lacks a character show `?` instead of ending the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def say(*lines: str, as_json: bool = False) -> None:
+    """Tell a person, line by line; beside the JSON object when a program asked.
+
+    Where nobody reads any more, a run that is under way comes to its end, and nothing is said.
+    """
+    stream = sys.stderr if as_json else sys.stdout
+    for line in lines:
+        try:
+            print(printable(line), file=stream, flush=True)
+        except OSError:
+            from flows.run.interrupts import nobody_reads
+
+            if not nobody_reads():
+                raise
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def say_at_length(lines: Sequence[str]) -> None:
+    """Tell a person a long story: on a terminal that it does not fit, page by page."""
+    from click import echo_via_pager
+    from rich.console import Console
+
+    high = Console().size.height
+    if not (sys.stdin.isatty() and sys.stdout.isatty()) or len(lines) < high:
+        say(*lines)
+        return
+    os.environ.setdefault("LESS", "FRX")  # what fits needs no pager after all, and stays in sight
+    echo_via_pager("\n".join(map(printable, lines)) + "\n")
+
+
+def answer_to(question: str, *, as_json: bool = False) -> str | None:
+    """Ask on the stream that people read, and read one line, trimmed; None where none comes."""
+    stream = sys.stderr if as_json else sys.stdout
+    # input() would put the question on standard error, where nobody may be looking.
+    print(printable(question), end="", file=stream, flush=True)
+    typed = sys.stdin.readline()
+    if not typed:
+        print(file=stream, flush=True)
+    return typed.strip() if typed else None
+
+
+def complain(*lines: str) -> None:
+    """Tell a person what went wrong, on standard error."""
+    say(*lines, as_json=True)
+
+
+def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Show rows under a header; numbers stand right, and None is left empty."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    shown = [list(row) for row in rows]
+    for position, column in enumerate(table.columns):
+        column.overflow = "fold"
+        if shown and all(isinstance(row[position], int | None) for row in shown):
+            column.justify = "right"
+    for row in shown:
+        # As Text, brackets in a name are brackets and no markup.
+        table.add_row(*(Text("" if cell is None else printable(str(cell))) for cell in row))
+    _console().print(table)
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(highlight=False, width=None if sys.stdout.isatty() else UNSEEN_WIDTH)
+
+
+def print_json(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    """Print the one value that a program reads; ASCII, so that it survives every encoding."""
+    print(json.dumps(answer))
+
+
+@contextmanager
+def answering(as_json: bool) -> Iterator[None]:
+    """Answer a program also where the command fails; the error goes on to its exit code."""
+    try:
+        yield
+    except BadInput as error:
+        if as_json:
+            problems = [problem.as_json() for problem in error.problems]
+            warnings = [warning.as_json() for warning in error.warnings]
+            print_json({"ok": False, "problems": problems, "warnings": warnings})
+        raise
+    except CampaignError as error:
+        if as_json:
+            print_json({"ok": False, "error": str(error), "service_wrote": error.wrote})
+        raise
+
+
+def command(*words: object) -> str:
+    """Write what to type, quoted as a shell wants it: `campaign plan 'my people.csv'`."""
+    return shlex.join(["campaign", *(str(word) for word in words)])
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Write `1 candidate`, `2 candidates`, `1,000 candidates`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def quoted(words: str, requests: int = 1) -> str:
+    """Quote what the service wrote, so that it cannot pass for words of ours."""
+    to = "" if requests == 1 else f" to {requests:,} requests"
+    return f'the service wrote{to}: "{words}"'
+
+
+def most_quoted(counts: Mapping[str, int]) -> list[str]:
+    """Quote what the service wrote, by the requests that it wrote it to: what came most, first."""
+    most = sorted(counts.items(), key=lambda item: -item[1])
+    others = len(most) - QUOTED
+    more = [f"and {counted(others, 'other answer')}"] if others > 0 else []
+    return [*(quoted(words, number) for words, number in most[:QUOTED]), *more]
+
+
+def printable(text: str) -> str:
+    """Take the power out of text that others wrote: no escape sequence reaches the terminal."""
+    return "".join(
+        c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text
+    )
+
+
+def as_typed(file: Path, campaign: Path | None, only: Sequence[str] = ()) -> list[str]:
+    """Repeat FILE and its definition the way they were given, for the next command to type."""
+    typed = [str(file), *(["--campaign", str(campaign)] if campaign else [])]
+    return typed + [word for key in only for word in ("--only", key)]
+
+
+def run_again(campaign: "Campaign") -> list[str]:
+    """What is typed after `run` for a campaign that was run before, as it was then."""
+    belongs_to = Path(campaign.belongs_to) if campaign.belongs_to else None
+    return as_typed(Path(campaign.definition), belongs_to)

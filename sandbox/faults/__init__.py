@@ -1,0 +1,1 @@
+"""How the service can be made to fail, and to answer wrongly."""

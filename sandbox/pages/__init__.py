@@ -1,0 +1,1 @@
+"""The pages of the service: its web application, the outbox, the embedded arena."""

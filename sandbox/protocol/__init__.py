@@ -1,0 +1,1 @@
+"""What goes over the wire: operations, shapes, answers, and who may ask."""

@@ -1,0 +1,1 @@
+"""The service behind the pages: its records, its outbox, its tokens."""

@@ -1,0 +1,302 @@
+"""The service's own record: what it received, what it did about it, what it holds now."""
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from sandbox.protocol.operations import Call
+from sandbox.service.journal import Journal, Line
+from sandbox.service.problems import Problem
+from sandbox.service.solutions import Solution
+
+FIRST_PROJECT_ID = 101
+FIRST_CANDIDATE_ID = 5001
+
+Found = TypeVar("Found")
+
+
+@dataclass(slots=True)
+class Request:
+    """One request as the service saw it."""
+
+    number: int  # from 1, in order of arrival
+    at: datetime
+    method: str
+    path: str
+    operation: str
+    project_id: int | None
+    candidate_id: int | None
+    body: Any  # the JSON received; text when it was not JSON; the client's secret is left out
+    authorized: bool  # a valid Bearer came with it
+    fault: str | None = None  # the fault applied to it
+    effect: bool = False  # it changed something: created, attached, added or invited
+    status: int | None = None  # what was answered; None: no status line was sent
+    finished: bool = False  # False: still being handled, or the sandbox was killed meanwhile
+
+    def as_json(self) -> Line:
+        """Describe the request for the journal and for GET /sandbox/record."""
+        return {
+            "number": self.number,
+            "at": self.at.isoformat(),
+            "method": self.method,
+            "path": self.path,
+            "operation": self.operation,
+            "project_id": self.project_id,
+            "candidate_id": self.candidate_id,
+            "body": self.body,
+            "authorized": self.authorized,
+            "fault": self.fault,
+            "effect": self.effect,
+            "status": self.status,
+            "finished": self.finished,
+        }
+
+
+@dataclass(slots=True)
+class Project:
+    """A project, and the problems attached to it, in order and never deduplicated."""
+
+    id: int
+    name: str
+    description: str
+    state: str
+    starttime: str
+    endtime: str
+    problem_ids: list[int] = field(default_factory=list)
+
+    def as_json(self) -> Line:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A candidate of one project; the same email added twice is two candidates."""
+
+    candidate_id: int
+    project_id: int
+    first_name: str
+    last_name: str
+    email1: str
+    source: str
+    notes: str
+    stage_id: int
+
+    def words(self) -> str:
+        """What a person looks for somebody by."""
+        return f"{self.first_name} {self.last_name} {self.email1}"
+
+    def as_json(self) -> Line:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """An email the service sent, one for each time it was asked to (interface 4.6)."""
+
+    number: int  # from 1, the number of its message in the outbox
+    at: datetime
+    email: str
+    project_id: int
+    candidate_id: int
+    link: str  # the embedded page of this candidate (interface 4.7)
+
+    def as_json(self) -> Line:
+        described: Line = {name: getattr(self, name) for name in self.__slots__}
+        described["at"] = self.at.isoformat()
+        return described
+
+
+class Record:
+    """Everything that was received and done, kept in memory and, given a journal, on disk.
+
+    Written by the sandbox's thread, read by any: the lists only ever grow.
+    """
+
+    def __init__(self, journal: Journal | None = None) -> None:
+        self.requests: list[Request] = []
+        self.projects: list[Project] = []
+        self.candidates: list[Candidate] = []
+        self.invitations: list[Invitation] = []
+        self.problems: list[Problem] = []  # those made in the web application
+        self.submissions: list[Solution] = []
+        self.drafts: dict[int, Solution] = {}  # the newest of each candidate, by candidate_id
+        self._projects: dict[int, Project] = {}
+        self._candidates: dict[int, Candidate] = {}
+        self._changed = threading.Condition()
+        self._journal = journal
+        if journal:
+            for line in journal.lines():
+                self._replay(line)
+
+    def of(self, operation: str) -> list[Request]:
+        """The requests of one operation, in order of arrival."""
+        return [request for request in self.requests if request.operation == operation]
+
+    def project(self, project_id: int | None) -> Project | None:
+        return self._projects.get(project_id) if project_id is not None else None
+
+    def candidate(self, project_id: int | None, candidate_id: int | None) -> Candidate | None:
+        """The candidate of this id, if it belongs to this project."""
+        found = self._candidates.get(candidate_id) if candidate_id is not None else None
+        return found if found and found.project_id == project_id else None
+
+    def wait_for(self, predicate: Callable[["Record"], Found], timeout: float) -> Found:
+        """Wait until the predicate holds of this record and return its value.
+
+        `timeout` in seconds; raises TimeoutError saying how much had arrived by then.
+        """
+        with self._changed:
+            found = self._changed.wait_for(lambda: predicate(self), timeout)
+        if not found:
+            raise TimeoutError(
+                f"not seen within {timeout} s; so far {len(self.requests)} requests, "
+                f"{len(self.candidates)} candidates, {len(self.invitations)} invitations"
+            )
+        return found
+
+    def received(
+        self, call: Call, body: Any, *, authorized: bool, fault: str | None = None
+    ) -> Request:
+        """Note a request the moment it has arrived."""
+        with self._changed:
+            request = Request(
+                number=len(self.requests) + 1,
+                at=datetime.now(UTC),
+                method=call.method,
+                path=call.path,
+                operation=str(call.operation),
+                project_id=call.project_id,
+                candidate_id=call.candidate_id,
+                body=body,
+                authorized=authorized,
+                fault=fault,
+            )
+            self.requests.append(request)
+            self._write("received", **request.as_json())
+        return request
+
+    def finished(self, request: Request, status: int | None) -> None:
+        """Note what is about to be answered; None when no status line will be sent."""
+        with self._changed:
+            request.status, request.finished = status, True
+            self._write("finished", number=request.number, status=status)
+
+    def create_project(
+        self, fields: Mapping[str, Any], request: Request | None, *, project_id: int | None = None
+    ) -> Project:
+        """Create a project; `request` is None when a person made it in the web application."""
+        with self._changed:
+            free = max(self._projects, default=FIRST_PROJECT_ID - 1) + 1
+            project = Project(id=free if project_id is None else project_id, **fields)
+            self._keep_project(project)
+            self._done(request, "project", **project.as_json())
+        return project
+
+    def attach_problem(self, project: Project, problem_id: int, request: Request | None) -> None:
+        with self._changed:
+            project.problem_ids.append(problem_id)
+            self._done(request, "attached", project_id=project.id, problem_id=problem_id)
+
+    def add_candidates(
+        self, project: Project, rows: Iterable[Mapping[str, Any]], request: Request | None
+    ) -> list[Candidate]:
+        """Add every row as a new candidate, whatever is there already; all or none."""
+        with self._changed:
+            first = FIRST_CANDIDATE_ID + len(self.candidates)
+            added = [
+                Candidate(candidate_id=number, project_id=project.id, **row)
+                for number, row in enumerate(rows, first)
+            ]
+            self._keep_candidates(added)
+            self._done(request, "candidates", rows=[candidate.as_json() for candidate in added])
+        return added
+
+    def invite(self, candidate: Candidate, link: str, request: Request | None) -> Invitation:
+        with self._changed:
+            invitation = Invitation(
+                number=len(self.invitations) + 1,
+                at=datetime.now(UTC),
+                email=candidate.email1,
+                project_id=candidate.project_id,
+                candidate_id=candidate.candidate_id,
+                link=link,
+            )
+            self.invitations.append(invitation)
+            self._done(request, "invitation", **invitation.as_json())
+        return invitation
+
+    def create_problem(self, problem: Problem) -> None:
+        """Keep a problem that a person made in the web application."""
+        with self._changed:
+            self.problems.append(problem)
+            self._done(None, "problem", problem=problem)
+
+    def save_draft(self, draft: Solution) -> None:
+        """Keep what a candidate has written so far, in place of what was kept before."""
+        with self._changed:
+            self.drafts[draft.candidate_id] = draft
+            self._done(None, "draft", **draft.as_json())
+
+    def submit(self, solution: Solution) -> Solution:
+        """Keep what a candidate hands in; each submission is one more, none replaces another."""
+        with self._changed:
+            submission = replace(solution, number=len(self.submissions) + 1)
+            self.submissions.append(submission)
+            self._done(None, "submission", **submission.as_json())
+        return submission
+
+    def as_json(self) -> Line:
+        """Describe everything the API did, for GET /sandbox/record."""
+        return {
+            "requests": [request.as_json() for request in self.requests],
+            "projects": [project.as_json() for project in self.projects],
+            "candidates": [candidate.as_json() for candidate in self.candidates],
+            "invitations": [invitation.as_json() for invitation in self.invitations],
+        }
+
+    def _done(self, request: Request | None, what: str, **fields: Any) -> None:
+        if request:
+            request.effect = True
+        self._write(what, by=request.number if request else None, **fields)
+
+    def _write(self, what: str, **fields: Any) -> None:
+        if self._journal:
+            self._journal.write({"what": what, **fields})
+        self._changed.notify_all()
+
+    def _keep_project(self, project: Project) -> None:
+        self.projects.append(project)
+        self._projects[project.id] = project
+
+    def _keep_candidates(self, candidates: list[Candidate]) -> None:
+        self.candidates.extend(candidates)
+        self._candidates.update((candidate.candidate_id, candidate) for candidate in candidates)
+
+    def _replay(self, line: Line) -> None:
+        what = line.pop("what")
+        if "at" in line:
+            line["at"] = datetime.fromisoformat(line["at"])
+        if (by := line.pop("by", None)) is not None:
+            self.requests[by - 1].effect = True
+        match what:
+            case "received":
+                self.requests.append(Request(**line))
+            case "finished":
+                request = self.requests[line["number"] - 1]
+                request.status, request.finished = line["status"], True
+            case "project":
+                self._keep_project(Project(**line))
+            case "attached":
+                self._projects[line["project_id"]].problem_ids.append(line["problem_id"])
+            case "candidates":
+                self._keep_candidates([Candidate(**row) for row in line["rows"]])
+            case "invitation":
+                self.invitations.append(Invitation(**line))
+            case "problem":
+                self.problems.append(line["problem"])
+            case "draft":
+                self.drafts[line["candidate_id"]] = Solution.of(line)
+            case "submission":
+                self.submissions.append(Solution.of(line))

@@ -1,0 +1,112 @@
+"""How an answer leaves, or does not: the connection of one request.
+
+Goes below the web server's own interface where it must, to the transport of the connection, so
+that clients meet real closes, resets and half answers. Served by uvicorn only.
+"""
+
+import asyncio
+import http
+import socket
+import struct
+from typing import Any
+
+from starlette.types import Message, Receive, Send
+
+from sandbox.protocol.answers import Answer
+
+_RESET_ON_CLOSE = struct.pack("ii", 1, 0)
+_CORK: int | None = getattr(socket, "TCP_CORK", None)  # Linux alone has it
+
+
+class ClientGone(Exception):
+    """The client closed the connection before its request was whole."""
+
+
+class Wire:
+    """The connection that one request came on."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self._receive = receive
+        self._send = send
+
+    async def whole_body(self) -> bytes:
+        """Read the request's body to its end; raises ClientGone if it never came."""
+        message: Message = await self._receive()
+        body: bytes = message.get("body", b"")
+        while message.get("more_body"):
+            message = await self._receive()
+            body += message.get("body", b"")
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        return body
+
+    async def answer(self, answer: Answer) -> None:
+        """Send the whole answer."""
+        body = answer.body
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": answer.status,
+                "headers": answer.all_headers(body),
+            }
+        )
+        await self._send({"type": "http.response.body", "body": body})
+
+    async def close(self) -> None:
+        """Close the connection; the client sees its orderly end."""
+        self._transport.close()
+        await self._gone()
+
+    async def reset(self) -> None:
+        """Reset the connection; the client sees an error instead of an end."""
+        connection: socket.socket = self._transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        self._transport.abort()
+        await self._gone()
+
+    async def half(self, answer: Answer) -> None:
+        """Announce the whole length, send half the body, close."""
+        body = answer.body
+        self._transport.write(_head(answer, body) + body[: len(body) // 2])
+        await self.close()
+
+    async def cut(self, answer: Answer) -> None:
+        """Announce no length, so that only closing ends the body; close half way."""
+        body = answer.body
+        self._transport.write(_head(answer, None) + body[: len(body) // 2])
+        await self.close()
+
+    def headers_only(self, answer: Answer) -> None:
+        """Send the status line and the headers, and leave the body open."""
+        body = answer.body
+        self._transport.write(_head(answer, body or b" "))
+
+    async def answer_and_close(self, answer: Answer) -> None:
+        """Send the whole answer as if the connection stayed open, and close it."""
+        body = answer.body
+        if _CORK is not None:
+            # Both leave together: else a client that is quick sends its next request in between.
+            connection: socket.socket = self._transport.get_extra_info("socket")
+            connection.setsockopt(socket.IPPROTO_TCP, _CORK, 1)
+        self._transport.write(_head(answer, body) + body)
+        await self.close()
+
+    @property
+    def _transport(self) -> asyncio.Transport:
+        cycle: Any = getattr(self._receive, "__self__", None)
+        transport: asyncio.Transport = cycle.transport
+        return transport
+
+    async def _gone(self) -> None:
+        # uvicorn takes a request without an answer for an error unless it knows the client left.
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+
+def _head(answer: Answer, body: bytes | None) -> bytes:
+    """The status line and headers as bytes; without a length when `body` is None."""
+    lines = [f"HTTP/1.1 {answer.status} {http.HTTPStatus(answer.status).phrase}".encode()]
+    for name, value in answer.all_headers(body or b""):
+        if name != b"content-length" or body is not None:
+            lines.append(name + b": " + value)
+    return b"\r\n".join(lines) + b"\r\n\r\n"

@@ -1,0 +1,162 @@
+"""The links of a campaign: where each candidate takes the assessment, for people and programs."""
+
+import tempfile
+from codecs import BOM_UTF8
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from config.errors import BadSettings
+from data.campaigns import forgotten, queries
+from data.campaigns.forgotten import is_forgotten
+from data.holds import holding
+from data.holds.held import Held
+from data.own_files import CannotWrite, make_folder, refuse_link, write_pieces
+from data.store.ledger import Ledger
+from data.store.states import Step
+from data.store.tables import Campaign
+from tasks.outputs.exports import Link, Result, as_html, csv_pieces, json_pieces
+from tasks.outputs.page_mark import mark
+from tasks.service.embed import iframe
+from tasks.status.standing import furthest, link, why_still
+
+WRITTEN_BY_RUNS = ("links.csv", "links.json")
+# What goes on from here, beside the reason that the ledger holds.
+WHY = {
+    Step.WAITING: "Not sent yet; the next run goes on.",
+    Step.SENDING: "Being sent by a run.",
+    Step.UNSURE: "To settle it: campaign settle {key}",
+}
+FORGOTTEN = Result(
+    None,
+    None,
+    forgotten.WORD,
+    "Forgotten on request: take this row out of the sheet.",
+    finished=True,
+)
+
+
+def see_where_links_go(output_dir: Path, key: str) -> None:
+    """See that a campaign's results can be written, before anything is sent. Raises BadSettings."""
+    try:
+        make_folder(output_dir)
+        with tempfile.TemporaryFile(dir=output_dir):
+            pass
+        for place in (output_dir / key, *(output_dir / key / name for name in WRITTEN_BY_RUNS)):
+            refuse_link(place)
+    except CannotWrite as error:
+        raise _no_place(error.path, error.why) from None
+    except OSError as error:
+        raise _no_place(output_dir, error.strerror or "unknown cause") from None
+
+
+def _no_place(path: Path, why: str) -> BadSettings:
+    return BadSettings(
+        f"{path} cannot be written ({why}), so the results would have no place. Nothing was sent. "
+        "Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR.",
+        ["CAMPAIGN_OUTPUT_DIR"],
+    )
+
+
+def links_of(ledger: Ledger, campaign: Campaign) -> list[Link]:
+    """One link per candidate, in the definition's order; without a URL until both ids are known."""
+    return list(each_link(ledger, campaign))
+
+
+def each_link(ledger: Ledger, campaign: Campaign) -> Iterator[Link]:
+    """The same, read as they are asked for."""
+    for _, first_name, last_name, email1, number, invite in queries.whom_to_link(
+        ledger, campaign.id
+    ):
+        yield Link(first_name, last_name, email1, number, link(campaign, number), invite)
+
+
+def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
+    """What came of each candidate, by email key, in words for the person who keeps the sheet.
+
+    Of whoever was forgotten no key is left: a table that still has them asks `forgotten_among`.
+    """
+    held = ledger.read(holding.held_in, campaign.id)
+    there = (
+        row for row in queries.candidates(ledger, campaign.id) if not is_forgotten(row.email_key)
+    )
+    rows = {row.id: row for row in there}
+    results = {row.email_key: _result(row, campaign, held.get(row.id)) for row in rows.values()}
+    for row in rows.values():
+        if row.corrected_to is not None:
+            results[row.email_key] = _corrected(row, rows, results)
+    return results
+
+
+def forgotten_among(ledger: Ledger, campaign: Campaign, keys: Collection[str]) -> dict[str, Result]:
+    """The result of those among these email keys who are not to be taken in: nothing, for good."""
+    return dict.fromkeys(ledger.read(forgotten.among, keys, campaign.id), FORGOTTEN)
+
+
+def _corrected(row: Any, rows: Mapping[int, Any], results: Mapping[str, Result]) -> Result:
+    """What came of somebody whose row still has the address from before a correction."""
+    now = row
+    while now.corrected_to is not None:
+        now = rows[now.corrected_to]
+    result = results[now.email_key]
+    why = f"Corrected to {now.email1}." + (f" {result.why}" if result.why else "")
+    return replace(result, why=why)
+
+
+def _result(row: Any, campaign: Campaign, held: Held | None) -> Result:
+    step = furthest(Step(row.add_state), Step(row.invite_state), send=campaign.send_invites)
+    done = "invited" if campaign.send_invites else "added"
+    return Result(
+        row.candidate_id,
+        link(campaign, row.candidate_id),
+        done if step is Step.DONE else str(step),
+        None if step is Step.DONE else _why(row, step, campaign.key, held),
+        finished=step in (Step.DONE, Step.WITHDRAWN),
+    )
+
+
+def _why(row: Any, step: Step, key: str, held: Held | None) -> str | None:
+    if held is not None:
+        return why_still(row, held)
+    told, hint = why_still(row), WHY.get(step, "").format(key=key)
+    return f"{told.rstrip('.')}. {hint}" if told and hint else told or hint or None
+
+
+def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
+    """Write KEY/links.csv and KEY/links.json in the output folder; answers the CSV's path.
+
+    Raises CannotWrite; the ledger has the links all the same.
+    """
+    folder = output_dir / campaign.key
+    refuse_link(folder)
+    write_pieces(folder / "links.json", json_pieces(each_link(ledger, campaign)))
+    marked = chain([BOM_UTF8], csv_pieces(each_link(ledger, campaign)))
+    write_pieces(folder / "links.csv", marked)
+    return folder / "links.csv"
+
+
+def index_page(
+    campaign: Campaign, links: list[Link], pages: Mapping[int, str] = MappingProxyType({})
+) -> bytes:
+    """One page of all candidates with their iframe snippets (interface 4.7).
+
+    `pages` leads from a candidate_id to the address of that candidate's own page.
+    """
+    title = title_of(campaign)
+    snippet = partial(iframe, title=title)
+    return as_html(
+        links,
+        title=f"{title}: links",
+        mark=mark("links", campaign.key),
+        snippet=snippet,
+        pages=pages,
+    )
+
+
+def title_of(campaign: Campaign) -> str:
+    """What a candidate reads, and hears from a screen reader, as the name of the assessment."""
+    return campaign.name or "Assessment"

@@ -1,0 +1,146 @@
+"""The workbook handed back: a copy with the bad cells coloured, and a note on what is wrong."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from config.places import Problem
+from config.reading.own_tables import Named, OwnTable, header_in, own_tables
+from tasks.outputs.plain_workbook import plain_workbook, usable_names
+from tasks.outputs.workbook_copy.cells import Cell, Spot, spot, styles_of, with_cells
+from tasks.outputs.workbook_copy.fills import LIGHT_RED, LIGHT_YELLOW, with_fill, without_fill
+from tasks.outputs.workbook_copy.notes import add_notes, take_notes_away
+from tasks.outputs.workbook_copy.package import Package, is_package
+
+# Spreadsheet programs grow slow beyond some thousand boxes; cells beyond this are only coloured.
+MOST_NOTES = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What is said of one cell, in the colour of the worst of it."""
+
+    colour: str
+    texts: list[str]
+
+
+Marks = dict[str, dict[Spot, Mark]]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A marked copy: how many cells are marked, how many of those have a note, how many problems
+    belong to no cell of it; `anew` where it has the values of the table, and not its formats.
+    """
+
+    content: bytes
+    cells: int
+    notes: int
+    elsewhere: int
+    anew: bool
+
+
+def marked_copy(
+    named: Named, problems: Sequence[Problem], warnings: Sequence[Problem] = ()
+) -> Marked | None:
+    """Mark a table with what is wrong in it, and with what to look at.
+
+    None where nothing of that lies in a cell of it. Raises BadInput where the file cannot be read
+    at all.
+    """
+    said = [
+        (colour, problem)
+        for colour, some in ((LIGHT_RED, problems), (LIGHT_YELLOW, warnings))
+        for problem in some
+        if problem.place.file == str(named.path)
+    ]
+    if not any(problem.place.sheet or problem.place.line for _, problem in said):
+        return None
+    data, tables = own_tables(named)
+    marks = _marks(named, tables, said)
+    anew = not is_package(data)
+    if not anew:
+        book = Package(data)
+        names = {table.name: table.name for table in tables}
+    else:
+        old = [table.name for table in tables]
+        names = dict(zip(old, usable_names(old), strict=True))
+        book = Package(plain_workbook([(table.name, _placed(table)) for table in tables]))
+    for name in names.values():
+        _clear(book, book.sheet(name))
+    cells = sum(map(len, marks.values()))
+    notes = 0
+    for sheet, on_cells in marks.items():
+        notes += _mark(book, names[sheet], on_cells)
+    told = sum(len(mark.texts) for on_cells in marks.values() for mark in on_cells.values())
+    return Marked(book.file(), cells, notes, len(problems) + len(warnings) - told, anew)
+
+
+def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
+    """The rows where they are written anew: a text with line breaks in it has more lines."""
+    if table.delimiter is None:
+        return list(table.rows)
+    return [(row, cells) for row, (_, cells) in enumerate(table.rows, start=1)]
+
+
+def _marks(named: Named, tables: Sequence[OwnTable], said: Iterable[tuple[str, Problem]]) -> Marks:
+    """Lay what is said on cells, by sheet, the worst first.
+
+    What belongs to a whole sheet is told on its A1.
+    """
+    marks: Marks = {}
+    sheets = {table.name.casefold(): table.name for table in tables}
+    (first, *_) = tables
+    lines = {line: row for row, (line, _) in enumerate(first.rows, start=1)}
+    header = header_in(named, first) if first.delimiter else None
+    columns: Mapping[str, int] = header.columns if header else {}
+    for colour, problem in said:
+        place = problem.place
+        if place.sheet is not None and place.sheet.casefold() in sheets:
+            sheet, at = sheets[place.sheet.casefold()], _top_or(place.cell)
+        elif place.line is not None and first.delimiter:
+            sheet = first.name
+            at = lines.get(place.line, 1), columns.get(problem.field or "", 0)
+        else:
+            continue
+        text = f"{problem.field}: {problem.clause}" if problem.field else problem.clause
+        marks.setdefault(sheet, {}).setdefault(at, Mark(colour, [])).texts.append(text)
+    return marks
+
+
+def _top_or(cell: str | None) -> Spot:
+    return spot(cell) if cell else (1, 0)
+
+
+def _clear(book: Package, part: str) -> None:
+    """Take the marks of an earlier copy out of one sheet: what was mended must not look bad."""
+    marked = take_notes_away(book, part)
+    styles = book.part_of_kind("styles")
+    if marked and styles is not None:
+        formats = styles_of(book[part], marked)
+        colours = (LIGHT_RED, LIGHT_YELLOW)
+        book[styles], plain = without_fill(book[styles], set(formats.values()), colours)
+        changes = {at: Cell(style=plain[old]) for at, old in formats.items() if old in plain}
+        book[part] = with_cells(book[part], changes)
+
+
+def _mark(book: Package, sheet: str, marks: Mapping[Spot, Mark]) -> int:
+    """Colour the cells of one sheet and put notes on them; answers how many notes."""
+    part = book.sheet(sheet)
+    for colour in (LIGHT_RED, LIGHT_YELLOW):
+        _colour(book, part, [at for at, mark in marks.items() if mark.colour == colour], colour)
+    worst_first = sorted(marks, key=lambda at: (marks[at].colour != LIGHT_RED, at))
+    noted = sorted(worst_first[:MOST_NOTES])
+    add_notes(book, part, {at: "\n".join(marks[at].texts) for at in noted})
+    return len(noted)
+
+
+def _colour(book: Package, part: str, spots: Sequence[Spot], colour: str) -> None:
+    styles = book.part_of_kind("styles")
+    if styles is None or not spots:
+        return
+    formats = styles_of(book[part], spots)
+    book[styles], coloured = with_fill(book[styles], set(formats.values()), colour)
+    changes = {
+        at: Cell(style=coloured[style]) for at, style in formats.items() if style in coloured
+    }
+    book[part] = with_cells(book[part], changes)

@@ -1,0 +1,170 @@
+"""What came of each person, written beside that person's row in a copy of somebody's own table."""
+
+import csv
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from io import StringIO
+from typing import Any
+
+from config.email_key import email_key
+from config.errors import BadInput
+from config.people.email_address import NotAnEmail, email_address
+from config.places import Place, Problem
+from config.reading.own_tables import OwnTable, PeopleAt
+from config.tables import formulas
+from config.tables.cells import as_text, is_blank
+from config.tables.headers import spelling
+from tasks.outputs.exports import RESULT_COLUMNS, Result
+from tasks.outputs.plain_workbook import plain_workbook
+from tasks.outputs.workbook_copy.cells import LAST_COLUMN, Cell, Spot, styles_of, with_cells
+from tasks.outputs.workbook_copy.package import Package
+
+# What the column with a campaign's key is called in a sheet of campaigns.
+KEY_NAMES = ("campaign", "key")
+NOT_HERE = "not in the campaign"
+MARK = b"\xef\xbb\xbf"
+# What begins like a formula and is none: a number, a telephone number, a dash for nothing.
+NO_FORMULA = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
+
+
+def results_by_row(
+    people: PeopleAt, campaign: str, known: Mapping[str, Result]
+) -> dict[int, Result]:
+    """Find the result of each row by its email key, whatever order the rows are in now.
+
+    `known` are the results by email key. Rows of another campaign have none.
+    """
+    results = {}
+    for number, fields in people.people():
+        if fields.get("campaign", campaign) != campaign:
+            continue
+        typed = fields.get("email1", "")
+        results[number] = known.get(email_key(typed)) or _unknown(typed, campaign)
+    return results
+
+
+def absent(people: PeopleAt, campaign: str, known: Mapping[str, Result]) -> set[str]:
+    """The email keys of those who stand in no row of the table."""
+    return known.keys() - keys_in(people, campaign)
+
+
+def keys_in(people: PeopleAt, campaign: str) -> set[str]:
+    """The email keys of everybody who stands in the table for a campaign."""
+    return {
+        email_key(fields.get("email1", ""))
+        for _, fields in people.people()
+        if fields.get("campaign", campaign) == campaign
+    }
+
+
+def _unknown(typed: str, campaign: str) -> Result:
+    try:
+        email_address(typed)
+        why = f"no run of {campaign} has had this address yet"
+    except NotAnEmail as error:
+        why = f"email1: wanted {error}"
+    return Result(None, None, NOT_HERE, why, finished=False)
+
+
+def into_workbook(book: bytes, people: PeopleAt, results: Mapping[int, Result]) -> bytes:
+    """Write the results into a copy of a workbook (.xlsx, .xlsm); all else is kept as it is.
+
+    Raises BadInput where no columns are free.
+    """
+    package = Package(book)
+    part = package.sheet(people.table.name)
+    first = _first_column(people)
+    sheet = package[part]
+    beside: Spot = (people.header, max(first - 1, 0))
+    style = styles_of(sheet, [beside])[beside]
+    cells = {(people.header, first + i): Cell(name, style) for i, name in enumerate(RESULT_COLUMNS)}
+    for number, result in results.items():
+        for i, value in enumerate(result.cells):
+            # An empty text: what an earlier result said there must not stay.
+            cells[number, first + i] = Cell("" if value is None else value)
+    package[part] = with_cells(sheet, cells)
+    return package.file()
+
+
+def with_results(people: PeopleAt, results: Mapping[int, Result]) -> OwnTable:
+    """Answer the table with the results beside it, as values."""
+    first = _first_column(people)
+    rows: list[tuple[int, Sequence[Any]]] = []
+    for number, cells in people.table.rows:
+        result = results.get(number)
+        if number == people.header:
+            added: Sequence[Any] = RESULT_COLUMNS
+        elif result is not None:
+            added = result.cells
+        else:
+            rows.append((number, cells))
+            continue
+        beside = [*cells[:first], *[None] * (first - len(cells))]
+        rows.append((number, [*beside, *added, *cells[first + len(RESULT_COLUMNS) :]]))
+    return OwnTable(people.table.name, tuple(rows), people.table.delimiter)
+
+
+def only_unfinished(people: PeopleAt, table: OwnTable, unfinished: Collection[int]) -> OwnTable:
+    """Keep the rows that are to be mended and sent again, and what stands above them."""
+    rows = [row for row in table.rows if row[0] <= people.header or row[0] in unfinished]
+    return OwnTable(table.name, tuple(rows), table.delimiter)
+
+
+def of_one_campaign(table: OwnTable, campaign: str) -> OwnTable:
+    """Keep one row of a sheet of campaigns: the others would have nobody left."""
+    key_column, rows = None, []
+    for number, cells in table.rows:
+        if key_column is None:
+            names = [spelling(str(as_text(cell))) for cell in cells]
+            key_column = next((i for i, name in enumerate(names) if name in KEY_NAMES), None)
+        elif not is_blank(cells[key_column]) and str(cells[key_column]).strip() != campaign:
+            continue
+        rows.append((number, cells))
+    return OwnTable(table.name, tuple(rows), table.delimiter)
+
+
+def as_workbook(tables: Iterable[OwnTable]) -> bytes:
+    """Write tables as a new workbook, values only, without gaps between their rows."""
+    return plain_workbook(
+        [
+            (table.name, [(n, cells) for n, (_, cells) in enumerate(table.rows, start=1)])
+            for table in tables
+        ]
+    )
+
+
+def as_text_file(table: OwnTable) -> tuple[bytes, int]:
+    """Write a table as a text with its own delimiter, and say how many cells had to be guarded.
+
+    UTF-8 with a byte-order mark, every text quoted: what Excel and our own reader take as it is.
+    """
+    text = StringIO(newline="")
+    writer = csv.writer(
+        text, delimiter=table.delimiter or ",", quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n"
+    )
+    guarded = 0
+    for _, cells in table.rows:
+        written = ["" if cell is None else _harmless(cell) for cell in cells]
+        guarded += sum(new is not old for new, old in zip(written, cells, strict=True) if old)
+        writer.writerow(written)
+    return MARK + text.getvalue().encode("utf-8", "replace"), guarded
+
+
+def _harmless(cell: Any) -> Any:
+    if isinstance(cell, str) and NO_FORMULA.fullmatch(cell.strip()):
+        return cell
+    return formulas.guarded(cell)
+
+
+def _first_column(people: PeopleAt) -> int:
+    """Where the results go: where earlier ones are, else beside everything."""
+    header = next(cells for number, cells in people.table.rows if number == people.header)
+    names = [str(as_text(cell)).strip() if not is_blank(cell) else "" for cell in header]
+    for column in range(len(names) - len(RESULT_COLUMNS) + 1):
+        if tuple(names[column : column + len(RESULT_COLUMNS)]) == RESULT_COLUMNS:
+            return column
+    first = people.width
+    if first + len(RESULT_COLUMNS) > LAST_COLUMN + 1:
+        message = f"there are no {len(RESULT_COLUMNS)} free columns beside the table"
+        raise BadInput([Problem(Place(people.file, sheet=people.table.name), message=message)])
+    return first

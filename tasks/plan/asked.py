@@ -1,0 +1,238 @@
+"""What a definition asks for, in the words in which it will be sent."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+
+from config.definition.model import Definition, ProblemById, ProblemByTitle
+from config.errors import BadInput, CampaignError
+from config.places import Place, Problem
+from config.reading.reading import Reading, judged
+from config.reading.sources import sources_of
+from config.service_address import same_service
+from config.settings import ServiceSettings
+from data.campaigns import forgotten as forgotten_people
+from data.campaigns import intake, queries
+from data.campaigns.intake import Intent
+from data.campaigns.remaining import Changes, Remaining, after, compare, remaining
+from data.campaigns.same_campaign import refuse_another
+from data.campaigns.timetables import kept
+from data.decisions import adding_again
+from data.store.ledger import Ledger
+from data.store.states import Step
+from data.store.tables import Campaign
+from tasks.plan.held import held_by
+from tasks.service.wire import service_date
+
+
+class Rewritten(BadInput):
+    """The file holds other bytes than those that this run was to carry out."""
+
+
+class AnotherService(CampaignError):
+    """The ledger knows this campaign at another address than the settings name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One campaign of a file. `campaign` picks one of several; None where there is just one.
+
+    `definition` is the YAML definition that goes with a bare table of candidates. `keep_project`:
+    a person said that it is the same campaign, whatever project and problem it names now. `digest`
+    tells the bytes that were shown or looked into before; None where any bytes are meant.
+    """
+
+    file: Path
+    campaign: str | None = None
+    definition: Path | None = None
+    keep_project: bool = False
+    digest: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is asked for now. `definition` None: the ledger took these very bytes over before.
+
+    `service` is the base URL of the settings, `forgotten` counts people of the definition who were
+    forgotten and are not in it any more.
+    """
+
+    key: str
+    digest: str
+    definition: Definition | None
+    known: Campaign | None
+    service: str = ""
+    forgotten: int = 0
+
+    @property
+    def timezone(self) -> str | None:
+        """In which its people read times; None: that of this machine."""
+        if self.definition is not None:
+            return self.definition.timezone
+        return self.known.timezone if self.known else None
+
+
+def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
+    """Read what is asked for, or recognise it by its bytes: those of one reading, for all that
+    follows. Raises BadInput, AnotherCampaign, AnotherService.
+    """
+    sources = sources_of(asked.file, asked.definition)
+    digest = sources.digest
+    if asked.digest not in (None, digest):
+        message = "this file was changed after it was read; look at it again before you send it"
+        raise Rewritten([Problem(Place(str(asked.file)), message=message)])
+    if asked.campaign is not None:
+        known = ledger.read(queries.find_campaign, asked.campaign)
+        if known is not None and _taken_over(known, digest, service):
+            _same_service(known, service)
+            return Wanted(asked.campaign, digest, None, known, service.base_url)
+    definition = _pick(asked, judged(sources))
+    known = ledger.read(queries.find_campaign, definition.campaign)
+    if known is not None:
+        _same_service(known, service)
+        if not asked.keep_project:
+            refuse_another(definition, known, digest, asked.file, asked.definition)
+    only_problem(definition, ledger)
+    definition, gone = without_forgotten(definition, known, ledger)
+    return Wanted(definition.campaign, digest, definition, known, service.base_url, gone)
+
+
+def without_forgotten(
+    definition: Definition, known: Campaign | None, ledger: Ledger
+) -> tuple[Definition, int]:
+    """Leave out whoever was forgotten; answers how many people of the definition that are."""
+    keys = [candidate.key for candidate in definition.candidates]
+    gone = ledger.read(forgotten_people.among, keys, known.id if known else None)
+    if not gone:
+        return definition, 0
+    stay = tuple(candidate for candidate in definition.candidates if candidate.key not in gone)
+    return replace(definition, candidates=stay), len(gone)
+
+
+def left_out(forgotten: int) -> str:
+    """Say that people of a definition were forgotten, without a word about who."""
+    people = "1 person is" if forgotten == 1 else f"{forgotten:,} people are"
+    return f"{people} forgotten on request and left out; take them out of the sheet as well."
+
+
+def _taken_over(known: Campaign, digest: str, service: ServiceSettings) -> bool:
+    """Whether the ledger has all that these bytes ask for; how they name a problem that is still
+    to be attached is in the definition alone."""
+    attached = known.problem_state not in (Step.WAITING, Step.REFUSED)
+    return attached and (known.digest, known.app_url) == (digest, service.app_url)
+
+
+def _pick(asked: Asked, reading: Reading) -> Definition:
+    definitions = reading.definitions
+    if asked.campaign is None and len(definitions) == 1:
+        return definitions[0]
+    for definition in definitions:
+        if definition.campaign == asked.campaign:
+            return definition
+    keys = ", ".join(definition.campaign for definition in definitions)
+    message = f"holds these campaigns: {keys}; name one of them"
+    raise BadInput([Problem(Place(str(asked.file)), "campaign", message=message)])
+
+
+def only_problem(definition: Definition, ledger: Ledger) -> None:
+    """A project can hold only one problem (interface 4.7, 8): not a second one through us.
+
+    Raises BadInput.
+    """
+    project = definition.project.id
+    if project is None or definition.problem is None:
+        return
+    for other in ledger.read(queries.every_campaign):
+        if (
+            other.key != definition.campaign
+            and other.project_id == project
+            and other.problem_state in (Step.SENDING, Step.DONE, Step.UNSURE)
+        ):
+            message = (
+                f"project {project} has its problem from the campaign {other.key} and can hold "
+                "only one; leave problem out to use it as it is"
+            )
+            raise BadInput([Problem(definition.place, "problem", message=message)])
+
+
+def _same_service(known: Campaign, service: ServiceSettings) -> None:
+    if not same_service(known.service, service.base_url):
+        raise AnotherService(
+            f"The ledger has {known.key} at {known.service}, but ASSESSMENT_BASE_URL is now "
+            f"{service.base_url}. Nothing was sent. Set the address back, or give the campaign "
+            "for the other service a key of its own."
+        )
+
+
+def intent_of(
+    wanted: Wanted, asked: Asked, service: ServiceSettings, problem: int | None
+) -> Intent:
+    """Put the campaign's own fields into the form in which they are sent (interface 4.3, 4.4).
+
+    `problem` is the id found for a title, once the service was asked.
+    """
+    definition = wanted.definition
+    if definition is None:
+        raise ValueError("an unchanged definition has no new intent")
+    project = definition.project
+    meant = definition.problem
+    approval = definition.invites.approval
+    return Intent(
+        service=service.base_url,
+        app_url=service.app_url,
+        definition=str(asked.file),
+        belongs_to=str(asked.definition) if asked.definition else None,
+        keep_project=asked.keep_project,
+        digest=wanted.digest,
+        name=project.name,
+        description=project.description,
+        state=project.state,
+        starttime=service_date(project.starttime),
+        endtime=service_date(project.endtime),
+        send_invites=definition.invites.send,
+        project_id=project.id,
+        problem_id=meant.id if isinstance(meant, ProblemById) else problem,
+        problem_title=meant.title if isinstance(meant, ProblemByTitle) else None,
+        ask_first=approval is not None,
+        answer_within=_seconds(approval.within) if approval else None,
+        cooldown=_seconds(definition.invites.cooldown),
+        add_again=definition.add_again,
+        trust=definition.invites.trust,
+        timetable=kept(definition.invites.timetable),
+        timezone=definition.timezone,
+    )
+
+
+def _seconds(span: timedelta | None) -> int | None:
+    return None if span is None else round(span.total_seconds())
+
+
+def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
+    """Lay the definition beside the ledger; what dead runs left behind becomes unsure first.
+
+    Who is held is left out (tasks/plan/held.py).
+    """
+    definition, known = wanted.definition, wanted.known
+    held = held_by(definition, known, ledger, wanted.service)
+    if known is None:
+        assert definition is not None  # noqa: S101 - only a known campaign can be unchanged
+        project = Step.WAITING if definition.project.id is None else Step.DONE
+        problem = Step.WAITING if definition.problem is not None else Step.DONE
+        people = after(compare(definition, {}), (), held)
+        return remaining(project, problem, people, send=definition.invites.send)
+    if adding_again.recover(ledger, known.id, definition.add_again if definition else None):
+        known = ledger.read(queries.find_campaign, wanted.key) or known
+    send = known.send_invites if definition is None else definition.invites.send
+    if definition is None and held:
+        steps = after(Changes(), ledger.read(intake.known, known.id).values(), held)
+    elif definition is None:
+        steps = [
+            (add, invited)
+            for (listed, add, invited), number in ledger.read(queries.counts, known.id).items()
+            for _ in range(number)
+            if listed
+        ]
+    else:
+        people_now = ledger.read(intake.known, known.id)
+        steps = after(compare(definition, people_now), people_now.values(), held)
+    return remaining(Step(known.project_state), Step(known.problem_state), steps, send=send)

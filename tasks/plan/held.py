@@ -1,0 +1,164 @@
+"""Who is held back from a run: a definition beside the ledger, and the do-not-contact list."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+from config.definition.model import Definition, ProblemById, ProblemByTitle
+from config.errors import BadInput, CampaignError
+from config.reading.do_not_contact import read_do_not_contact
+from config.settings import LocalSettings
+from data.campaigns import intake
+from data.campaigns.remaining import Known, fields_of, meant
+from data.holds import do_not_contact, holding
+from data.holds.held import Assessment, Held, Holds, ListFile, Terms, held
+from data.holds.holding import terms_of
+from data.holds.second_addresses import second_addresses
+from data.store.clock import now
+from data.store.ledger import Ledger
+from data.store.states import Step
+from data.store.tables import Campaign
+
+NOTHING_YET = (Step.WAITING, Step.REFUSED)
+
+
+SETTING = "CAMPAIGN_DO_NOT_CONTACT"
+
+
+class ListUnreadable(CampaignError):
+    """The do-not-contact list went bad while a run was under way."""
+
+
+def list_file(local: LocalSettings) -> ListFile | None:
+    """Read the do-not-contact list that the settings name, if any. Raises BadInput."""
+    path = local.do_not_contact
+    if path is None:
+        return None
+    try:
+        stat = path.stat()
+    except OSError:
+        return _read(path, None)  # which says what is wrong with it
+    return _read(path, (stat.st_ino, stat.st_mtime_ns, stat.st_size))
+
+
+@lru_cache(maxsize=1)
+def _read(path: Path, _as_it_is: tuple[int, int, int] | None) -> ListFile:
+    # Before each wave the list is looked at: judging 100,000 addresses takes seconds.
+    try:
+        return ListFile(str(path), read_do_not_contact(path))
+    except BadInput as error:
+        # By the name of the setting: the file is none of those that were typed.
+        raise BadInput(replace(problem, field=SETTING) for problem in error.problems) from None
+
+
+def follow_the_list(
+    ledger: Ledger, local: LocalSettings, before: ListFile | None = None
+) -> ListFile | None:
+    """Take the list in the file over, unless it is still as `before`. Raises BadInput."""
+    listed = list_file(local)
+    if listed is not None and listed is not before:
+        do_not_contact.follow(ledger, listed)
+    return listed
+
+
+def follow_on(ledger: Ledger, local: LocalSettings, before: ListFile | None) -> ListFile | None:
+    """Take it over again while a run is under way. Raises ListUnreadable."""
+    try:
+        return follow_the_list(ledger, local, before)
+    except BadInput:
+        raise ListUnreadable(
+            f"The do-not-contact list {local.do_not_contact} can no longer be read, so nothing "
+            "more is sent. Mend it, then type the same command again."
+        ) from None
+
+
+def held_by(
+    definition: Definition | None,
+    campaign: Campaign | None,
+    ledger: Ledger,
+    service: str,
+    listed: ListFile | None = None,
+) -> dict[str, Held]:
+    """Who is held of those whom a run would add or invite now, by email key.
+
+    `definition` None: the ledger has taken it over, and `campaign` is what it has. `service` is
+    where a campaign would run that is not in the ledger yet. `listed` is the file of the
+    do-not-contact list, where the ledger has not followed it yet.
+    """
+    if definition is None:
+        if campaign is None:
+            return {}
+        rows = ledger.read(holding.held_in, campaign.id)
+        return (
+            {one.key: rows[one.row] for one in ledger.read(intake.people, list(rows))}
+            if rows
+            else {}
+        )
+    known = ledger.read(intake.known, campaign.id) if campaign else {}
+    own = campaign.id if campaign else None
+    terms = terms_for(definition, campaign, service)
+    turn = list(whose_turn(definition, known))
+    seconds = _seconds(definition, known, set(turn))
+    return seconds | ledger.read(holding.held_people, own, terms, turn, listed)
+
+
+def _seconds(
+    definition: Definition, known: Mapping[str, Known], turn: Collection[str]
+) -> dict[str, Held]:
+    """Who would be invited again, at another address, once the definition is taken over."""
+    if not known:
+        return {}
+    means = [(one.key, fields_of(one), before) for one, before in meant(definition, known)]
+    seconds = second_addresses(means, known.values())
+    return {key: why for key, why in seconds.items() if key in turn}
+
+
+def held_by_file(definition: Definition, listed: ListFile | None) -> dict[str, Held]:
+    """Who would be held by the file of the do-not-contact list alone: there is no ledger yet."""
+    if listed is None:
+        return {}
+    terms, at = terms_for(definition, None, ""), now()
+    found = {
+        candidate.key: held(terms, (), listed.amend(candidate.key, ()), at)
+        for candidate in definition.candidates
+        if candidate.key in listed.addresses
+    }
+    return {key: one for key, one in found.items() if one is not None}
+
+
+def in_words(holds: Holds) -> str:
+    """Count them for a person, without a name: `3 left out: 3 on the do-not-contact list`."""
+    told = [f"{holds.listed:,} on the do-not-contact list"] if holds.listed else []
+    if holds.others:
+        told.append(f"{holds.others:,} invited by another campaign or at another address")
+    return f"{holds.number:,} left out: {', '.join(told)}"
+
+
+def terms_for(definition: Definition, campaign: Campaign | None, service: str) -> Terms:
+    """What a campaign goes by once its definition is taken over: what was sent stays as it is."""
+    cooldown = definition.invites.cooldown
+    problem, project = definition.problem, definition.project.id
+    pilot = definition.invites.timetable.pilot
+    number = problem.id if isinstance(problem, ProblemById) else None
+    title = problem.title if isinstance(problem, ProblemByTitle) else None
+    zone = definition.timezone
+    if campaign is None:
+        return Terms(Assessment(service, number, project, title), cooldown, pilot, zone)
+    known = terms_of(campaign).assessment
+    if campaign.problem_state not in NOTHING_YET or (title and title == known.problem_title):
+        number, title = known.problem_id, known.problem_title
+    if campaign.project_state not in NOTHING_YET:
+        project = known.project_id
+    return Terms(Assessment(known.service, number, project, title), cooldown, pilot, zone)
+
+
+def whose_turn(definition: Definition, known: Mapping[str, Known]) -> Iterator[str]:
+    """The email keys of everyone whom a run of a definition would add or invite."""
+    for candidate, before in meant(definition, known):
+        if before is None or (before.add is Step.REFUSED and before.fields != fields_of(candidate)):
+            yield candidate.key
+        elif before.add is Step.WAITING or (
+            definition.invites.send and before.add is Step.DONE and before.invite is Step.WAITING
+        ):
+            yield before.key

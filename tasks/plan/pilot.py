@@ -1,0 +1,34 @@
+"""The pilot: one invitation to oneself, which a person looks at before anybody else gets one."""
+
+from config.errors import CampaignError
+from data.campaigns import intake, so_far
+from data.campaigns.timetables import timetable
+from data.store.ledger import Ledger
+from data.store.states import By, Step
+from data.store.tables import Campaign
+
+
+class NothingToConfirm(CampaignError):
+    """A campaign has no pilot, or its invitation has not been sent, so nothing was confirmed."""
+
+
+def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
+    """Write a person's word down that the pilot's invitation is right. Raises NothingToConfirm."""
+    key = campaign.key
+    pilot = timetable(campaign.timetable).pilot
+    person = ledger.read(intake.known, campaign.id).get(pilot) if pilot else None
+    if person is None:
+        raise NothingToConfirm(
+            f"{key} has no pilot (invites.pilot), so there is nothing to confirm."
+        )
+    if person.invite is Step.WAITING:
+        raise NothingToConfirm(
+            f"The pilot of {key} was not invited yet. Nothing was confirmed; run the campaign, "
+            "look at the email that comes, then type this again."
+        )
+    if person.invite is not Step.DONE:
+        raise NothingToConfirm(
+            f"Whether the pilot of {key} was invited is {person.invite}. Nothing was confirmed; "
+            f"see campaign settle {key}"
+        )
+    ledger.write(so_far.confirm, campaign.id, person.row, By(who, why))

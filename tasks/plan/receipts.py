@@ -1,0 +1,216 @@
+"""One campaign, one ledger: the receipt is looked at before any request, and kept on the way.
+
+An empty ledger, or an old copy of one, would invite everybody again. The receipt is what tells.
+"""
+
+import socket
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from config.errors import CampaignError
+from config.service_address import on_this_machine
+from config.timetable.moments import in_zone
+from data.receipts import receipt_doubts, receipt_file
+from data.receipts.receipt import Entry, Fit, Reach, Receipt, fits
+from data.receipts.receipt_file import Places
+from data.store.clock import now
+from data.store.ledger import Ledger
+
+
+class AnotherLedger(CampaignError):
+    """The receipt names a ledger that is not the one in hand."""
+
+
+class OlderLedger(CampaignError):
+    """The ledger in hand had got further than it knows: it is an old copy."""
+
+
+class UnreadableReceipt(CampaignError):
+    """There is a receipt and nobody can tell what it says."""
+
+
+class NoReceipt(CampaignError):
+    """A receipt can be written nowhere; without one nothing may be sent."""
+
+
+Found = list[tuple[Path, Receipt]]
+
+STOPS = {
+    Fit.ANOTHER_LEDGER: AnotherLedger,
+    Fit.OLDER_LEDGER: OlderLedger,
+    Fit.UNREADABLE: UnreadableReceipt,
+}
+WAYS_ON = """\
+  if another ledger is right: restore it, or name it in CAMPAIGN_DATABASE_URL; then type the same
+    command again
+  if this one is right, after a look at the project in the web application:
+    campaign settle {campaign} --accept-ledger --why "…"  and then the same command"""
+ANOTHER_CAMPAIGN = """\
+  if this is another campaign, which only has the same key: give it a key of its own"""
+NEW_SANDBOX = """\
+  if {service} is a sandbox that was started anew, it has invited nobody yet:
+    campaign settle {campaign} --accept-ledger --why "a new sandbox"  and then the same command"""
+NO_COPY = (
+    "its copy, {copy}, cannot be written ({why}): if ledger and receipt are lost or put back "
+    "together, no run notices. Make that folder writable, or name another one in XDG_DATA_HOME"
+)
+A_HOME = "a file in your data directory"
+NO_HOME = "neither HOME nor XDG_DATA_HOME names a folder"
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """A receipt beside which the ledger in hand may not send. `entry` None: it is unreadable."""
+
+    file: Path
+    fit: Fit
+    says: str
+    entry: Entry | None = None
+
+
+def misfits(
+    file: Path, receipt: Receipt, campaign: str, service: str, reach: Reach
+) -> Iterator[Misfit]:
+    """Find what in one receipt does not go with the ledger in hand."""
+    entries = receipt.concerning(campaign, service)
+    for entry in entries:
+        fit = fits(entry, *reach.known_by(entry.ledger))
+        if fit is not Fit.FITS:
+            yield Misfit(file, fit, entry.says(), entry)
+    if not entries:
+        for lost in receipt.lost:
+            yield Misfit(file, Fit.UNREADABLE, lost)
+
+
+@dataclass(slots=True)
+class Receipts:
+    """The receipts of one campaign: beside its definition, and in the user's data directory.
+
+    `trouble` says which of the two could not be written, and what that means.
+    """
+
+    ledger: Ledger
+    places: Places
+    campaign: str
+    service: str  # base URL
+    timezone: str | None = None  # of the campaign
+    trouble: str | None = field(default=None, init=False)
+
+    def check(self) -> None:
+        """See that nothing speaks against sending from this ledger.
+
+        Raises AnotherLedger, OlderLedger, UnreadableReceipt, and leaves a note of it in the
+        ledger, so that a person can accept what was found.
+        """
+        self._reach_if_fitting(found_at(self.places.every))
+
+    def keep(self) -> None:
+        """Write down, durably, how far this ledger has got, if nothing speaks against it.
+
+        Raises what `check` raises, and NoReceipt when no receipt can be written.
+        """
+        beside, copy = self.places.beside, self.places.copy or A_HOME
+        not_beside = self._keep_at(beside)
+        no_copy = self._keep_at(self.places.copy) if self.places.copy else NO_HOME
+        if not_beside and no_copy:
+            raise NoReceipt(
+                f"Neither {beside} ({not_beside}) nor {copy} ({no_copy}) can be written. "
+                "Without a receipt another ledger could invite everybody again, so nothing more "
+                "was sent. Make one of the two folders writable, then type the same command again."
+            )
+        if not_beside:
+            self.trouble = f"{beside} cannot be written ({not_beside}); the receipt is {copy}"
+        elif no_copy:
+            self.trouble = NO_COPY.format(copy=copy, why=no_copy)
+
+    def _keep_at(self, place: Path) -> str | None:
+        """Write one receipt; answers why it cannot be written.
+
+        How far the ledger is gets read under the lock: a nearer receipt never replaces a
+        further one.
+        """
+        try:
+            if place == self.places.copy:
+                receipt_file.make_ready(place.parent)
+            with receipt_file.locked(place.parent):
+                found = found_at(self.places.every)
+                reach = self._reach_if_fitting(found)
+                entry = Entry(
+                    campaign=self.campaign,
+                    service=self.service,
+                    ledger=reach.ledger,
+                    attempt=reach.attempt,
+                    place=f"{self.ledger.place} on {socket.gethostname()}",
+                    written=now(),
+                )
+                receipt_file.write(place, dict(found).get(place, Receipt()).renewed(entry))
+        except OSError as error:
+            return error.strerror or "unknown cause"
+        return None
+
+    def _reach_if_fitting(self, found: Found) -> Reach:
+        reach = self.ledger.read(
+            receipt_doubts.reach, self.campaign
+        )  # after the receipts: it only ever grows
+        doubts = doubts_of(found, self.campaign, self.service, reach)
+        if doubts:
+            accepted = self.ledger.read(receipt_doubts.accepted, self.campaign)
+            doubts = [misfit for misfit in doubts if misfit.says not in accepted]
+        for misfit in doubts:
+            self.ledger.write(receipt_doubts.note, self.campaign, str(misfit.file), misfit.says)
+        if doubts:
+            raise refusal(doubts, self.campaign, self.ledger.place, reach, self.timezone)
+        return reach
+
+
+def found_at(places: Iterable[Path]) -> Found:
+    """Read the receipts of a definition at each of their places."""
+    return [(path, receipt) for path in places if (receipt := receipt_file.read(path)) is not None]
+
+
+def doubts_of(found: Found, campaign: str, service: str, reach: Reach) -> list[Misfit]:
+    """Find what in all of them does not go with the ledger in hand; the same words count once."""
+    doubts: dict[str, Misfit] = {}
+    for path, receipt in found:
+        for misfit in misfits(path, receipt, campaign, service, reach):
+            doubts.setdefault(misfit.says, misfit)
+    return list(doubts.values())
+
+
+def refusal(
+    doubts: list[Misfit], campaign: str, place: str, reach: Reach, zone: str | None
+) -> CampaignError:
+    """Say why nothing may leave from the ledger at `place`, and what to type about it."""
+    got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
+    said = [
+        *(_in_words(misfit, place, zone) for misfit in doubts),
+        f"The ledger in hand, {place}, has {got} for {campaign}. "
+        "Nothing leaves while that is open: people could be invited twice.",
+        WAYS_ON.format(campaign=campaign),
+    ]
+    if any(misfit.fit is Fit.ANOTHER_LEDGER for misfit in doubts):
+        said.append(ANOTHER_CAMPAIGN)
+    tried = [misfit.entry.service for misfit in doubts if misfit.entry]
+    if tried and on_this_machine(tried[0]):
+        said.append(NEW_SANDBOX.format(campaign=campaign, service=tried[0]))
+    return STOPS[doubts[0].fit]("\n".join(said))
+
+
+def _in_words(misfit: Misfit, place: str, zone: str | None) -> str:
+    entry = misfit.entry
+    if entry is None:
+        return f"{misfit.file} may say from which ledger this was sent, but cannot be read."
+    written = in_zone(entry.written, zone)
+    got = f"entry no. {entry.attempt} at {entry.service} when that was written, {written}"
+    if misfit.fit is Fit.OLDER_LEDGER:
+        return (
+            f"{misfit.file} says that this very ledger had got to {got}: the one in hand looks "
+            "like an old copy that was put back."
+        )
+    same = entry.place.rpartition(" on ")[0] == place
+    replaced = ", which is no longer the one at that place" if same else ""
+    return (
+        f"{misfit.file} says that {entry.campaign} was sent from another ledger, "
+        f"{entry.place}{replaced}, which had got to {got}."
+    )

@@ -1,0 +1,167 @@
+"""Whether it is time: a timetable beside the clock, and why people wait, in words."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from config.timetable.moments import in_zone
+from config.timetable.timetable import Timetable
+from config.timetable.window import Phase
+from data.campaigns import intake, queries
+from data.campaigns import so_far as progress
+from data.campaigns.remaining import Known
+from data.campaigns.timetables import timetable
+from data.campaigns.turns import SoFar, Turn, Wait, Waiting, turn
+from data.sending.queue import ToInvite
+from data.store.ledger import Ledger
+from data.store.states import Step
+from data.store.tables import Campaign
+from tasks.plan.asked import Wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Later:
+    """Why invitations wait. `again`: the first moment at which a run could go on; None: only a
+    person can change it.
+    """
+
+    wait: Wait
+    reason: str
+    again: datetime | None = None
+
+
+def timetable_of(wanted: Wanted) -> Timetable:
+    """The timetable that a definition asks for now."""
+    if wanted.definition is not None:
+        return wanted.definition.invites.timetable
+    return timetable(wanted.known.timetable) if wanted.known else Timetable()
+
+
+def kept_timetable(campaign: Campaign) -> Timetable:
+    """The timetable as the ledger has it of the definition last read."""
+    return timetable(campaign.timetable)
+
+
+def over(table: Timetable, at: datetime) -> str | None:
+    """Say that the time of the invitations is over; None where it is not."""
+    window = table.window
+    if window is not None and window.not_after and window.phase(at) is Phase.LATE:
+        end = window.wall(window.not_after)
+        return (
+            f"Invitations were to go out until {end} ({window.timezone}) (invites.not_after), so "
+            "nothing more is sent. To invite the others: give a later not_after, then the same "
+            "command."
+        )
+    if table.latest is not None and at > table.latest:
+        return (
+            "Whoever is invited now would have less time left before the project ends than "
+            "invites.least_time asks for, so nothing more is sent. To invite the others all the "
+            "same: give a shorter least_time, then the same command."
+        )
+    return None
+
+
+def over_for(campaign: Campaign, at: datetime) -> str | None:
+    """Say that the time of a campaign's invitations is over, where it sends any."""
+    return over(kept_timetable(campaign), at) if campaign.send_invites else None
+
+
+def before_it_begins(wanted: Wanted, ledger: Ledger, at: datetime) -> Later | None:
+    """Say that no invitation at all could go out now; None where one might."""
+    table = timetable_of(wanted)
+    if table == Timetable():
+        return None
+    known = wanted.known
+    so_far = ledger.read(progress.so_far, known.id, known.key, table.pilot) if known else SoFar()
+    clocks = _clocks(wanted, ledger)
+    pilot = _pilot(wanted, ledger, table.pilot)
+    answer = turn(table, pilot, [Waiting(0, zone) for zone in clocks], so_far, at)
+    return None if answer.now else later(answer, table, wanted.key, wanted.timezone)
+
+
+def _clocks(wanted: Wanted, ledger: Ledger) -> set[str | None]:
+    if wanted.definition is not None:
+        return {candidate.timezone for candidate in wanted.definition.candidates}
+    return set(ledger.read(queries.timezones, wanted.known.id)) if wanted.known else set()
+
+
+def _pilot(wanted: Wanted, ledger: Ledger, key: str | None) -> Waiting | None:
+    """The pilot while still to be invited."""
+    known: Known | None = None
+    if key is None:
+        return None
+    if wanted.known is not None:
+        known = ledger.read(intake.known, wanted.known.id).get(key)
+    if known is not None and known.invite is not Step.WAITING:
+        return None
+    return Waiting(0, known.timezone if known else None)
+
+
+def whose_turn(
+    table: Timetable, people: list[ToInvite], so_far: SoFar, at: datetime
+) -> tuple[Turn, list[ToInvite]]:
+    """Say whose turn it is now of those who are to be invited; answers them as well."""
+    by_row = {person.row: person for person in people}
+    pilot = next((person for person in people if person.pilot), None)
+    others = [Waiting(person.row, person.timezone) for person in people if not person.pilot]
+    first = Waiting(pilot.row, pilot.timezone) if pilot else None
+    answer = turn(table, first, others, so_far, at)
+    return answer, [by_row[row] for row, _ in answer.now]
+
+
+def later(answer: Turn, table: Timetable, key: str, zone: str | None) -> Later | None:
+    """Say in words why people wait whose turn it is not; None where nothing is in the way.
+
+    `zone` is the campaign's timezone, if it has one.
+    """
+    wait = answer.wait
+    if wait is None:
+        return None
+    clock = clock_of(table, zone)
+    return Later(wait, _reason(wait, answer, table, key, clock), answer.again)
+
+
+def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str | None) -> str:
+    match wait:
+        case Wait.PILOT:
+            return (
+                "The invitation to the pilot was sent. Nobody else is invited before somebody has "
+                f"looked at it and said that it is right: campaign confirm {key}"
+            )
+        case Wait.EARLY:
+            return f"{_from(answer, clock)} (invites.not_before). {_THEN}"
+        case Wait.BETWEEN:
+            what = f"Wave {answer.wave} of the invitations goes out"
+            return f"{_from(answer, clock, what)} (invites.between). {_THEN}"
+        case Wait.HOURS if answer.again is not None:
+            what = "It is outside the hours of invitations; they go out"
+            return f"{_from(answer, clock, what)} (invites.hours: {table.hours}). {_THEN}"
+        case Wait.HOURS:
+            return "invites.hours has no hours within a year, so nobody can be invited."
+        case Wait.HELD:
+            return f"{answer.why}, so nobody more is invited until a person has looked"
+    return "Some candidates are still waiting."
+
+
+_THEN = "Then type the same command, or let a schedule do it."
+_PREPARED = "Everything is prepared; invitations go out"
+
+
+def _from(answer: Turn, zone: str | None, what: str = _PREPARED) -> str:
+    if answer.again is None:
+        return what
+    return f"{what} from {in_zone(answer.again, zone)} on"
+
+
+def clock_of(table: Timetable, zone: str | None) -> str | None:
+    """The zone in which people read the times of invitations: the campaign's, where it has one."""
+    return zone or (table.hours.timezone if table.hours else None)
+
+
+def warned(table: Timetable, at: datetime) -> str | None:
+    """Warn that whoever is invited now has less time left than the definition would like."""
+    if table.advised is None or table.latest is not None or at <= table.advised:
+        return None
+    return (
+        "Whoever is invited now has less time left before the project ends than "
+        "invites.least_time would like."
+    )

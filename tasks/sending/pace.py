@@ -1,0 +1,103 @@
+"""What a run keeps together with all others of its ledger: rates, and pauses."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from data.sending import pace
+from data.sending.pace import SLACK
+from data.store.ledger import Ledger
+
+SHARE = 0.25  # seconds that the turns reach which a run takes at a time; at least one turn
+LOOKS = 0.25  # seconds between two looks for a pause that another run or a person asked for
+LATE = 1.0  # seconds after which a turn that was not used is given up
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Invitations of whatever bears a name, a service or a campaign, `gap` apart."""
+
+    name: str
+    gap: timedelta
+
+
+class Turns:
+    """This run's turns at one rate, taken from the ledger a few at a time."""
+
+    def __init__(self, ledger: Ledger, rate: Rate) -> None:
+        self._ledger = ledger
+        self._rate = rate
+        self._gap = rate.gap.total_seconds()
+        self._share = max(1, int(SHARE / self._gap))
+        self._left = 0
+        self._next = 0.0  # by the event loop's clock
+
+    async def wait(self) -> float:
+        """How many seconds until the next turn, which is whose who asked; one asks at a time."""
+        now = asyncio.get_running_loop().time()
+        if not self._left or now - self._next > LATE:
+            first = await asyncio.to_thread(
+                self._ledger.write_beside,
+                pace.take_turns,
+                self._rate.name,
+                self._rate.gap,
+                self._share,
+            )
+            now = asyncio.get_running_loop().time()
+            self._next = now + first.total_seconds()
+            self._left = self._share
+        # Who comes a little late goes at once; later still, the others move on: turns that were
+        # missed make no burst.
+        turn = self._next if now - self._next < SLACK.total_seconds() else now
+        self._next = turn + self._gap
+        self._left -= 1
+        return max(turn - now, 0.0)
+
+    def give_back(self) -> None:
+        """A turn was not used: those behind it move up."""
+        self._next -= self._gap
+        self._left += 1
+
+
+class Together:
+    """The paces of one run. `service` is its canonical address, `turns` are at each rate set.
+
+    `heeds` looks whether somebody wants nothing more to leave, and raises CampaignError then.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        service: str,
+        rates: Sequence[Rate],
+        heeds: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.turns = [Turns(ledger, rate) for rate in rates]
+        self._ledger = ledger
+        self._service = service
+        self._heeds = heeds
+        self._looked = float("-inf")
+        self._until = 0.0  # of a pause, by the event loop's clock
+
+    async def asked_for(self, pause: float) -> None:
+        """Let the other runs know that the service asked for a pause, in seconds."""
+        await asyncio.to_thread(
+            self._ledger.write_beside, pace.pause_service, self._service, timedelta(seconds=pause)
+        )
+
+    async def pause(self) -> float:
+        """For how many seconds still the service wants no requests, as any run has heard.
+
+        Raises what `heeds` raises, as often as there is something new to see.
+        """
+        now = asyncio.get_running_loop().time()
+        if now - self._looked >= LOOKS:
+            self._looked = now  # the other senders of this run go on meanwhile
+            left = await asyncio.to_thread(self._look)
+            self._until = asyncio.get_running_loop().time() + left.total_seconds()
+        return self._until - asyncio.get_running_loop().time()
+
+    def _look(self) -> timedelta:
+        self._heeds()
+        return self._ledger.read(pace.service_pause, self._service)

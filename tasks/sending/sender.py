@@ -1,0 +1,375 @@
+"""The one place where a changing request leaves: claim, send, record.
+
+Nothing else in the program calls `Service.call`. A claim is durable before the first byte
+leaves; whatever comes of the request is recorded before anything is claimed after it.
+"""
+
+import asyncio
+import random
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol, TypeVar
+
+from config.definition.model import Trust
+from config.errors import CampaignError
+from data.sending.claims import Claim, Claimed
+from data.sending.journal import Journal
+from data.sending.landing import Outcome
+from data.store.clock import Moment, now
+from data.store.states import AttemptState, Operation, Step
+from tasks.sending.gate import Gate
+from tasks.service.client import Service
+from tasks.service.exchange import Exchange, HeldBack, Phase
+from tasks.service.verdict import REPEATS, Proof, Then, Verdict, last_chance, verdict
+from tasks.service.wire import Request
+from tasks.status import logs
+
+TRIES = 4  # of a request that provably did not leave, or was not taken
+# Seconds after which a claim is too old to be sent: time enough to connect, and far less than the
+# three minutes after which others take a silent run for dead, and a person settles its claims.
+CLAIM_LIVES = 15.0
+GRACE = 10.0  # seconds that answers still get when a run is cancelled
+
+T = TypeVar("T")
+
+
+CREDENTIALS = (
+    "Each further run may leave one more in doubt. Before you type it, see whether the credentials "
+    "are good: campaign doctor. If they are, ask the operator of the service what they may do."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a usable answer says: the project's id, or ids by candidate row (add).
+
+    `whys` says of candidate rows without one what the answer has of them. `strangers` counts
+    answered people who are not in the project by this ledger.
+    """
+
+    project_id: int | None = None
+    ids: Mapping[int, int] = field(default_factory=dict)
+    whys: Mapping[int, str] = field(default_factory=dict)
+    strangers: int = 0
+
+
+class Order(Protocol):
+    """One thing to be sent: what it claims, what it says, how its answer is read."""
+
+    @property
+    def operation(self) -> Operation: ...
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Candidate rows it is about; none for the project's own calls."""
+
+    def prepare(self, claimed: Claimed) -> "Prepared":
+        """Build the request for exactly what was granted. Raises LedgerUnusable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request ready to leave, and the pure reader of a usable answer to it."""
+
+    request: Request
+    read: Callable[[Exchange], Learned] = lambda _: Learned()
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One attempt that ran its course: what it proved, and the number of the token it used.
+
+    `brought` counts the people whom it brought a step further: of an add, those with an id.
+    `excerpt` is what the service wrote: it may name people.
+    """
+
+    operation: Operation
+    claimed: Claimed
+    judged: Verdict
+    token: int
+    brought: int = 0
+    status: int | None = None
+    excerpt: str | None = field(default=None, repr=False)
+
+
+def outcome_of(
+    operation: Operation, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
+) -> Outcome:
+    """Put a verdict into the ledger's words. Where a stop is nobody's fault, rows keep waiting."""
+    state, step = _PROVED[judged.proof]
+    why = None if step in (Step.DONE, Step.WAITING) else judged.reason
+    if judged.proof is Proof.REFUSED and operation in (Operation.ADD, Operation.INVITE):
+        if judged.then is not Then.ROW:
+            step, why = Step.WAITING, None
+    elif judged.proof is Proof.DONE and operation is Operation.ADD:
+        # Only rows that got an id are done; for the others the answer proves nothing.
+        step, why = Step.UNSURE, "Probably added, but the answer gave no usable candidate id."
+    evidence = None
+    if judged.proof is not Proof.DONE or judged.then is not Then.GO_ON:
+        evidence = judged.reason + (f" [{seen.failure}]" if seen.failure else "")
+    elif len(learned.ids) < len(claimed.rows) and operation is Operation.ADD:
+        evidence = f"The answer gave usable ids for {len(learned.ids)} of {len(claimed.rows)}."
+    return Outcome(
+        attempt=claimed.attempt,
+        operation=operation,
+        state=state,
+        step=step,
+        at=now(),
+        rows=claimed.rows,
+        phase=int(seen.reached),
+        status=seen.status,
+        evidence=evidence,
+        answer=seen.excerpt if evidence else None,
+        why=why,
+        project_id=learned.project_id,
+        ids=learned.ids,
+        whys=learned.whys,
+    )
+
+
+_PROVED = {
+    Proof.DONE: (AttemptState.DONE, Step.DONE),
+    Proof.NOT_SENT: (AttemptState.NOT_SENT, Step.WAITING),
+    Proof.REFUSED: (AttemptState.REFUSED, Step.REFUSED),
+    Proof.UNSURE: (AttemptState.UNSURE, Step.UNSURE),
+}
+
+
+class Sender:
+    """Sends orders of one run of one campaign, any number at the same time."""
+
+    def __init__(
+        self,
+        service: Service,
+        journal: Journal,
+        gate: Gate,
+        *,
+        campaign: int,
+        run: int,
+        trust: Trust = Trust.STATUS,
+        first_wait: float = 0.5,
+    ) -> None:
+        self._service = service
+        self._journal = journal
+        self._trust = trust
+        self._gate = gate
+        self._campaign = campaign
+        self._run = run
+        self._first_wait = first_wait  # seconds, doubled with each try
+
+    async def see_through(self, sending: Coroutine[Any, Any, T]) -> T:
+        """Let requests under way come to their end: a cancelled run still records its answers.
+
+        Nothing is claimed any more once the run was cancelled.
+        """
+        piece = asyncio.ensure_future(sending)
+        try:
+            return await asyncio.shield(piece)
+        except asyncio.CancelledError:
+            self._gate.stop("The run was cancelled.")
+            await asyncio.wait({piece}, timeout=GRACE)
+            if not piece.done():
+                piece.cancel()
+                await asyncio.wait({piece})
+            if not piece.cancelled():
+                piece.exception()  # looked at: the cancellation says it all
+            raise
+
+    async def send(
+        self,
+        order: Order,
+        still: Callable[[], bool] = lambda: True,
+        noes: Sequence[int] = (),
+        *,
+        waits: bool = True,
+    ) -> Sent | None:
+        """Claim, send and record, again where that is safe; to be called within `see_through`.
+
+        None: it was not sent (taken by another run, stopped, or `still` said that it is too late
+        once it might have left). `noes` are the statuses by which it was refused before. Where the
+        service asks for a pause and it does not wait for it, somebody else can be sent first.
+        The next order's claim travels to the ledger with this one's outcome.
+        """
+        tries = 0
+        sent: Sent | None = None
+        while await self._may_leave(order.operation, noes):
+            try:
+                sent = await self._claim_send_record(order) if still() else None
+            finally:
+                self._gate.back()
+            if sent is None:
+                self._gate.nothing_left(order.operation)
+                return None
+            if sent.judged.pause is not None:
+                await self._gate.let_all_pause()
+            match sent.judged.then:
+                case Then.RETRY if tries + 1 < TRIES:
+                    tries += 1
+                    await self._gate.wait(self._backoff(tries))
+                case Then.RETRY:
+                    self._gate.stop(f"{sent.judged.reason} It was tried {TRIES} times.")
+                case Then.RENEW:
+                    await self._renew(sent.token)
+                case Then.PAUSE if waits:
+                    pass  # the gate keeps it
+                case _:
+                    return sent
+            if sent.status is not None:
+                noes = (*noes, sent.status)
+        return sent
+
+    async def _may_leave(self, operation: Operation, noes: Sequence[int]) -> bool:
+        """Token first: a claim is for a request that can leave at once."""
+        if not await self._gate.opens(operation, alone=last_chance(noes)):
+            return False
+        try:
+            await self._service.ready()
+        except CampaignError as error:
+            self._gate.stop(str(error))
+        except BaseException:
+            self._gate.back()
+            raise
+        if self._gate.stopped is None:
+            return True
+        self._gate.back()
+        return False
+
+    async def _renew(self, used: int) -> None:
+        try:
+            await self._service.renew(used)
+        except CampaignError as error:
+            self._gate.stop(str(error))
+
+    def _backoff(self, tries: int) -> float:
+        # Jitter keeps many senders from coming back at the same moment.
+        jitter = random.uniform(0.5, 1.5)  # noqa: S311
+        return float(self._first_wait * 2 ** (tries - 1) * jitter)
+
+    async def _claim_send_record(self, order: Order) -> Sent | None:
+        asked = Moment()
+        claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
+        try:
+            claimed = await self._journal.claim(claim)
+        except CampaignError as error:
+            self._gate.stop(str(error))
+            return None
+        if claimed is None:
+            return None
+        if self._gate.stopped:  # while the claim was being written
+            self._nothing_left(order, claimed, self._gate.stopped)
+            return None
+        try:
+            prepared = order.prepare(claimed)
+        except CampaignError as error:
+            self._gate.stop(str(error))
+            self._nothing_left(order, claimed, str(error))
+            return None
+        try:
+            seen = await self._service.call(prepared.request, partial(self._last_look, asked))
+        except asyncio.CancelledError:
+            seen = Exchange(Phase.SENDING, failure="CancelledError")
+            self._record(order, claimed, seen, verdict(order.operation, seen), Learned())
+            raise
+        if self._gate.stopped and seen.failure == HeldBack.__name__ and not seen.reached:
+            self._nothing_left(order, claimed, self._gate.stopped)
+            return None
+        judged = await self._judged(order.operation, claimed, seen)
+        learned = _learned(prepared, seen, judged)
+        judged = _with_strangers(judged, learned)
+        self._record(order, claimed, seen, judged, learned)
+        heard = _as_heard(order.operation, claimed, judged, learned)
+        self._gate.heard(order.operation, _with_a_way_out(heard, seen))
+        brought = _brought(order.operation, claimed, judged, learned)
+        sent = Sent(order.operation, claimed, judged, seen.token, brought, seen.status)
+        return replace(sent, excerpt=seen.excerpt)
+
+    async def _judged(self, operation: Operation, claimed: Claimed, seen: Exchange) -> Verdict:
+        """Only a no that would be believed asks the ledger how often there was one before.
+
+        Where it cannot say so, that is too often: nothing more is sent without it anyway.
+        """
+        rows, trust = len(claimed.rows) or 1, self._trust
+        judged = verdict(operation, seen, rows=rows, trust=trust)
+        if seen.status is None or judged.proof in (Proof.DONE, Proof.UNSURE):
+            return judged
+        try:
+            before = await self._journal.noes_before(claimed.attempt)
+        except CampaignError:
+            before = (seen.status,) * REPEATS
+        return verdict(operation, seen, rows=rows, trust=trust, before=before)
+
+    async def _last_look(self, asked: Moment) -> None:
+        """See that a claim still holds when its request could leave. Raises HeldBack.
+
+        Whoever was stopped, or slept, may have been taken for dead meanwhile, and a person may have
+        had it sent again. The ledger is asked each time: in a paused machine every clock stands.
+        """
+        try:
+            await self._journal.see_that_it_stands(self._run)
+        except CampaignError as error:
+            self._gate.stop(str(error))
+        if self._gate.stopped or asked.age() > CLAIM_LIVES:
+            raise HeldBack
+
+    def _nothing_left(self, order: Order, claimed: Claimed, why: str) -> None:
+        seen = Exchange(Phase.NOTHING)
+        judged = Verdict(Proof.NOT_SENT, Then.STOP, why)
+        self._record(order, claimed, seen, judged, Learned())
+
+    def _record(
+        self, order: Order, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
+    ) -> None:
+        self._journal.record(outcome_of(order.operation, claimed, seen, judged, learned))
+        if logs.listening():
+            logs.say(
+                f"{order.operation}: {judged.proof}",
+                attempt=claimed.attempt,
+                people=len(claimed.rows),
+                status=seen.status,
+                reached=seen.reached.name.lower(),
+                seconds=round(seen.seconds, 3),
+                then=judged.then.name.lower(),
+            )
+
+
+def _learned(prepared: Prepared, seen: Exchange, judged: Verdict) -> Learned:
+    """What the answer says; of one in doubt, only what a person is to know."""
+    if seen.status is None or not 200 <= seen.status < 300:
+        return Learned()
+    learned = prepared.read(seen)
+    return learned if judged.proof is Proof.DONE else Learned(whys=learned.whys)
+
+
+def _brought(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> int:
+    if judged.proof is not Proof.DONE:
+        return 0
+    return len(learned.ids) if operation is Operation.ADD else len(claimed.rows)
+
+
+def _with_strangers(judged: Verdict, learned: Learned) -> Verdict:
+    if not learned.strangers:
+        return judged
+    return replace(
+        judged,
+        then=Then.STOP,
+        reason="The service answered for people who were not sent, so sending stopped.",
+    )
+
+
+def _with_a_way_out(judged: Verdict, seen: Exchange) -> Verdict:
+    """For whoever reads why sending stopped: while it lasts, each run leaves one more in doubt."""
+    if seen.status not in (401, 403) or (judged.proof, judged.then) != (Proof.UNSURE, Then.STOP):
+        return judged
+    return replace(judged, reason=f"{judged.reason} {CREDENTIALS}")
+
+
+def _as_heard(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> Verdict:
+    """For the breaker, an add that left some rows without an id is an unclear answer."""
+    if (
+        operation is Operation.ADD
+        and judged.proof is Proof.DONE
+        and len(learned.ids) < len(claimed.rows)
+    ):
+        return replace(judged, proof=Proof.UNSURE)
+    return judged

@@ -1,0 +1,4 @@
+"""Where everything stands: campaigns, this machine, what Prefect shows of it.
+
+Hands out plain values for people and programs.
+"""

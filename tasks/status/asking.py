@@ -1,0 +1,38 @@
+"""What a campaign asks of a person before a run goes on: to resume it, to confirm its pilot."""
+
+from typing import Any
+
+from data.campaigns import intake, pauses, so_far
+from data.store.ledger import Ledger
+from data.store.states import Step
+from data.store.tables import Campaign
+from tasks.plan.timing import kept_timetable
+
+
+def asked_of_a_person(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
+    """The part of the status object about it: who paused the campaign since when (UTC) and why,
+    whether a pilot waits to be confirmed, and what speaks against the problem.
+    """
+    paused = ledger.read(pauses.standing, campaign.key)
+    return {
+        "paused": {
+            "who": paused.who,
+            "why": paused.why,
+            "since": paused.since.isoformat(),
+        }
+        if paused
+        else None,
+        "to_confirm": _to_confirm(ledger, campaign),
+        "problem_doubt": campaign.problem_doubt,
+    }
+
+
+def _to_confirm(ledger: Ledger, campaign: Campaign) -> bool:
+    """Whether the invitation to oneself was sent, and nobody has said that it is right."""
+    key = kept_timetable(campaign).pilot
+    if key is None or not campaign.send_invites:
+        return False
+    pilot = ledger.read(intake.known, campaign.id).get(key)
+    if pilot is None or pilot.invite is not Step.DONE:
+        return False
+    return not ledger.read(so_far.so_far, campaign.id, campaign.key, key).confirmed
