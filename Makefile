@@ -20,23 +20,23 @@ journeys: setup-tests  ## the rest of it: real workers, schedules and pages in a
 	@$(BIN)/pytest -m journey $(TESTS)
 
 crashes: setup-tests   ## kill a run at every boundary there is; prints how many and how long
-	@$(BIN)/python tests/every_crash.py
+	@$(BIN)/python -m tests.promise.crashes.every_crash
 
 simulate: setup-tests  ## SEEDS=100000 histories drawn from seeds, from FIRST=0 on; one is replayed
-	@$(BIN)/python -m tests.many_histories $(or $(SEEDS),10000) $(or $(FIRST),0)
+	@$(BIN)/python -m tests.promise.histories.many_histories $(or $(SEEDS),10000) $(or $(FIRST),0)
 
 faults: setup-tests    ## REQUESTS=100000 with faults over real sockets, from seed FIRST=0 on; one is replayed
-	@$(BIN)/python -m tests.many_faults $(or $(REQUESTS),10000) $(or $(FIRST),0)
+	@$(BIN)/python -m tests.promise.wire.many_faults $(or $(REQUESTS),10000) $(or $(FIRST),0)
 
 bench: setup-tests .bench/.ready  ## speed and size beside rivals, 42 minutes; QUICK=1 tries the bench
 	@$(BIN)/python -m tests.bench $(if $(QUICK),--quick)
 
 fuzz: .fuzz/.ready     ## SECONDS=1800 of bytes that nobody chose for each reader; TARGETS="tables words"
-	@.fuzz/bin/python -m tests.fuzz_for_hours $(or $(SECONDS),60) $(TARGETS)
+	@.fuzz/bin/python -m tests.fuzz.fuzz_for_hours $(or $(SECONDS),60) $(TARGETS)
 
 mutants: .mutants/.ready  ## change every decision in every small way: do the tests notice? 40 minutes
 	@nice .mutants/bin/mutmut run
-	@.mutants/bin/python -m tests.mutation_score
+	@.mutants/bin/python -m tests.promise.mutation_score
 
 coverage: setup-tests  ## which branches of what decides and remembers the whole suite takes
 	@$(BIN)/coverage erase

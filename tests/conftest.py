@@ -10,11 +10,11 @@ import pytest
 from hypothesis import settings
 
 from config.tables import file_bytes
-from tests.child_runs import ChildRuns
-from tests.compiled_once import compile_once
-from tests.databases import each_database, end_postgres, one_test_of_many, postgres
-from tests.prefect_home import automated, desk, plain, prefect, standing
-from tests.session import begin_session, end_session, memory
+from tests.promise.crashes.child_runs import ChildRuns
+from tests.support.ledgers.compiled_once import compile_once
+from tests.support.ledgers.databases import each_database, end_postgres, one_test_of_many, postgres
+from tests.support.prefects.prefect_home import automated, desk, plain, prefect, standing
+from tests.support.session import begin_session, end_session, memory
 
 __all__ = [
     "automated",
@@ -43,7 +43,7 @@ gc.set_threshold(50_000, 20, 50)
 compile_once()
 
 # Whoever writes a file and reads it in the same moment would wait for it to come to rest; tests of
-# that set it themselves (tests/test_written_while_read.py).
+# that set it themselves (tests/promise/test_written_while_read.py).
 file_bytes.REST = 0.0
 
 

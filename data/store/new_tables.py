@@ -1,7 +1,7 @@
 """The tables of a new ledger, made at once as this version has them.
 
 Only a ledger of an older version goes through the migrations. Both ways lead to the same tables
-(tests/test_migrations.py); this one spares every first run the import of what migrates.
+(tests/data/store/test_migrations.py); this one spares every first run the import of what migrates.
 """
 
 from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, insert

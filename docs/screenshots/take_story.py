@@ -33,7 +33,7 @@ from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
 from tasks.plan.asked import Asked
 from tasks.plan.pilot import confirm
-from tests.browser import QUIET, chromium
+from tests.support.browser import QUIET, chromium
 
 HERE = Path(__file__).parent
 KEY = "backend-2026"

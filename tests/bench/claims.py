@@ -20,8 +20,8 @@ from data.sending.landing import Outcome
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, Operation, Step
-from tests.journal import attempts
-from tests.small_ledger import Small, definition, intent
+from tests.support.ledgers.journal import attempts
+from tests.support.ledgers.small_ledger import Small, definition, intent
 
 TOGETHER = 8  # invitations in flight of one run
 

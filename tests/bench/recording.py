@@ -14,7 +14,7 @@ from tests.bench.place import Place, Wrong, sent
 from tests.bench.recorded import missing
 from tests.bench.service import service
 from tests.bench.standing import prefect_server
-from tests.prefect_home import PrefectServer
+from tests.support.prefects.prefect_home import PrefectServer
 
 MEGABYTE = 1e6
 PAGE = 200  # steps that Prefect's API tells at once

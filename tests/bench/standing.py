@@ -6,7 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.prefect_home import PrefectServer, free_port, of_the_server, wait_for_server
+from tests.support.prefects.prefect_home import (
+    PrefectServer,
+    free_port,
+    of_the_server,
+    wait_for_server,
+)
 
 
 @contextmanager

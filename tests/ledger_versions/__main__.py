@@ -27,8 +27,6 @@ from data.store.opening import NEWEST
 from data.store.states import Ending
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tests.databases import Postgres, end_postgres, postgres_of_session
-from tests.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
 from tests.ledger_versions.kept import (
     CONTENT,
     DEFINITION,
@@ -42,7 +40,9 @@ from tests.ledger_versions.kept import (
     content_of,
     migrations_digest,
 )
-from tests.session import begin_session, end_session
+from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.ledgers.databases import Postgres, end_postgres, postgres_of_session
+from tests.support.session import begin_session, end_session
 
 SOUGHT = """\
 campaign: backend-2026

@@ -11,8 +11,8 @@ from sqlalchemy import Table, func, select
 
 from data.campaigns import queries
 from data.store.ledger import Ledger
-from tests.databases import Postgres
-from tests.doubtful_campaign import KEY
+from tests.support.doubtful_campaign import KEY
+from tests.support.ledgers.databases import Postgres
 
 HERE = Path(__file__).parent
 MIGRATIONS = HERE.parent.parent / "data" / "migrations" / "versions"

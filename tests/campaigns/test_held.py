@@ -1,0 +1,395 @@
+"""Who is held and why: the rule as a table, and the claim that keeps it to the last moment."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from data.decisions import allowing, resending, settling
+from data.decisions.doubts import Decided, NotDecided
+from data.holds import do_not_contact, holding
+from data.holds.held import (
+    Allowed,
+    Assessment,
+    Cause,
+    Earlier,
+    Entry,
+    Held,
+    Holds,
+    ListFile,
+    Terms,
+    held,
+)
+from data.sending import runs
+from data.store.states import By, Ending, Operation, Step, Word
+from data.store.tables import Candidate, table_of
+from tests.support.ledgers.small_ledger import NOON, Small, definition, intent
+
+HERE = Assessment("https://api.example.com", problem_id=42, project_id=101)
+MONTH = timedelta(days=30)
+PEOPLE = table_of(Candidate)
+BEFORE = NOON - timedelta(days=10)
+
+
+def earlier(
+    assessment: Assessment = HERE, *, at: datetime = BEFORE, attempt: int = 7, sent: bool = True
+) -> Earlier:
+    return Earlier("spring", assessment, attempt, at, sent)
+
+
+def cause(*found: Earlier, cooldown: timedelta | None = None, at: datetime = NOON) -> Cause | None:
+    said = held(Terms(HERE, cooldown), found, [], at)
+    return said.cause if said else None
+
+
+@pytest.mark.parametrize(
+    ("there", "same"),
+    [
+        (HERE, True),
+        (replace(HERE, project_id=7), True),
+        (replace(HERE, problem_id=43), True),  # a project holds one problem: ours, however asked
+        (replace(HERE, problem_id=43, project_id=7), False),
+        (replace(HERE, service="https://other.example.com"), False),
+        (Assessment(HERE.service, None, 101), True),
+        (Assessment(HERE.service, None, 7), False),
+        (Assessment(HERE.service, None, None), False),
+    ],
+)
+def test_the_same_problem_is_the_same_id_or_the_same_project(there: Assessment, same: bool) -> None:
+    """At one service; what is not known is not the same."""
+    assert HERE.same(there) is same
+    assert there.same(HERE) is same
+    assert (cause(earlier(there)) is Cause.PROBLEM) is same
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "same"),
+    [
+        ((None, "Two sum"), (None, "Two sum"), True),
+        ((None, "Two sum"), (42, "Two sum"), True),
+        ((None, "Two sum"), (42, None), False),
+        ((42, "Two sum"), (43, "Two sum"), False),
+        ((None, None), (None, None), False),
+    ],
+)
+def test_a_title_stands_for_an_id_that_is_not_known_yet(
+    mine: tuple[int | None, str | None], theirs: tuple[int | None, str | None], same: bool
+) -> None:
+    """Where both ids are known, they alone decide."""
+    first, second = (Assessment("s", number, None, title) for number, title in (mine, theirs))
+    assert first.same(second) is same
+
+
+ANOTHER = replace(HERE, problem_id=1, project_id=1)
+
+
+@pytest.mark.parametrize(
+    ("ago", "holds"),
+    [
+        (timedelta(0), True),
+        (MONTH - timedelta(microseconds=1), True),
+        (MONTH, False),
+        (MONTH + timedelta(days=1), False),
+        (timedelta(days=-1), True),  # a clock that went back makes nobody free
+    ],
+)
+def test_a_cooldown_runs_from_the_last_invitation_to_anything(ago: timedelta, holds: bool) -> None:
+    """To the second, and the latest invitation counts."""
+    found = [earlier(ANOTHER, at=NOON - ago), earlier(ANOTHER, at=NOON - 100 * MONTH)]
+    said = held(Terms(HERE, MONTH), found, [], NOON)
+    assert (said is not None) is holds
+    if said is not None:
+        assert (said.cause, said.until) == (Cause.COOLDOWN, NOON - ago + MONTH)
+
+
+def test_without_a_cooldown_other_problems_hold_nobody() -> None:
+    """And with one, only those at the same service: a rehearsal on this machine reached nobody."""
+    assert cause(earlier(ANOTHER)) is None
+    assert cause(earlier(ANOTHER), cooldown=MONTH) is Cause.COOLDOWN
+    assert cause(earlier(replace(ANOTHER, service="http://127.0.0.1")), cooldown=MONTH) is None
+
+
+def test_a_cooldown_over_a_leap_day_is_so_many_days() -> None:
+    """Thirty days are thirty days, in any month."""
+    sent = earlier(ANOTHER, at=datetime(2028, 2, 10, 9, tzinfo=UTC))
+    said = held(
+        Terms(HERE, MONTH, timezone="Asia/Tokyo"), [sent], [], datetime(2028, 3, 1, tzinfo=UTC)
+    )
+    assert said is not None
+    assert said.until == datetime(2028, 3, 11, 9, tzinfo=UTC)
+    assert said.why.endswith("the cooldown of 30 days ends on 2028-03-11 18:00 (Asia/Tokyo)")
+
+
+def test_the_strongest_reason_is_told() -> None:
+    """A person's word first, then the same problem, then the cooldown."""
+    entry = Entry(3, BEFORE, "rita", "asked us to stop")
+    both = [earlier(), earlier(ANOTHER)]
+    assert held(Terms(HERE, MONTH), both, [entry], NOON) == Held(
+        Cause.LISTED, "on the do-not-contact list since 2026-11-21, by rita: asked us to stop"
+    )
+    assert held(Terms(HERE, MONTH), both, [], NOON) == Held(
+        Cause.PROBLEM, "invited to the same problem by spring on 2026-11-21"
+    )
+    assert held(Terms(HERE), [], [Entry(3, BEFORE, file="/etc/stop.txt")], NOON) == Held(
+        Cause.LISTED, "on the do-not-contact list (stop.txt)"
+    )
+
+
+def test_doubt_is_told_as_doubt() -> None:
+    """An unsure invitation, or one under way, holds like one that was sent."""
+    said = held(Terms(HERE), [earlier(sent=False)], [], NOON)
+    assert said is not None
+    assert said.why == "may have been invited to the same problem by spring on 2026-11-21"
+    certain = held(Terms(HERE), [earlier(sent=False, attempt=8), earlier()], [], NOON)
+    assert certain is not None and certain.why.startswith("invited")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "still"),
+    [
+        (Allowed(7, 3), None),
+        (Allowed(7, 2), Cause.LISTED),
+        (Allowed(6, 3), Cause.PROBLEM),
+        (Allowed(), Cause.LISTED),
+    ],
+)
+def test_who_was_let_through_is_held_anew_by_what_came_later(
+    allowed: Allowed, still: Cause | None
+) -> None:
+    """An allowance covers what a person could see, and nothing behind it."""
+    said = held(Terms(HERE, MONTH), [earlier()], [Entry(3, BEFORE)], NOON, allowed)
+    assert (said.cause if said else None) is still
+
+
+def test_those_who_are_held_are_counted_by_who_must_look() -> None:
+    """The list is a decision already; the first date of the others is when waiting helps."""
+    first, later = NOON + timedelta(days=1), NOON + timedelta(days=2)
+    people = {
+        1: Held(Cause.LISTED, ""),
+        2: Held(Cause.COOLDOWN, "", later),
+        3: Held(Cause.COOLDOWN, "", first),
+        4: Held(Cause.PROBLEM, ""),
+    }
+    assert Holds.of(people) == Holds(1, 3, first)
+    assert Holds.of(people).number == 4
+
+
+# -- the claim --------------------------------------------------------------------------------
+
+
+pytestmark = pytest.mark.usefixtures("each_database")
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Iterator[Small]:
+    small = Small.at(tmp_path, "ada", "bo")
+    with small.ledger:
+        yield small
+
+
+def other(small: Small, *names: str, key: str = "b", **asked: object) -> Small:
+    """Another campaign of the same ledger, its people added, whoever holds them by now."""
+    begun = runs.begin(small.ledger, key, definition(*names, key=key), intent(**asked))
+    with small.ledger._writing() as connection:
+        connection.execute(
+            update(PEOPLE)
+            .where(PEOPLE.c.campaign_id == begun.campaign)
+            .values(add_state=Step.DONE, candidate_id=PEOPLE.c.id)
+        )
+    return Small(small.ledger, begun)
+
+
+def invite(of: Small, name: str, step: Step | None = Step.DONE) -> bool:
+    """Claim an invitation and record what came of it; False where it is not granted."""
+    claimed = of.claim(Operation.INVITE, of.rows()[name])
+    if claimed is not None and step is not None:
+        of.land(Operation.INVITE, claimed, step)
+    return claimed is not None
+
+
+def names_held(of: Small) -> set[str]:
+    people = {row: name for name, row in of.rows().items()}
+    return {people[row] for row in of.ledger.read(holding.held_in, of.begun.campaign)}
+
+
+@pytest.mark.parametrize(
+    ("step", "holds"),
+    [
+        (None, True),  # under way
+        (Step.DONE, True),
+        (Step.UNSURE, True),
+        (Step.REFUSED, False),
+        (Step.WAITING, False),
+    ],
+)
+def test_a_claim_is_not_granted_to_somebody_whom_another_campaign_may_have_invited(
+    small: Small, step: Step | None, holds: bool
+) -> None:
+    """Whatever the plan said; and once it is proven that nothing happened, it is granted."""
+    small.add_everybody()
+    beside = other(small, "ada", "cy")
+    assert names_held(beside) == set()
+    assert invite(small, "ada", step)
+    assert names_held(beside) == ({"ada"} if holds else set())
+    assert invite(beside, "ada") is not holds
+    assert invite(beside, "cy")
+
+
+def test_nobody_is_added_who_is_held(small: Small) -> None:
+    """The request goes without them; alone, it does not go at all."""
+    small.add_everybody()
+    invite(small, "ada")
+    begun = runs.begin(small.ledger, "b", definition("ada", "cy", key="b"), intent())
+    beside = Small(small.ledger, begun)
+    ada, cy = beside.rows()["ada"], beside.rows()["cy"]
+    assert beside.claim(Operation.ADD, ada) is None
+    claimed = beside.claim(Operation.ADD, ada, cy)
+    assert claimed is not None and claimed.rows == (cy,)
+    assert beside.end_of("ada") == (Step.WAITING, Step.WAITING)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"problem_id": 43}, {"service": "https://other.example.com"}], ids=str
+)
+def test_another_problem_or_another_service_holds_nobody(
+    small: Small, asked: dict[str, object]
+) -> None:
+    """Unless a cooldown asks for it."""
+    small.add_everybody()
+    invite(small, "ada")
+    assert invite(other(small, "ada", **asked), "ada")
+
+
+def test_a_cooldown_is_kept_at_the_claim(small: Small) -> None:
+    """By the time of the claim itself, whichever day the run began."""
+    small.add_everybody()
+    invite(small, "ada")
+    beside = other(small, "ada", problem_id=43, cooldown=60)
+    row = beside.rows()["ada"]
+    early = replace(beside.wish(Operation.INVITE, row), at=NOON + timedelta(seconds=59))
+    late = replace(early, at=NOON + timedelta(seconds=60))
+    assert small.ledger.write_beside(runs.commit, [], [early], small.ledger.gone) == [None]
+    assert small.ledger.write_beside(runs.commit, [], [late], small.ledger.gone) != [None]
+
+
+def test_a_block_counts_from_the_moment_it_is_typed(small: Small) -> None:
+    """Also for what a run has already planned; lifted, the same command goes on."""
+    small.add_everybody()
+    address = {"ada@example.com": "Ada@Example.com"}
+    assert small.ledger.write(do_not_contact.block, address, By("rita", "asked")) == {
+        "ada@example.com"
+    }
+    assert small.ledger.write(do_not_contact.block, address, By("rita", "again")) == set()
+    assert not invite(small, "ada", None)
+    assert invite(small, "bo")
+    assert small.ledger.write(do_not_contact.lift, address.keys(), By("rita", "asked back")) == {
+        "ada@example.com"
+    }
+    assert small.ledger.write(do_not_contact.lift, address.keys(), By("rita", "twice")) == set()
+    assert invite(small, "ada")
+
+
+def test_a_file_of_the_list_is_followed_and_touches_only_its_own(small: Small) -> None:
+    """Who is taken out of the file is free again, unless a person typed them as well."""
+    small.add_everybody()
+    both = {f"{name}@example.com": f"{name}@example.com" for name in ("ada", "bo")}
+    small.ledger.write(
+        do_not_contact.block, {"bo@example.com": "bo@example.com"}, By("rita", "asked")
+    )
+    do_not_contact.follow(small.ledger, ListFile("/stop.txt", both))
+    assert names_held(small) == {"ada", "bo"}
+    do_not_contact.follow(small.ledger, ListFile("/stop.txt", {}))
+    assert names_held(small) == {"bo"}
+    do_not_contact.follow(small.ledger, ListFile("/stop.txt", both))
+    assert names_held(small) == {"ada", "bo"}
+    assert len(small.ledger.read(do_not_contact.standing)) == 3
+
+
+def test_a_resent_invitation_still_counts_for_the_others(small: Small) -> None:
+    """While the second one waits, the first one was sent all the same."""
+    small.add_everybody()
+    invite(small, "ada")
+    row = small.rows()["ada"]
+    small.ledger.write(resending.resend, small.begun.campaign, [row], By("rita", "went to spam"))
+    assert not invite(other(small, "ada"), "ada")
+    assert invite(small, "ada")
+
+
+def test_an_invitation_given_up_in_doubt_still_counts(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Withdrawn, nobody ever said that it did not arrive; sent again, somebody did."""
+    small.add_everybody()
+    for name in ("ada", "bo"):
+        invite(small, name, Step.UNSURE)
+    runs.end(small.ledger, small.begun.run, Ending.NEEDS_ATTENTION, None)
+    words = {small.rows()["ada"]: Word.WITHDRAW, small.rows()["bo"]: Word.AGAIN}
+    doubts = small.ledger.read(settling.find, small.begun.campaign).steps
+    verdicts = [Decided(one.attempt, one.row, words[one.row or 0]) for one in doubts]
+    later = datetime.now(UTC) + timedelta(days=30)
+    monkeypatch.setattr("data.store.clock.now", lambda: later)
+    small.ledger.write(settling.settle, small.begun.campaign, verdicts, By("rita", "x"), soon=False)
+    assert names_held(other(small, "ada", "bo")) == {"ada"}
+
+
+def test_let_through_by_name_and_held_anew(small: Small) -> None:
+    """An allowance names a person, is recorded, and covers nothing that comes later."""
+    small.add_everybody()
+    invite(small, "ada")
+    beside = other(small, "ada", "cy")
+    rows = beside.rows()
+    with pytest.raises(NotDecided):
+        small.ledger.write(
+            allowing.allow, beside.begun.campaign, [rows["ada"], rows["cy"]], By("rita", "x")
+        )
+    assert not invite(beside, "ada")
+    small.ledger.write(
+        allowing.allow, beside.begun.campaign, [rows["ada"]], By("rita", "a second round")
+    )
+    third = other(small, "ada", key="c")
+    small.ledger.write(
+        allowing.allow, third.begun.campaign, [third.rows()["ada"]], By("rita", "a third round")
+    )
+    assert invite(beside, "ada")
+    assert not invite(third, "ada")  # the second round came after the look
+
+
+def test_people_whom_the_ledger_does_not_know_yet_are_judged_by_their_address(
+    small: Small,
+) -> None:
+    """A definition is planned before it is taken over; an allowance of its own counts."""
+    small.add_everybody()
+    invite(small, "ada")
+    small.ledger.write(
+        do_not_contact.block, {"cy@example.com": "cy@example.com"}, By("rita", "asked")
+    )
+    keys = [f"{name}@example.com" for name in ("ada", "bo", "cy", *map(str, range(1200)))]
+    terms = Terms(Assessment("https://api.example.com", 42))
+    found = small.ledger.read(holding.held_people, None, terms, keys)
+    assert {key: one.cause for key, one in found.items()} == {
+        "ada@example.com": Cause.PROBLEM,
+        "cy@example.com": Cause.LISTED,
+    }
+    assert set(small.ledger.read(holding.held_people, small.begun.campaign, terms, keys)) == {
+        "cy@example.com"
+    }
+    beside = other(small, "ada")
+    row = beside.rows()["ada"]
+    small.ledger.write(allowing.allow, beside.begun.campaign, [row], By("rita", "x"))
+    assert set(small.ledger.read(holding.held_people, beside.begun.campaign, terms, keys)) == {
+        "cy@example.com"
+    }
+
+
+def test_who_is_not_waiting_is_not_held(small: Small) -> None:
+    """Invited, withdrawn or out of the definition: nothing would be sent to them anyway."""
+    small.add_everybody()
+    invite(small, "ada")
+    for name in ("ada", "bo"):
+        small.ledger.write(do_not_contact.block, {f"{name}@example.com": name}, By("rita", "asked"))
+    assert names_held(small) == {"bo"}
+    small.ledger.write_beside(runs.take_over, definition("ada"), intent("two"))
+    assert names_held(small) == set()

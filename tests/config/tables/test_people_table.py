@@ -1,0 +1,473 @@
+"""People in text tables: which column is which field, and where a row is wrong."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from config.definition.model import Candidate
+from config.errors import BadInput
+from config.reading.folder import stray_tables
+from config.reading.reading import Reading, read_campaigns
+from config.tables.address_cells import plain_address
+from config.tables.cells import as_text, as_whole_number, as_yes_or_no
+from config.tables.headers import find_columns
+from tests.support import yaml_definition as sample
+
+ADA = "Ada,Lovelace,ada@example.com\n"
+HEADER = "first_name,last_name,email1\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder with a definition that leaves its people to a table."""
+    monkeypatch.chdir(tmp_path)
+    Path("campaign.yaml").write_text(sample.HEAD)
+
+
+def read(table: str | bytes) -> Reading:
+    data = table if isinstance(table, bytes) else table.encode()
+    Path("people.csv").write_bytes(data)
+    return read_campaigns(Path("people.csv"), Path("campaign.yaml"))
+
+
+def people(table: str | bytes) -> tuple[Candidate, ...]:
+    return read(table).definitions[0].candidates
+
+
+def complaints(table: str | bytes) -> list[str]:
+    with pytest.raises(BadInput) as raised:
+        people(table)
+    return [str(problem) for problem in raised.value.problems]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "first_name,last_name,email1",
+        "First Name,Last-Name,E-Mail",
+        " FIRSTNAME ,Surname,Email address",
+        "Vorname,Nachname,E-Mail",
+        "Prénom,Family name,mail",
+    ],
+)
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_columns_are_known_by_their_meaning(header: str, delimiter: str) -> None:
+    """Obvious names, in any case and punctuation, with any usual delimiter."""
+    (ada,) = people((header + "\n" + ADA).replace(",", delimiter))
+    assert (ada.first_name, ada.last_name, ada.email1) == ("Ada", "Lovelace", "ada@example.com")
+    assert str(ada.place) == "people.csv:2"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_names_survive_the_usual_encodings(encoding: str, newline: str) -> None:
+    """Excel writes cp1252, UTF-8 with a mark, or UTF-16, depending on where it runs."""
+    text = (HEADER + "Zoë,Müller-Ñandú,zoe@example.com\n").replace("\n", newline)
+    (zoe,) = people(text.encode(encoding))
+    assert (zoe.first_name, zoe.last_name) == ("Zoë", "Müller-Ñandú")
+
+
+def test_quotes_line_breaks_and_blank_rows() -> None:
+    """A cell may hold the delimiter and line breaks; places stay true below it."""
+    table = (
+        "sep=,\n\nfirst_name,last_name,email1,notes\n"
+        'A,B,a@example.com,"one, ""two""\nthree"\n\n,,,\n'
+        "C,D,c@example.com\n"
+        "E,F,bad,\n"
+    )
+    assert complaints(table) == [
+        'people.csv:9, email1: found "bad", wanted an email address '
+        "(an email address must have an @-sign)"
+    ]
+    first, second = people(table.replace("E,F,bad,\n", ""))
+    assert first.notes == 'one, "two"\nthree'
+    assert (str(first.place), str(second.place)) == ("people.csv:4", "people.csv:8")
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        (HEADER + "A,B,C,a@example.com\n", ":2: this row has 4 columns, the header has 3"),
+        (HEADER + '"A"x,B,a@example.com\n', ":2: the rows cannot be told apart"),
+        (HEADER + ADA + 'A,B,"a@example.com\n', ":3: the rows cannot be told apart"),
+        ("first,last_name,email1\n" + ADA, ":1: no column for first_name; found first, last_name"),
+        ("first_name,last_name,Email,E-mail\n", ":1: 2 columns for email1: Email, E-mail"),
+        (ADA, ":1: no column for first_name"),
+        (HEADER, ", candidates: found no candidates, wanted at least one"),
+        (HEADER + "A,,a@example.com\n", ":2, last_name: found nothing, wanted a last name"),
+        (HEADER + ADA + ADA.replace("Ada", "Eda"), ":3, email1: found"),
+        (
+            HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
+            ':3, email1: found "STRASSE@example.com", the same person as people.csv:2 but for '
+            "letters that count as one, such as ß and ss; if they are two people, put one of them "
+            "into a campaign of its own",
+        ),
+        (
+            HEADER + "Ad\u202ea,B,a@example.com\n",
+            ':2, first_name: found "Ad\\u202ea", wanted text without the invisible '
+            "RIGHT-TO-LEFT OVERRIDE in it",
+        ),
+        (b"PK\x03\x04\x00\x00", ": this is a binary file"),
+        (b"\x81\x8d\n", ":1: this is not text"),
+        ("", ": the file is empty"),
+        (
+            HEADER.replace("\n", ",stage_id\n") + "A,B,a@example.com,2.5\n",
+            ':2, stage_id: found "2.5"',
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_told_at_its_line(table: str | bytes, said: str) -> None:
+    """No row is shifted, dropped or guessed at in silence."""
+    assert complaints(table)[0].startswith("people.csv" + said)
+
+
+def test_a_duplicate_names_both_lines() -> None:
+    """One address, one invitation."""
+    (said,) = complaints(HEADER + ADA + ADA.upper())
+    assert said.startswith("people.csv:3, email1:")
+    assert said.endswith("the same person as people.csv:2, with another first_name, last_name")
+
+
+def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
+    """The service has no update (interface 4): better seen before it is sent than after."""
+    reading = read(HEADER + "JosÃ©,Jos?,a@example.com\n")
+    first, last = map(str, reading.warnings)
+    assert first.startswith('people.csv:2, first_name: "JosÃ©": most likely "José", which')
+    assert last.startswith('people.csv:2, last_name: "Jos?": a ? often stands where')
+    assert reading.definitions[0].candidates[0].first_name == "JosÃ©"
+
+
+def test_unused_columns_are_remarked_on_and_never_sent() -> None:
+    """A salary in the sheet stays in the sheet."""
+    reading = read("first_name,salary,last_name,email1,\nAda,100,Lovelace,ada@example.com,\n")
+    assert reading.notes == ("people.csv: columns not used, never sent: salary",)
+
+
+def test_stages_are_whole_numbers_however_a_spreadsheet_writes_them() -> None:
+    """`3.0` in an exported column is stage 3; an empty cell is the campaign's own stage."""
+    rows = "A,B,a@example.com,3.0\nA,B,b@example.com, 4\nA,B,c@example.com,\n"
+    table = "first_name,last_name,email1,Stage\n" + rows
+    Path("campaign.yaml").write_text(sample.HEAD + "stage_id: 8\n")
+    assert [person.stage_id for person in people(table)] == [3, 4, 8]
+
+
+STAGED = "first_name,last_name,email1,Stage\n"
+
+
+@given(
+    words=st.lists(st.sampled_from(["Take Home Test", "Phone screen 1", "", " "]), max_size=9),
+    numbers=st.lists(st.sampled_from(["3", "4.0", "2.5", "#N/A"]), max_size=3),
+    at=st.integers(0, 9),
+)
+def test_words_under_stage_are_no_stage_id(words: list[str], numbers: list[str], at: int) -> None:
+    """A column of words alone is told and not sent; one number in it, and each word is wrong."""
+    cells = [*words[:at], *numbers, *words[at:]]
+    rows = [f"A,B,a{number}@example.com,{cell}" for number, cell in enumerate(cells)]
+    table = STAGED + "\n".join([*rows, "Z,Z,z@example.com,"]) + "\n"
+    wrong = {at for at, cell in enumerate(cells, 2) if cell.strip() and cell not in {"3", "4.0"}}
+    named = [(at, cell) for at, cell in enumerate(cells, 2) if cell.strip()]
+    if named and not numbers:
+        reading = read(table)
+        assert {person.stage_id for person in reading.definitions[0].candidates} == {1}
+        line, cell = named[0]
+        assert reading.notes == (
+            "people.csv: columns not used, never sent: Stage",
+            "people.csv: column Stage is not taken for stage_id: its cells are text, "
+            f'e.g. line {line} "{cell}"',
+        )
+    elif wrong:
+        places = {said.partition(",")[0] for said in complaints(table)}
+        assert places == {f"people.csv:{line}" for line in wrong}
+    else:
+        assert read(table).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("columns", "header", "wrong"),
+    [
+        ("{stage_id: null}", "stage_id", False),
+        ("{stage_id: ~, notes: }", "Stage", False),
+        ("{stage_id: }", "stage_id", True),
+        ("{}", "Stage ID", True),
+        ("{stage_id: Stage}", "Stage", True),
+        ("{stage_id: Level}", "Level,Stage", True),
+    ],
+)
+def test_columns_say_that_a_field_has_none_or_which_it_is(
+    columns: str, header: str, wrong: bool
+) -> None:
+    """A null leaves the field out; a column that is named, or has the field's own name, is it."""
+    Path("campaign.yaml").write_text(sample.HEAD + f"candidates: {{columns: {columns}}}\n")
+    table = f"first_name,last_name,email1,{header}\n{ADA[:-1]},Applied\n"
+    if wrong:
+        assert complaints(table) == [
+            'people.csv:2, stage_id: found "Applied", wanted a whole number'
+        ]
+    else:
+        reading = read(table)
+        assert reading.notes == (f"people.csv: columns not used, never sent: {header}",)
+
+
+def test_a_stage_of_words_beside_one_of_numbers_is_no_second_column() -> None:
+    """Only what can be a stage_id counts."""
+    (ada,) = people("first_name,last_name,email1,Stage,Stage ID\n" + ADA[:-1] + ",Applied,7\n")
+    assert ada.stage_id == 7
+
+
+def test_a_needed_field_without_a_column_is_a_mistake_and_says_why() -> None:
+    """A null cannot leave out what the service needs."""
+    text = sample.HEAD + "candidates: {columns: {first_name: null}}\n"
+    Path("campaign.yaml").write_text(text)
+    (said,) = complaints(HEADER + ADA)
+    assert said.startswith("people.csv:1: no column for first_name, as columns says; found")
+
+
+@pytest.mark.parametrize(
+    ("cell", "address"),
+    [
+        ("Ada Lovelace <ada@x.org>", "ada@x.org"),
+        ('"Lovelace, Ada" < Ada@x.org >', "Ada@x.org"),
+        ("mailto:ada@x.org", "ada@x.org"),
+        ("MailTo:ada%2Btest@x.org?subject=Hi", "ada+test@x.org"),
+        ("<mailto:ada@x.org>", "ada@x.org"),
+        ("ada@x.org <ada@x.org>", "ada@x.org"),
+        ("ada@x.org; ada@x.org", "ada@x.org"),
+        ("ada@x.org; ADA@x.org", None),
+    ],
+)
+def test_an_address_is_found_in_what_is_written_around_it(cell: str, address: str | None) -> None:
+    """As mail programs write it; what was typed twice in different letters is no other address."""
+    quoted = '"' + cell.replace('"', '""') + '"'
+    table = f"{HEADER}Ada,Lovelace,{quoted}\n"
+    if address is None:
+        assert "found" in complaints(table)[0]
+    else:
+        assert [person.email1 for person in people(table)] == [address]
+
+
+LISTS = ["a@x.org, b@y.org", "a@x.org;b@y.org", "A <a@x.org>, B <b@y.org>", "a@x.org\nb@y.org"]
+
+
+@pytest.mark.parametrize("cell", [*LISTS, "a@x.org (work) | b@y.org (home)", "b@y.org <a@x.org>"])
+def test_several_addresses_in_a_cell_are_a_mistake_or_the_first_counts(cell: str) -> None:
+    """As the definition says: nobody guesses which one a candidate logs in with."""
+    table = f'{HEADER}Ada,Lovelace,"{cell}"\n'
+    [said] = complaints(table)
+    assert said.startswith("people.csv:2, email1: found ")
+    assert "wanted an email address, not 2: keep the one that the person logs in with" in said
+    Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: first}\n")
+    [ada] = people(table)
+    assert ada.email1 == ("b@y.org" if cell.startswith("b") else "a@x.org")
+    Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: last}\n")
+    with pytest.raises(BadInput, match="problem") as raised:
+        read(table)
+    assert 'candidates.several: found "last", wanted first' in str(raised.value.problems[0])
+
+
+ADDRESS = st.from_regex(r"[a-z]{1,4}@[a-z]{1,3}\.(org|com)", fullmatch=True)
+
+
+@given(st.lists(ADDRESS, min_size=1, max_size=4), st.sampled_from([", ", ";", "\n", " | ", " "]))
+def test_the_first_of_several_is_one_of_them(addresses: list[str], between: str) -> None:
+    """One address typed again and again is one; of different ones the first, or none at all."""
+    cell = between.join(addresses)
+    assert plain_address(cell, first=True) == addresses[0]
+    plain = plain_address(cell, first=False)
+    assert plain == (cell if len(set(addresses)) > 1 else addresses[0])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["", "x", "y"])), min_size=1))
+def test_rows_that_say_the_same_are_one_person(rows: list[tuple[int, str]]) -> None:
+    """One row for each application; what is not sent may differ, what is sent may not."""
+    lines = [f"P,Q,p{who}@x.org,{source},{at}" for at, (who, source) in enumerate(rows)]
+    table = "first_name,last_name,email1,source,Applied\n" + "\n".join(lines) + "\n"
+    first: dict[int, int] = {}
+    for at, (who, _) in enumerate(rows):
+        first.setdefault(who, at)
+    wrong = [at for at, (who, source) in enumerate(rows) if rows[first[who]][1] != source]
+    if wrong:
+        assert complaints(table) == [
+            f'people.csv:{at + 2}, email1: found "p{rows[at][0]}@x.org", the same person as '
+            f"people.csv:{first[rows[at][0]] + 2}, with another source"
+            for at in wrong
+        ]
+        return
+    [definition] = read(table).definitions
+    assert [person.email1 for person in definition.candidates] == [f"p{n}@x.org" for n in first]
+    assert (definition.rows, definition.people) == (len(rows), len(first))
+
+
+ROW = st.tuples(st.integers(0, 3), st.sampled_from(["", "x", "y"]), st.booleans())
+
+
+@given(st.lists(ROW, min_size=1))
+def test_a_wrong_cell_hides_no_other_mistake(rows: list[tuple[int, str, bool]]) -> None:
+    """What is wrong in a sheet is told in one go: once its cells are mended, nothing new is."""
+
+    def table(stage: str) -> str:
+        lines = [f"P,Q,p{who}@x.org,{source},{stage if bad else 1}" for who, source, bad in rows]
+        return "first_name,last_name,email1,source,stage_id\n" + "\n".join(lines) + "\n"
+
+    def of(text: str) -> list[str]:
+        try:
+            people(text)
+        except BadInput as error:
+            return [str(problem) for problem in error.problems if problem.field == "email1"]
+        return []
+
+    assert of(table("late")) == of(table("1"))
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_who_stands_twice_in_a_definition_is_told_beside_another_mistake(wrong: int) -> None:
+    """Whichever of the two rows has it, and whatever it is."""
+    person = sample.MINIMAL.removeprefix(f"{sample.HEAD}candidates:\n")
+    rows = [person, person]
+    rows[wrong] = person.replace("email1", "stage_id: late, email1")
+    Path("campaign.yaml").write_text(f"{sample.HEAD}candidates:\n{''.join(rows)}")
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(Path("campaign.yaml"))
+    assert {each.field for each in raised.value.problems} == {"stage_id", "email1"}
+
+
+def test_capitals_make_another_address_to_log_in_with() -> None:
+    """One person at two spellings: nobody guesses which one is sent (interface 4.7)."""
+    [said] = complaints(HEADER + ADA + ADA.replace("ada@", "Ada@"))
+    assert said.startswith('people.csv:3, email1: found "Ada@example.com", the same person')
+
+
+def test_people_of_another_campaign_are_refused() -> None:
+    """A campaign column is believed: nobody is invited to what they did not apply for."""
+    table = HEADER.replace("\n", ",campaign\n") + "A,B,a@example.com,a\nA,B,b@example.com,other\n"
+    (said,) = complaints(table)
+    assert said.startswith('people.csv:3, campaign: found "other", wanted "a"')
+
+
+def test_a_definition_names_its_table_beside_itself(tmp_path: Path) -> None:
+    """Relative to the definition, wherever the command is typed; its own column names win."""
+    (tmp_path / "sub").mkdir()
+    definition = tmp_path / "sub" / "campaign.yaml"
+    columns = "columns: {email1: Work mail, first_name: Rufname}"
+    definition.write_text(sample.HEAD + f"candidates: {{file: p.csv, {columns}}}\n")
+    table = "Rufname,First name,Last name,E-mail,Work mail\nAda,A,Lovelace,p@x.org,ada@x.org\n"
+    (tmp_path / "sub" / "p.csv").write_text(table)
+    reading = read_campaigns(definition)
+    (ada,) = reading.definitions[0].candidates
+    assert (ada.first_name, ada.email1) == ("Ada", "ada@x.org")
+    assert reading.notes[0].endswith("never sent: First name, E-mail")
+
+
+def test_a_named_table_that_is_missing_is_told_in_the_definition() -> None:
+    """The place to mend is the line that names the file; other mistakes are told as well."""
+    Path("campaign.yaml").write_text(
+        sample.HEAD.replace("problem: 1", "problem: 0") + "candidates: {file: nope.csv}\n"
+    )
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(Path("campaign.yaml"))
+    problem, missing = map(str, raised.value.problems)
+    assert "problem: found 0" in problem
+    assert missing == "campaign.yaml:4:20, candidates.file: nope.csv: there is no such file"
+
+
+def test_a_table_alone_asks_for_its_definition() -> None:
+    """A table holds people only; the complaint says how to name the campaign."""
+    Path("people.csv").write_text(HEADER + ADA)
+    for path, campaign, said in [
+        ("people.csv", None, "--campaign definition.yaml"),
+        ("campaign.yaml", "other.yaml", "goes with a table of candidates"),
+        ("people.csv", "people.txt", "wanted a definition in YAML"),
+    ]:
+        with pytest.raises(BadInput, match="1 problem") as raised:
+            read_campaigns(Path(path), Path(campaign) if campaign else None)
+        assert said in str(raised.value.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("path", "then"),
+    [("campaign.yaml", "campaign.yaml"), ("people.csv", "people.csv --campaign DEFINITION")],
+)
+def test_one_file_in_both_places_is_said(path: str, then: str) -> None:
+    """However it is spelled; what it is tells what to type."""
+    Path("people.csv").write_text(HEADER + ADA)
+    with pytest.raises(BadInput, match="1 problem") as raised:
+        read_campaigns(Path(path), Path.cwd() / path)
+    assert str(raised.value.problems[0]).startswith(f"{path}: this is one file, typed twice; ")
+    assert raised.value.then == f"Then type: campaign {{typed}} {then}"
+
+
+def test_a_table_that_is_given_replaces_the_definition_s_own_people() -> None:
+    """The command names whom it is about; the remark says who was left aside."""
+    Path("campaign.yaml").write_text(sample.MINIMAL)
+    reading = read(HEADER + "B,B,b@example.com\n")
+    assert [person.email1 for person in reading.definitions[0].candidates] == ["b@example.com"]
+    assert "its own candidates are not read" in reading.notes[0]
+
+
+def test_columns_of_a_header() -> None:
+    """A needed column that is absent, or there twice, lists what was found."""
+    columns = find_columns(["Email", "x", "", "First name"], {})
+    assert columns.by_field == {"email1": 0, "first_name": 3}
+    assert columns.unused == ("x",)
+    assert columns.complaints == (
+        "no column for last_name; found Email, x, First name; "
+        'if one of these is it: columns: {last_name: "…"}',
+    )
+
+
+@pytest.mark.parametrize(
+    ("cell", "text", "number", "truth"),
+    [
+        (3.0, "3", 3, 3.0),
+        (1.0, "1", 1, True),
+        (2.5, "2.5", 2.5, 2.5),
+        ("3.0", "3.0", 3, "3.0"),
+        ("³", "³", "³", "³"),
+        ("Yes", "Yes", "Yes", True),
+        (False, "FALSE", False, False),
+        (1e300, "1e+300", 1e300, 1e300),
+    ],
+)
+def test_cells_mean_what_a_person_sees(
+    cell: object, text: object, number: object, truth: object
+) -> None:
+    """A number in a text column is its plain text; what does not fit is left to be refused."""
+    assert repr(as_text(cell)) == repr(text)
+    assert repr(as_whole_number(cell)) == repr(number)
+    assert repr(as_yes_or_no(cell)) == repr(truth)
+
+
+NAMES = st.text(
+    st.characters(categories=("L", "N", "P", "S", "Zs"), exclude_characters='"'), min_size=1
+)
+
+
+@given(
+    st.lists(
+        st.tuples(NAMES, NAMES).map(lambda two: [f"x{n}" for n in two]), min_size=1, max_size=5
+    ),
+    st.sampled_from(",;\t"),
+    st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+)
+def test_whoever_is_written_is_read(rows: list[list[str]], delimiter: str, encoding: str) -> None:
+    """Reading a table gives the people that were written to it, whatever their names hold."""
+    lines = [["First name", "Last name", "E-mail"]]
+    lines += [[*names, f"p{n}@example.com"] for n, names in enumerate(rows)]
+    quoted = "\r\n".join(delimiter.join(f'"{cell}"' for cell in line) for line in lines)
+    found = people(quoted.encode(encoding))
+    assert [[p.first_name, p.last_name] for p in found] == [
+        [name.strip() for name in names] for names in rows
+    ]
+
+
+def test_the_unicode_text_of_excel_is_a_table(tmp_path: Path) -> None:
+    """UTF-16 with tabs, under the name .txt; other texts of a folder are none of its tables."""
+    text = 'First name\tLast name\tEmail\r\nZoë\t"Li, Ng"\tzoe@work.org\r\n'
+    Path("export.txt").write_bytes(text.encode("utf-16"))
+    (zoe,) = read_campaigns(Path("export.txt"), Path("campaign.yaml")).definitions[0].candidates
+    assert (zoe.first_name, zoe.last_name, zoe.email1) == ("Zoë", "Li, Ng", "zoe@work.org")
+    Path("named.yaml").write_text(sample.HEAD + "candidates: {file: export.txt}\n")
+    assert len(read_campaigns(Path("named.yaml")).definitions[0].candidates) == 1
+    Path("README.txt").write_text("What is in this folder.")
+    assert stray_tables(tmp_path) == []

@@ -1,0 +1,430 @@
+"""Campaigns in workbooks: every complaint at the true name of its cell."""
+
+import asyncio
+import io
+import zipfile
+from collections.abc import Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from config.definition.model import ProblemById
+from config.errors import BadInput
+from config.reading.own_tables import named_table, own_tables, people_at
+from config.reading.reading import Reading, read_campaigns
+from config.reading.sources import sources_of
+from config.workbooks.shapes import column_letters
+from flows.run.order import Desk, conduct
+from sandbox.server import Sandbox
+from tasks.plan.asked import Asked
+from tests.support import yaml_definition as sample
+from tests.support.campaigns import Office, settings_of
+
+Rows = Sequence[Sequence[Any]]
+CAMPAIGN: Rows = [["field", "value"], ["campaign", "a "], ["name", "A"], ["problem", 42.0]]
+HEADER = ["First name", "Surname", "E-mail", "Stage"]
+ADA = ["Ada", "Lovelace", "ada@example.com", 3.0]
+BOB = ["Null", "NA", "bob@example.com", None]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test writes its workbook into a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+
+
+def book(**sheets: Rows) -> Path:
+    workbook = openpyxl.Workbook()
+    workbook.remove(workbook.active)
+    for name, rows in sheets.items():
+        sheet = workbook.create_sheet(name)
+        for number, row in enumerate(rows, start=1):
+            for column, value in enumerate(row, start=1):
+                sheet.cell(number, column, value)
+    workbook.save("people.xlsx")
+    return Path("people.xlsx")
+
+
+def complaints(path: Path, campaign: Path | None = None) -> list[str]:
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(path, campaign)
+    assert raised.value.exit_code == 2
+    return [str(problem) for problem in raised.value.problems]
+
+
+def keys(reading: Reading) -> dict[str, list[str]]:
+    return {d.campaign: [person.key for person in d.candidates] for d in reading.definitions}
+
+
+@pytest.mark.parametrize(("said", "again"), [(None, False), ("ask", False), ("add_again", True)])
+def test_a_sheet_says_what_happens_to_unsure_adds(said: str | None, *, again: bool) -> None:
+    """Of one campaign, and of one of several: the others' columns are read as before."""
+    fields = [*CAMPAIGN, ["candidates.when_unsure", said]]
+    reading = read_campaigns(book(campaign=fields, candidates=[HEADER, ADA]))
+    assert [definition.add_again for definition in reading.definitions] == [again]
+    rows = [
+        ["campaign", "name", "problem", "when_unsure", "columns.email1"],
+        ["a", "A", 1, said, None],
+        ["b", "B", 2, None, "Where to"],
+    ]
+    table = [["campaign", *HEADER[:2], "Where to"], ["a", *ADA[:3]], ["b", *BOB[:3]]]
+    reading = read_campaigns(book(campaigns=rows, candidates=table))
+    assert [definition.add_again for definition in reading.definitions] == [again, False]
+
+
+def test_a_campaign_sheet_says_what_a_definition_says() -> None:
+    """Field and value; date-time cells, numbers kept as floats, names that look like nothing."""
+    fields = [
+        *CAMPAIGN,
+        [],
+        ["project.starttime", datetime(2026, 12, 1, 9)],  # noqa: DTZ001 - cells are wall times
+        ["End time", "2026-12-14 18:00"],
+        ["timezone", "Europe/Paris"],
+        ["invites.send", "no"],
+        ["description", 2026],
+    ]
+    fields = [[{"End time": "endtime"}.get(r[0], r[0]), *r[1:]] if r else r for r in fields]
+    reading = read_campaigns(book(campaign=fields, Candidates=[HEADER, ADA, [], BOB]))
+    (definition,) = reading.definitions
+    assert definition.campaign == "a"
+    assert definition.problem == ProblemById(42)
+    assert definition.project.starttime == datetime.fromisoformat("2026-12-01T09:00")
+    assert definition.project.endtime == datetime.fromisoformat("2026-12-14T18:00")
+    assert definition.project.description == "2026"
+    assert definition.invites.send is False
+    ada, bob = definition.candidates
+    assert (ada.stage_id, bob.stage_id) == (3, 1)
+    assert (bob.first_name, bob.last_name) == ("Null", "NA")
+    assert str(bob.place) == "people.xlsx, Candidates!C4"
+
+
+def test_mistakes_are_told_at_their_cells() -> None:
+    """Blank leading rows and columns, blank rows in between: the names stay the true ones."""
+    people = [
+        *([], [None, *HEADER, "Salary"]),
+        [None, "Ana", "B", "ana@", 2.5],
+        [],
+        [None, "#N/A", "B", "c@example.com"],
+        [None, "A", "=1+1", "d@example.com"],
+        [None, *ADA],
+        [None, *ADA[:3], 4],
+    ]
+    assert complaints(book(campaign=CAMPAIGN, Candidates=people)) == [
+        'people.xlsx, Candidates!D3, email1: found "ana@", wanted an email address '
+        "(there must be something after the @-sign)",
+        "people.xlsx, Candidates!E3, stage_id: found 2.5, wanted a whole number",
+        "people.xlsx, Candidates!B5, first_name: found the error #N/A, wanted a first name",
+        "people.xlsx, Candidates!C6, last_name: found a formula without its result "
+        "(a spreadsheet program stores it on saving), wanted a last name",
+        'people.xlsx, Candidates!D8, email1: found "ada@example.com", '
+        "the same person as people.xlsx, Candidates!D7, with another stage_id",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (["nmae", "x"], "campaign!A5, nmae: there is no field nmae; did you mean project.name?"),
+        (["project.name", "B"], "campaign!B5, project.name: project.name is written twice"),
+        (["endtime", date(2026, 12, 2)], "campaign!B5, project.endtime: found"),
+        (["problem.title", "x"], "campaign!B5, problem.title: a problem is named by its id or"),
+        (["invites.send", "maybe"], 'campaign!B5, invites.send: found "maybe", wanted true or'),
+        (["stage_id", "first"], 'campaign!B5, stage_id: found "first", wanted a whole number'),
+    ],
+)
+def test_a_wrong_field_of_the_campaign_sheet(row: Sequence[Any], said: str) -> None:
+    """The same rules as in YAML, told at the cell."""
+    (complaint,) = complaints(book(campaign=[*CAMPAIGN, row], candidates=[HEADER, ADA]))
+    assert complaint.startswith(f"people.xlsx, {said}")
+
+
+CAMPAIGNS: Rows = [["campaign", "name", "problem"], ["a", "A", 1], ["b", "B", 2]]
+
+
+def test_one_workbook_may_hold_several_campaigns() -> None:
+    """A row each; the campaign column of the people says whose they are, in any order."""
+    people = [[*HEADER, "Campaign"], [*ADA, "b"], [*BOB, "a"], [*ADA, " a "]]
+    reading = read_campaigns(book(campaigns=CAMPAIGNS, candidates=people))
+    assert keys(reading) == {
+        "a": ["bob@example.com", "ada@example.com"],
+        "b": ["ada@example.com"],
+    }
+
+
+def test_nobody_in_a_batch_is_dropped_in_silence() -> None:
+    """A person of no campaign, of an unknown one, or a campaign of nobody, is told."""
+    people = [[*HEADER, "campaign"], [*ADA, "a"], [*BOB, None], [*BOB, "z"]]
+    rows = [*CAMPAIGNS, ["a", "again", 1]]
+    said = complaints(book(campaigns=rows, candidates=people))
+    assert any("candidates!E3, campaign: found nothing" in c for c in said)
+    assert any('candidates!E4, campaign: found "z", wanted one of a, b' in c for c in said)
+    assert any('campaigns!A4, campaign: found "a", the same campaign as' in c for c in said)
+    assert any("campaigns!A3, candidates: found no candidates" in c for c in said)
+    without = complaints(book(campaigns=CAMPAIGNS, candidates=[HEADER, ADA]))
+    found = "found First name, Surname, E-mail, Stage"
+    assert without == [f"people.xlsx, candidates!A1: no column for campaign; {found}"]
+
+
+def test_mistakes_come_in_the_order_of_the_sheet() -> None:
+    """From the top down, then to the right, whichever rule found them."""
+    people = [[*HEADER, "campaign"], *([*ADA, f"z{row}"] for row in range(2, 12))]
+    people[4] = ["", "Bee", "bob@", "first", "a"]
+    people[7] = [*BOB, "b"]
+    with pytest.raises(BadInput) as raised:
+        read_campaigns(book(campaigns=CAMPAIGNS, candidates=people))
+    cells = [problem.place.cell for problem in raised.value.problems]
+    assert cells == ["E2", "E3", "E4", "A5", "C5", "D5", "E6", "E7", "E9", "E10", "E11"]
+
+
+def test_sheets_that_are_missing_are_named() -> None:
+    """The complaint lists the sheets there are."""
+    (said,) = complaints(book(Tabelle1=[HEADER, ADA]))
+    assert "found the sheets Tabelle1, wanted a sheet campaign" in said
+    assert said.endswith("goes with its definition: --campaign definition.yaml")
+    assert "no candidates" in complaints(book(campaign=CAMPAIGN, candidates=[HEADER]))[0]
+    assert "the table is empty" in complaints(book(campaign=CAMPAIGN, candidates=[]))[0]
+
+
+def test_two_sheets_of_one_name_are_told() -> None:
+    """Only a space tells them apart: one of them would be forgotten."""
+    path = book(**{"campaign": CAMPAIGN, "candidates": [HEADER, ADA], "Candidates ": [HEADER, BOB]})
+    assert complaints(path) == [
+        "people.xlsx: two sheets have the name candidates; rename one of them"
+    ]
+
+
+def test_a_definition_may_name_a_sheet_of_a_workbook() -> None:
+    """`{file: people.xlsx, sheet: …}`; without a name the sheet candidates, or the only one."""
+    definition = Path("campaign.yaml")
+    book(Other=[HEADER, BOB], Leute=[HEADER, ADA])
+    definition.write_text(sample.HEAD + "candidates: {file: people.xlsx, sheet: leute}\n")
+    assert keys(read_campaigns(definition)) == {"a": ["ada@example.com"]}
+    definition.write_text(sample.HEAD + "candidates: {file: people.xlsx, sheet: Leut}\n")
+    assert complaints(definition) == [
+        'people.xlsx, sheet: found the sheets Other, Leute, wanted "Leut"'
+    ]
+    definition.write_text(sample.HEAD + "candidates: {file: people.xlsx}\n")
+    [said] = complaints(definition)
+    assert "the sheets Other, Leute all have email addresses" in said and 'sheet: "Other"' in said
+    book(Leute=[HEADER, BOB])
+    assert keys(read_campaigns(definition)) == {"a": ["bob@example.com"]}
+    definition.write_text(sample.HEAD)
+    assert keys(read_campaigns(Path("people.xlsx"), definition)) == {"a": ["bob@example.com"]}
+
+
+def test_words_under_stage_are_shown_by_their_cell() -> None:
+    """They are no mistake; `null` in a campaign sheet leaves out any column."""
+    candidates = [HEADER, [*BOB[:3], " "], [*ADA[:3], "Take Home Test"]]
+    [note] = read_campaigns(book(campaign=CAMPAIGN, Candidates=candidates)).notes[1:]
+    assert note == (
+        "people.xlsx, Candidates: column Stage is not taken for stage_id: its cells are text, "
+        'e.g. D3 "Take Home Test"'
+    )
+    fields = [*CAMPAIGN, ["columns.stage_id", "null"], ["columns.source", None]]
+    candidates[1][3] = 3
+    reading = read_campaigns(book(campaign=fields, Candidates=candidates))
+    assert reading.notes == ("people.xlsx, Candidates: columns not used, never sent: Stage",)
+
+
+def test_a_campaign_sheet_says_that_the_first_of_several_addresses_counts() -> None:
+    """A row of its own, as in a definition."""
+    several = [*ADA[:2], "ada@x.org; lovelace@x.org", 3]
+    fields = [*CAMPAIGN, ["candidates.several", "first"]]
+    assert keys(read_campaigns(book(campaign=fields, candidates=[HEADER, several]))) == {
+        "a": ["ada@x.org"]
+    }
+
+
+def test_blank_sheets_and_pivots_are_not_in_the_way() -> None:
+    """The only sheet with email addresses is meant, and it is said that it was found so."""
+    definition = Path("campaign.yaml")
+    definition.write_text(sample.HEAD + "candidates: {file: people.xlsx}\n")
+    book(Sheet1=[], Leute=[["Our people"], HEADER, ADA], Pivot=[["Stage", "Number"], [1, 1]])
+    reading = read_campaigns(definition)
+    assert keys(reading) == {"a": ["ada@example.com"]}
+    assert any("people.xlsx, Leute: this sheet is read" in note for note in reading.notes)
+    book(Sheet1=[], Sheet2=[["x"]])
+    assert complaints(definition) == [
+        "people.xlsx, sheet: found the sheets Sheet1, Sheet2, "
+        "wanted one with a column of email addresses"
+    ]
+
+
+OPEN_DOCUMENT = (
+    '<office:document-content xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
+    ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
+    ' xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">'
+    "<office:body><office:spreadsheet>{}</office:spreadsheet></office:body>"
+    "</office:document-content>"
+)
+
+
+def open_document(path: Path, **sheets: Rows) -> None:
+    """Write an .ods as its format describes: cells of texts and numbers, blank ones empty."""
+
+    def cell(value: Any) -> str:
+        if value is None:
+            return "<table:table-cell/>"
+        if isinstance(value, str):
+            kind = 'office:value-type="string"'
+        else:
+            kind = f'office:value-type="float" office:value="{value}"'
+        return f"<table:table-cell {kind}><text:p>{value}</text:p></table:table-cell>"
+
+    tables = "".join(
+        f'<table:table table:name="{name}">'
+        + "".join(f"<table:table-row>{''.join(map(cell, row))}</table:table-row>" for row in rows)
+        + "</table:table>"
+        for name, rows in sheets.items()
+    )
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("META-INF/manifest.xml", "<manifest/>")
+        archive.writestr("content.xml", OPEN_DOCUMENT.format(tables))
+
+
+def test_open_documents_have_the_same_cells() -> None:
+    """The other engine counts rows and columns from A1 as well, blank ones included."""
+    people = [[None], [None, *HEADER], [None], [None, *ADA], [None, "B", None, "bad", 2]]
+    open_document(Path("people.ods"), campaign=CAMPAIGN, candidates=people)
+    assert complaints(Path("people.ods")) == [
+        "people.ods, candidates!C5, last_name: found nothing, wanted a last name",
+        'people.ods, candidates!D5, email1: found "bad", wanted an email address '
+        "(an email address must have an @-sign)",
+    ]
+    open_document(Path("people.ods"), campaign=CAMPAIGN, candidates=people[:4])
+    (ada,) = read_campaigns(Path("people.ods")).definitions[0].candidates
+    assert (ada.stage_id, str(ada.place)) == (3, "people.ods, candidates!D4")
+
+
+def packed(part: str) -> bytes:
+    """What another program packs in the way of a workbook."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr(part, "x")
+    return content.getvalue()
+
+
+def torn(workbook: bytes) -> bytes:
+    """Cut the text of each sheet off in the middle."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(workbook)) as whole, zipfile.ZipFile(content, "w") as parts:
+        for name in whole.namelist():
+            data = whole.read(name)
+            parts.writestr(name, data[: len(data) // 2] if "sheets/" in name else data)
+    return content.getvalue()
+
+
+def test_what_is_no_workbook(tmp_path: Path) -> None:
+    """Damaged, protected, renamed or far too large: a sentence, before anything unpacks it."""
+    whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
+    for name, data, said in [
+        ("a.xlsx", b"hello", "this is a text under the name of a workbook"),
+        ("b.xlsx", whole[:2000], "only a part of a workbook"),
+        ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 999, "this workbook is damaged"),
+        ("d.xls", b"<html><table>", "a web page or XML under the name of a workbook"),
+        ("e.ods", b"\0" * 99, "no workbook, or a damaged one"),
+        ("f.xlsx", torn(whole), "this workbook is damaged"),
+        ("g.xlsx", b"%PDF-1.7", "this is a PDF; export the table"),
+        ("h.xlsx", packed("word/document.xml"), "this is a text document; save its table as"),
+        ("i.xlsx", packed("xl/workbook.bin"), "of the binary kind (.xlsb); save its table as"),
+    ]:
+        (tmp_path / name).write_bytes(data)
+        (complaint,) = complaints(tmp_path / name)
+        assert said in complaint, name
+
+
+def test_the_content_counts_and_not_the_name(tmp_path: Path) -> None:
+    """Systems export one kind of workbook under the name of another."""
+    whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
+    for name in ("a.xls", "b.ods", "c.xlsm"):
+        (tmp_path / name).write_bytes(whole)
+        assert keys(read_campaigns(tmp_path / name)) == {"a": ["ada@example.com"]}
+
+
+def test_a_zip_bomb_is_not_unpacked() -> None:
+    """A small file that unpacks to gigabytes is refused by its table of contents."""
+    with zipfile.ZipFile("bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        with archive.open("xl/worksheets/sheet1.xml", "w") as member:
+            for _ in range(300):
+                member.write(bytes(2**20))
+    assert Path("bomb.xlsx").stat().st_size < 2**20
+    (complaint,) = complaints(Path("bomb.xlsx"))
+    assert "unpacks to 300 MB" in complaint
+
+
+@pytest.mark.parametrize(
+    ("column", "letters"),
+    [(0, "A"), (25, "Z"), (26, "AA"), (701, "ZZ"), (702, "AAA"), (16383, "XFD")],
+)
+def test_columns_are_named_as_spreadsheets_name_them(column: int, letters: str) -> None:
+    """The complaint names the cell a person can go to."""
+    assert column_letters(column) == letters
+
+
+def definition(*more: Sequence[Any], **others: Rows) -> Path:
+    """A workbook whose sheet `campaign` is the definition of people in another file."""
+    book(campaign=[*CAMPAIGN, *more], **others).rename("hiring.xlsx")
+    return Path("hiring.xlsx")
+
+
+EXPORT = "Who,Stage,Mail,Other mail\n{}Ada Lovelace,Test,a@work.org,a@home.org\n"
+
+
+def test_a_workbook_is_the_definition_of_a_table() -> None:
+    """It says how the table is read, and whom of it; its own candidates are set aside."""
+    Path("export.csv").write_text(EXPORT.format("Bob Lee,Applied,b@work.org,\n"))
+    says = [
+        ("columns.full_name", "Who"),
+        ("columns.email1", "Other mail"),
+        ("candidates.where.Stage", "test"),
+    ]
+    reading = read_campaigns(Path("export.csv"), definition(*says, candidates=[HEADER, BOB]))
+    (campaign,) = reading.definitions
+    assert (campaign.campaign, campaign.place.file) == ("a", "hiring.xlsx")
+    assert [person.email1 for person in campaign.candidates] == ["a@home.org"]
+    assert any("its own candidates are not read, only those of export" in n for n in reading.notes)
+    named = named_table(Path("export.csv"), Path("hiring.xlsx"))
+    assert named is not None
+    rows = list(people_at(named, own_tables(named)[1]).people())
+    assert [fields["email1"] for _, fields in rows] == ["a@home.org"]
+
+
+def test_what_is_wrong_in_it_or_in_its_table_is_told_at_its_place() -> None:
+    """In the cells of the workbook, and on the lines of the table."""
+    Path("export.csv").write_text(EXPORT.format("Bob Lee,Test,b@,\n"))
+    says = [("split_name", True), ("columns.full_name", "Who"), ("columns.email1", "Mail")]
+    told = complaints(Path("export.csv"), definition(*says, ("where.Stage", "Tst")))
+    assert told[0].startswith("hiring.xlsx, campaign!B8, candidates.where.Stage: nobody has")
+    told = complaints(Path("export.csv"), definition(*says))
+    assert told[0].startswith('export.csv:2, email1: found "b@"')
+    told = complaints(Path("export.csv"), definition())
+    assert told[0].startswith("export.csv:1: no column for first_name")
+    book(campaigns=CAMPAIGNS, candidates=[HEADER, ADA]).rename("hiring.xlsx")
+    for path in (Path("hiring.xlsx"), book(people=[HEADER, ADA])):
+        (told,) = complaints(Path("export.csv"), path)
+        assert told.endswith("wanted one sheet campaign")
+
+
+def test_a_workbook_and_its_table_are_sent_once(
+    tmp_path: Path,
+) -> None:
+    """By the service's record, once each; other bytes of the definition are told from these."""
+    table = tmp_path / "export.csv"
+    table.write_text("First name,Last name,Email\nAda,Lovelace,a@work.org\n")
+    workbook = definition()
+    with Sandbox() as service:
+        office = Office.at(tmp_path, service)
+        for _ in range(2):
+            with office.ledger() as ledger:
+                desk = Desk(ledger, settings_of(service), office.local)
+                asyncio.run(conduct(Asked(table, "a", workbook), desk))
+        assert office.emails() == {"a@work.org": 1}
+    before = sources_of(table, workbook).digest
+    definition(("description", "another"))
+    assert sources_of(table, workbook).digest != before

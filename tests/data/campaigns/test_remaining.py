@@ -1,0 +1,194 @@
+"""What is left to do: definitions beside the ledger, decided without either."""
+
+from dataclasses import replace
+
+import pytest
+
+from data.campaigns.remaining import (
+    Changes,
+    Known,
+    Remaining,
+    after,
+    compare,
+    fields_of,
+    meant,
+    remaining,
+    waiting,
+)
+from data.store.states import Step
+from tests.support.ledgers.small_ledger import definition
+
+W, S, D, R, U, X = (
+    Step.WAITING,
+    Step.SENDING,
+    Step.DONE,
+    Step.REFUSED,
+    Step.UNSURE,
+    Step.WITHDRAWN,
+)
+
+
+def known(
+    name: str, add: Step = W, invite: Step = W, *, listed: bool = True, notes: str = ""
+) -> Known:
+    [person] = definition(name, notes=notes).candidates
+    return Known(ord(name[0]), person.key, fields_of(person), add, invite, listed)
+
+
+def beside(*people: Known) -> dict[str, Known]:
+    return {person.key: person for person in people}
+
+
+def test_rows_in_another_order_are_the_same_people() -> None:
+    """Row numbers identify nothing: a sorted sheet changes nothing."""
+    there = beside(known("ada"), known("bo"), known("cy"))
+    changes = compare(definition("cy", "ada", "bo"), there)
+    assert not any((changes.new, changes.reworded, changes.changed, changes.removed))
+
+
+def test_new_removed_and_returned_people_are_told_apart() -> None:
+    """Who is new is added, who is gone is left alone, who is back is listed again."""
+    there = beside(known("ada"), known("bo"), known("cy", listed=False), known("di", listed=False))
+    changes = compare(definition("ada", "cy", "eli"), there)
+    assert [person.first_name for person in changes.new] == ["eli"]
+    assert [person.key for person in changes.removed] == ["bo@example.com"]
+    assert [person.key for person in changes.returned] == ["cy@example.com"]
+
+
+@pytest.mark.parametrize("add", list(Step))
+def test_other_words_are_sent_only_while_nothing_was(add: Step) -> None:
+    """The service has no update (interface 4): after the add other wording is only reported."""
+    changes = compare(definition("ada", notes="new"), beside(known("ada", add)))
+    assert bool(changes.reworded) is (add in (W, R))
+    assert bool(changes.changed) is (add not in (W, R))
+
+
+def test_after_the_changes_everyone_listed_counts_once() -> None:
+    """Removed people drop out, returned ones count, reworded ones wait, new ones come last."""
+    people = [known("ada", D, U), known("bo", D, D), known("cy", R), known("di", D, listed=False)]
+    there = beside(*people)
+    changes = compare(definition("ada", "cy", "di", "eli"), there)
+    assert after(changes, there.values()) == [(D, U), (R, W), (D, W), (W, W)]
+    reworded = compare(definition("cy", notes="mended"), there)
+    assert after(reworded, there.values()) == [(W, W)]
+
+
+EVERYONE = [(W, W), (D, W), (D, D), (U, W), (R, W), (D, U), (D, R), (X, X), (S, W), (D, S)]
+
+
+@pytest.mark.parametrize(
+    ("project", "problem", "left"),
+    [
+        (W, W, Remaining(True, True, 1, 2)),
+        (R, W, Remaining(True, True, 1, 2)),  # a refused project may be asked for again
+        (U, W, Remaining()),  # in doubt: nothing else can go
+        (S, W, Remaining()),  # another run is at it
+        (D, W, Remaining(False, True, 1, 2)),
+        (D, R, Remaining(False, True, 1, 2)),
+        (D, U, Remaining()),
+        (D, S, Remaining()),
+        (D, D, Remaining(False, False, 1, 2)),
+        (W, D, Remaining(True, False, 1, 2)),
+        (W, U, Remaining(True, False, 0, 0)),
+    ],
+)
+def test_each_call_waits_for_the_one_before_it(
+    project: Step, problem: Step, left: Remaining
+) -> None:
+    """Nobody is invited to a project that may not be, or may be empty."""
+    assert remaining(project, problem, EVERYONE, send=True) == left
+
+
+@pytest.mark.parametrize("add", list(Step))
+@pytest.mark.parametrize("invite", list(Step))
+def test_who_is_left_to_add_and_to_invite(add: Step, invite: Step) -> None:
+    """Added is who waits; invited is who waits for that and is, or will be, added."""
+    left = remaining(D, D, [(add, invite)], send=True)
+    assert left.add == (add is W)
+    assert left.invite == (invite is W and add in (W, D))
+
+
+def test_without_invites_people_are_only_added() -> None:
+    """`invites: {send: false}` adds and links."""
+    assert remaining(D, D, EVERYONE, send=False) == Remaining(False, False, 1, 0)
+
+
+@pytest.mark.parametrize(
+    ("left", "nothing"),
+    [
+        (Remaining(), True),
+        (Remaining(create=True), False),
+        (Remaining(attach=True), False),
+        (Remaining(add=1), False),
+        (Remaining(invite=1), False),
+    ],
+)
+def test_a_run_with_nothing_to_do_knows_it(left: Remaining, nothing: bool) -> None:
+    """Nothing to do means no request at all, not even for a token."""
+    assert left.nothing is nothing
+
+
+# -- a corrected address, a clock that changed, and who waits ---------------------------------
+
+
+def test_a_corrected_address_means_whoever_has_it_now() -> None:
+    """Its row in the sheet stands for the new person, also where both are listed; nobody twice."""
+    old, new = known("ada", D, X, listed=False), known("eve", D, W)
+    old = replace(old, instead=new.key)
+    there = beside(old, new)
+    for names in (("ada",), ("ada", "eve"), ("eve", "ada")):
+        changes = compare(definition(*names), there)
+        assert not any((changes.new, changes.removed, changes.returned))
+        told = [(one.key, now.key) for one, now in changes.corrected]
+        assert told == [(old.key, new.key)] * ("ada" in names)
+        people = [(one.key, one.email1, now) for one, now in meant(definition(*names), there)]
+        assert people == [(new.key, "eve@example.com", new)]
+    assert [one.key for one in compare(definition("bo"), there).removed] == [new.key]
+    twice = there | beside(replace(known("zoe", D, X, listed=False), instead=new.key))
+    assert [now for _, now in meant(definition("ada", "zoe"), twice)] == [new]
+
+
+def test_a_corrected_address_keeps_the_words_of_its_row() -> None:
+    """Name and notes come from the sheet, the address from the person who corrected it."""
+    old, new = known("ada", D, X, listed=False), known("eve", D, W)
+    there = beside(replace(old, instead=new.key), new)
+    [(candidate, now)] = meant(definition("ada", notes="tall"), there)
+    assert (candidate.first_name, candidate.notes, candidate.email1) == (
+        "ada",
+        "tall",
+        now.fields[2],
+    )
+
+
+def test_a_clock_that_changed_is_noted() -> None:
+    """It is sent nowhere, so it may change at any time."""
+    there = beside(replace(known("ada", D, W), timezone="Asia/Tokyo"), known("bo", D, W))
+    [(before, now)] = compare(definition("ada", "bo"), there).moved
+    assert (before.key, before.timezone, now.timezone) == ("ada@example.com", "Asia/Tokyo", None)
+
+
+def test_who_waits_for_an_invitation() -> None:
+    """In the ledger's order, who is new behind; each with the clock that the definition names."""
+    people = [
+        replace(known("ada", D, W), timezone="Asia/Tokyo"),
+        known("bo", W, W),
+        known("cy", D, D),
+        known("di", U, W),
+        known("eli", R, W, notes="old"),
+        known("fay", D, W),  # gone from the sheet
+        known("gus", D, W, listed=False),  # back in it
+        known("hal", D, W, listed=False),
+        known("ina", D, W),  # held
+        known("jo", R, W),
+    ]
+    there = beside(*people)
+    named = ("kim", "gus", "eli", "ada", "bo", "cy", "di", "ina", "jo", "lea")
+    sought = definition(*named)
+    found = waiting(sought, compare(sought, there), there, {"ina@example.com", "lea@example.com"})
+    assert [key.partition("@")[0] for key, _ in found] == ["ada", "bo", "eli", "gus", "kim"]
+    assert {zone for _, zone in found} == {None}
+    assert waiting(sought, compare(sought, there), there)[-1][0] == "lea@example.com"
+    clocks = replace(sought, candidates=(replace(sought.candidates[0], timezone="Asia/Tokyo"),))
+    assert waiting(clocks, compare(clocks, {}), {}) == [("kim@example.com", "Asia/Tokyo")]
+    gone = definition("bo")
+    assert waiting(gone, Changes(), beside(people[0])) == [("ada@example.com", "Asia/Tokyo")]

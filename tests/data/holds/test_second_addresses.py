@@ -1,0 +1,176 @@
+"""Whoever has another address in the sheet is somebody new: held until a person has looked."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.definition.model import Candidate
+from data.campaigns.remaining import Known, fields_of
+from data.holds.held import Cause
+from data.holds.second_addresses import second_addresses
+from data.store.states import Ending, Step
+from sandbox.faults.faults import Fault
+from tests.support.doubtful_campaign import (
+    DEFINITION,
+    EMAILS,
+    KEY,
+    DoubtfulCampaign,
+    doubtful_campaign,
+)
+from tests.support.ledgers.small_ledger import definition
+
+[ADA] = definition("ada").candidates
+OLD, NEW = EMAILS[0], "ada@elsewhere.example"
+
+
+def person(email1: str, first: str = "Ada", last: str = "Lovelace") -> Candidate:
+    return replace(ADA, first_name=first, last_name=last, email1=email1, key=email1)
+
+
+def known(
+    candidate: Candidate,
+    invite: Step = Step.DONE,
+    row: int = 1,
+    add: str = "done",
+    allowed: int = 0,
+) -> Known:
+    return Known(
+        row, candidate.key, fields_of(candidate), Step(add), invite, tried=7, allowed=allowed
+    )
+
+
+def held(before: Known, *listed: Candidate, beside: Known | None = None) -> list[str]:
+    """Why people are held; `beside` is what the ledger has of the first of them."""
+    people = [
+        (one.key, fields_of(one), beside if not number else None)
+        for number, one in enumerate(listed)
+    ]
+    found = second_addresses(people, [before])
+    assert all(one.cause is Cause.SECOND for one in found.values())
+    return [one.why for one in found.values()]
+
+
+@pytest.mark.parametrize(
+    ("new", "same"),
+    [
+        (person("ada@new.example"), ["name"]),
+        (person("ada@new.example", "LOVELACE", " Ada"), ["name"]),
+        (person("a.da+jobs@googlemail.com", "A.", "L."), ["mailbox"]),
+        (person("ada@new.example", "Adam"), []),
+    ],
+)
+def test_an_edited_address_is_not_taken_for_somebody_else(new: Candidate, same: list[str]) -> None:
+    """The same name or mailbox as somebody who was invited and has left the sheet."""
+    ends = "of ada@gmail.com, who was invited and is no longer in the definition"
+    assert held(known(person("ada@gmail.com")), new) == [f"has the {one} {ends}" for one in same]
+
+
+@pytest.mark.parametrize("invite", list(Step))
+def test_only_who_was_invited_can_be_invited_twice(invite: Step) -> None:
+    """Also where that is not certain; a second row beside the first is another matter."""
+    before, new = person("ada@old.example"), person("ada@new.example")
+    may_have_been = invite in {Step.DONE, Step.UNSURE, Step.SENDING}
+    assert bool(held(known(before, invite), new)) is may_have_been
+    assert not held(known(before, invite), before, new)
+
+
+@pytest.mark.parametrize(
+    ("beside", "holds"),
+    [
+        ({"row": 2}, True),  # taken over, and held ever since
+        ({"row": 2, "allowed": 6}, True),  # let through before the other was invited
+        ({"row": 2, "allowed": 7}, False),  # let through
+        ({"row": 0}, False),  # listed before the other one: two people
+        ({"row": 2, "add": "done"}, False),  # added while the other one was listed
+    ],
+)
+def test_who_is_held_stays_held_until_somebody_has_looked(
+    beside: dict[str, Any], holds: bool
+) -> None:
+    """The ledger's own order and its decisions tell who has to be looked at."""
+    new = person("ada@new.example")
+    waits = known(new, Step.WAITING, **{"add": "waiting", **beside})
+    assert bool(held(known(person("ada@old.example")), new, beside=waits)) is holds
+
+
+# -- end to end -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def edited(
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[DoubtfulCampaign]:
+    """Everybody is invited, and one address is another one in the sheet since."""
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
+        desk.run()
+        desk.file.write_text(DEFINITION.replace(OLD, NEW), encoding="utf-8")
+        yield desk
+
+
+def test_an_edited_address_gets_no_email_before_somebody_has_looked(
+    edited: DoubtfulCampaign,
+) -> None:
+    """Plan and run name the reason; neither adds nor invites, however often it is run."""
+    before = edited.service.api_requests()
+    for _ in range(2):
+        [plan] = edited.type("plan", edited.file, "--json").object["campaigns"]
+        assert [(one["email1"], one["cause"]) for one in plan["held"]] == [(NEW, "second address")]
+        assert (plan["add"], plan["invite"], plan["done"]) == (0, 0, 2)
+        assert edited.run().ending is Ending.NEEDS_ATTENTION
+    assert edited.service.api_requests() == before
+    said = edited.type("status", KEY).out
+    assert f"has the name of {OLD}, who was invited and is no longer in the definition" in said
+    assert f"campaign correct {KEY} OLD NEW --why TEXT" in edited.type("plan", edited.file).out
+    for word, more in (("correct", "OLD NEW"), ("allow", "EMAIL"), ("withdraw", "EMAIL")):
+        assert f"campaign {word} {KEY} {more} --why TEXT" in said
+
+
+@pytest.mark.parametrize("run_first", [False, True])
+def test_the_address_before_was_wrong(edited: DoubtfulCampaign, run_first: bool) -> None:
+    """One word says so, before or after a run with the new sheet: invited at the right one."""
+    if run_first:
+        edited.run()
+    assert edited.type("correct", KEY, OLD, NEW, "--why", "a typo").code == 0
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()[NEW] == 1
+    assert edited.steps(OLD) == ("done", "withdrawn")
+    assert OLD in edited.type("clean-up", KEY).out
+
+
+def test_two_people_of_one_name_are_let_through_by_name(edited: DoubtfulCampaign) -> None:
+    """Once; and whoever is the same person indeed is left out."""
+    edited.run()
+    assert edited.type("allow", KEY, NEW, "--why", "her sister").code == 0
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()[NEW] == 1
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()[NEW] == 1
+
+
+def test_two_of_one_name_who_were_listed_together_are_two(edited: DoubtfulCampaign) -> None:
+    """Whoever was added beside the first is still invited once the first has left the sheet."""
+    rows = "".join(
+        f"  - {{first_name: Bo, last_name: B, email1: b{n}@example.com}}\n" for n in (1, 2)
+    )
+    edited.file.write_text(DEFINITION + rows, encoding="utf-8")
+    edited.run(Fault("lost", "invite", after_work=False, email="b2@example.com"))
+    assert edited.emails()["b1@example.com"] == 1
+    edited.later(16)
+    assert edited.settle("--invites", "again", "--why", "nothing came").code == 0
+    edited.file.write_text((DEFINITION + rows).replace(rows.splitlines(True)[0], ""), "utf-8")
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()["b2@example.com"] == 1
+
+
+def test_one_person_with_two_addresses_is_left_out(edited: DoubtfulCampaign) -> None:
+    """The first invitation stands; nothing more is asked about the second address."""
+    edited.run()
+    assert edited.type("withdraw", KEY, NEW, "--why", "has it already").code == 0
+    assert edited.run().ending is Ending.COMPLETED
+    assert NEW not in edited.emails()

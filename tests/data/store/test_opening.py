@@ -1,0 +1,32 @@
+"""What a person is told when the ledger cannot be opened."""
+
+import sys
+
+import pytest
+
+from data.store.ledger import Ledger
+from data.store.opening import LedgerUnusable
+from tests.support.ledgers.databases import Postgres
+
+
+def test_a_database_whose_driver_is_missing_is_told_without_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A setting that this installation cannot serve is a sentence, and no stack trace."""
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    monkeypatch.setitem(sys.modules, "psycopg2", None)
+    with pytest.raises(LedgerUnusable) as told:
+        Ledger.open("postgresql://me:hunter2@127.0.0.1:1/hiring")
+    assert "is not installed" in str(told.value)
+    assert "hunter2" not in str(told.value)
+    assert told.value.__cause__ is None
+
+
+def test_a_database_that_has_no_room_for_every_name_is_told(postgres: Postgres) -> None:
+    """A server that was set up without a language keeps bytes; another one keeps few letters."""
+    for encoding in ("SQL_ASCII", "LATIN1"):
+        name = f"in_{encoding.lower()}"
+        postgres.ask(f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
+        with pytest.raises(LedgerUnusable, match=f"keeps text as {encoding}.* ENCODING 'UTF8'"):
+            Ledger.open(postgres.url(name))
+        postgres.ask(f"DROP DATABASE {name}")

@@ -1,0 +1,387 @@
+"""A person approves the plan before anything is sent, and the approval covers nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from data.campaigns import approvals, queries
+from data.campaigns.approvals import Answer, Asked, NotAnswered, Overtaken, Plan, Standing, standing
+from data.decisions import settling
+from data.decisions.doubts import Decided
+from data.sending import runs
+from data.store.states import By, Ending, Word
+from flows.run.ending import Finish
+from sandbox.faults.faults import Fault
+from sandbox.server import Sandbox
+from tasks.plan.approval import decide
+from tests.support.campaigns import Office, people
+from tests.support.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign
+from tests.support.ledgers.databases import empty_ledger_at
+from tests.support.ledgers.small_ledger import definition, intent
+
+NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
+REQUIRED = "invites: {approval: required}\n"
+IN_TIME = "invites: {approval: {within: 2 days}}\n"
+
+
+@pytest.fixture
+def office(each_database: str, tmp_path: Path) -> Iterator[Office]:
+    with Sandbox() as service:
+        yield Office.at(tmp_path, service)
+
+
+@pytest.fixture
+def doubtful(
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[DoubtfulCampaign]:
+    with Sandbox() as service:
+        for name, value in service.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", empty_ledger_at(tmp_path))
+        monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
+        doubtful = DoubtfulCampaign(service, tmp_path, monkeypatch, capsys)
+        doubtful.file.write_text(DEFINITION + IN_TIME, encoding="utf-8")
+        yield doubtful
+
+
+def answered(office: Office, given: Answer = Answer.APPROVED, code: str | None = None) -> Asked:
+    with office.ledger() as ledger:
+        return decide(ledger, "asked", given, code, "grace", "looks right")
+
+
+def waits(end: Finish) -> bool:
+    return end.ending is Ending.AWAITS_APPROVAL
+
+
+# -- where a plan stands ----------------------------------------------------------------------
+
+
+def shown(answer: Answer | None = None, by: datetime | None = None) -> Asked:
+    plan = Plan("asked", "read", "https://api.example.com", "asked.yaml", None, "invite: 1")
+    return Asked(1, plan, "digest", NOON, by, answer)
+
+
+@pytest.mark.parametrize(
+    ("asked", "read", "digest", "stands"),
+    [
+        (None, "read", "digest", Standing.NEW),
+        (shown(), "read", "digest", Standing.OPEN),
+        (shown(), "other", "digest", Standing.CHANGED),
+        (shown(), "read", "other", Standing.OVERTAKEN),
+        (shown(by=NOON + timedelta(seconds=1)), "read", "digest", Standing.OPEN),
+        (shown(by=NOON), "read", "digest", Standing.LATE),
+        (shown(Answer.APPROVED), "read", "digest", Standing.APPROVED),
+        (shown(Answer.APPROVED, by=NOON), "read", "digest", Standing.APPROVED),
+        (shown(Answer.APPROVED), "other", "digest", Standing.CHANGED),
+        (shown(Answer.APPROVED), "read", "other", Standing.OVERTAKEN),
+        (shown(Answer.REJECTED), "read", "digest", Standing.REJECTED),
+        (shown(Answer.REJECTED), "other", "digest", Standing.CHANGED),
+    ],
+)
+def test_where_a_plan_stands(asked: Asked | None, read: str, digest: str, stands: Standing) -> None:
+    """An answer counts for the very plan that was shown, and for no other."""
+    assert standing(asked, read, digest, NOON) is stands
+
+
+# -- what a run does --------------------------------------------------------------------------
+
+
+def test_nothing_is_sent_before_a_person_approves(office: Office) -> None:
+    """However often it is run; then the approved run does everything, once."""
+    path = office.write("asked", people("ada", "grace"), more=REQUIRED)
+    assert waits(office.run(path))
+    assert waits(office.run(path))
+    assert office.changing() == []
+    answered(office)
+    assert office.changing() == []
+    assert office.run(path).ending is Ending.COMPLETED
+    assert office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
+    assert office.run(path).ending is Ending.COMPLETED
+    assert set(office.emails().values()) == {1}
+
+
+def test_the_plan_says_what_would_be_sent_and_names_nobody(office: Office) -> None:
+    """Counts, and people masked: the plan leaves the ledger for whoever approves."""
+    end = office.run(office.write("asked", people("ada", "grace"), more=REQUIRED))
+    assert end.plan is not None
+    told = end.plan.plan.told
+    assert 'project: create "Engineers"' in told
+    assert "add: 2 to the project" in told
+    assert "invite: 2 by email" in told
+    assert "A*** E*** (a***@e***.com), G*** E*** (g***@e***.com)" in told
+    assert "Ada" not in told
+    assert end.plan.code in (end.reason or "")
+    assert "campaign approve asked" in (end.reason or "")
+
+
+def test_the_plan_names_the_project_that_newcomers_come_into(office: Office) -> None:
+    """Its id is in the ledger: the definition knows only the name of what it had created."""
+    office.run(office.write("asked", people("ada"), more=REQUIRED))
+    answered(office)
+    office.run(office.folder / "asked.yaml")
+    [project] = office.service.record.projects
+    end = office.run(office.write("asked", people("ada", "grace"), more=REQUIRED))
+    assert end.plan is not None
+    assert f"project: {project.id}, as it is" in end.plan.plan.told
+
+
+def test_who_waits_for_an_approval_is_not_forgotten(office: Office) -> None:
+    """The ledger has everyone, and who was taken out of the sheet; only nothing is sent."""
+    office.run(office.write("asked", people("ada", "grace"), more=REQUIRED))
+    assert office.status("asked")["counts"]["waiting"] == 2  # type: ignore[index]
+    end = office.run(office.write("asked", people("grace", "edsger"), more=REQUIRED))
+    assert (end.counts["waiting"], end.removed) == (3, 1)
+    answered(office)
+    assert office.run(office.folder / "asked.yaml").ending is Ending.COMPLETED
+    assert set(office.emails()) == {"grace@example.com", "edsger@example.com"}
+
+
+def test_the_plan_says_when_emails_go_out(office: Office) -> None:
+    """Whoever approves people for a window knows the window."""
+    more = (
+        "invites: {approval: required, not_before: 2020-01-01 09:00, not_after: 2050-01-01 18:00}\n"
+    )
+    project = "{name: Engineers, timezone: Europe/Paris}"
+    end = office.run(office.write("asked", people("ada"), project=project, more=more))
+    assert end.plan is not None
+    window = "from 2020-01-01 09:00 until 2050-01-01 18:00 (Europe/Paris)"
+    assert f"after the approval; emails {window}" in end.plan.plan.told
+
+
+def test_a_rejected_plan_is_not_sent(office: Office) -> None:
+    """The run says who and why; a person may decide otherwise."""
+    path = office.write("asked", people("ada"), more=REQUIRED)
+    office.run(path)
+    answered(office, Answer.REJECTED)
+    end = office.run(path)
+    assert (end.ending, office.changing()) == (Ending.STOPPED, [])
+    assert "grace rejected this plan" in (end.reason or "")
+    assert "looks right" in (end.reason or "")
+    answered(office)
+    assert office.run(path).ending is Ending.COMPLETED
+
+
+def test_a_changed_sheet_makes_the_approval_void(office: Office) -> None:
+    """Whoever approved two invitations has not approved three: the new plan is shown."""
+    path = office.write("asked", people("ada", "grace"), more=REQUIRED)
+    office.run(path)
+    answered(office)
+    end = office.run(office.write("asked", people("ada", "grace", "edsger"), more=REQUIRED))
+    assert waits(end)
+    assert "definition has changed" in (end.reason or "")
+    assert office.changing() == []
+    answered(office)
+    assert office.run(path).ending is Ending.COMPLETED
+    assert len(office.emails()) == 3
+
+
+def test_what_has_changed_since_it_was_shown_cannot_be_approved(office: Office) -> None:
+    """Not even before the next run finds out; and then the new plan is the one to approve."""
+    path = office.write("asked", people("ada"), more=REQUIRED)
+    first = office.run(path).plan
+    assert first is not None
+    office.write("asked", people("ada", "grace"), more=REQUIRED)
+    with pytest.raises(NotAnswered, match="the definition has changed"):
+        answered(office)
+    assert waits(office.run(path))
+    with pytest.raises(NotAnswered, match="is void"):
+        answered(office, code=first.code)
+    assert answered(office).code != first.code
+    assert office.run(path).ending is Ending.COMPLETED
+
+
+def test_an_approval_is_void_once_a_person_settled_something(office: Office) -> None:
+    """The ledger has moved since the plan was shown: another plan, another answer."""
+    office.service.faults.add(Fault("lost", "invite", email="ada@example.com"))
+    path = office.write("asked", people("ada"))
+    office.run(path)
+    office.service.faults.clear()
+    path = office.write("asked", people("ada", "grace"), more=REQUIRED)
+    assert waits(office.run(path))
+    answered(office)
+    with office.ledger() as ledger:
+        campaign = ledger.read(queries.find_campaign, "asked")
+        assert campaign is not None
+        [doubt] = ledger.read(settling.find, campaign.id).steps
+        settled = [Decided(doubt.attempt, doubt.row, Word.AGAIN)]
+        ledger.write(
+            settling.settle, campaign.id, settled, By("grace", "nothing arrived"), soon=True
+        )
+    end = office.run(path)
+    assert waits(end)
+    assert "something was sent or settled" in (end.reason or "")
+    assert end.plan is not None
+    assert "invite: 2 by email" in end.plan.plan.told
+    answered(office)
+    assert office.run(path).ending is Ending.COMPLETED
+    assert office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
+
+
+def test_an_approval_that_becomes_void_at_the_last_moment_begins_no_run(office: Office) -> None:
+    """Between the look at the answer and the begin of the run another plan was shown."""
+    path = office.write("asked", people("ada"), more=REQUIRED)
+    office.run(path)
+    with office.ledger() as ledger:
+        approved = answered(office)
+        ledger.write(approvals.seek, replace(approved.plan, read="other"))
+        with pytest.raises(Overtaken, match="Nothing was sent"):
+            runs.begin(ledger, "asked", definition("ada", key="asked"), intent(), approved.id)
+        assert ledger.read(queries.last_run, 1) is None
+
+
+def test_an_answer_to_a_plan_that_is_no_longer_shown_is_not_taken(office: Office) -> None:
+    """Between the look at the plan and the answer another plan was shown."""
+    office.run(office.write("asked", people("ada"), more=REQUIRED))
+    with office.ledger() as ledger:
+        seen, _ = ledger.read(approvals.look, "asked")
+        assert seen is not None
+        newer, stood = ledger.write(approvals.seek, replace(seen.plan, read="other"))
+        assert stood is Standing.CHANGED
+        with pytest.raises(NotAnswered, match="Another plan"):
+            ledger.write(approvals.answer, seen, Answer.APPROVED, By("grace", ""))
+        assert ledger.read(approvals.look, "asked", "other") == (newer, Standing.OPEN)
+
+
+def test_what_a_run_has_begun_under_an_approval_it_may_end(office: Office) -> None:
+    """A stop in the middle asks nobody again: the rest is part of what was approved."""
+    names = [f"person{number}" for number in range(6)]
+    path = office.write("asked", people(*names), more=REQUIRED)
+    office.run(path)
+    answered(office)
+    office.service.faults.add(Fault("status", "invite", status=403, skip=2, count=None))
+    assert office.run(path).ending is Ending.STOPPED
+    assert 0 < len(office.emails()) < 6
+    office.service.faults.clear()
+    assert office.run(path).ending is Ending.COMPLETED
+    assert len(office.emails()) == 6
+    assert set(office.emails().values()) == {1}
+
+
+@pytest.mark.parametrize("given", list(Answer))
+def test_a_plan_that_was_carried_out_takes_no_other_answer(office: Office, given: Answer) -> None:
+    """Whoever rejects it then would believe that nothing was sent."""
+    path = office.write("asked", people("ada"), more=REQUIRED)
+    office.run(path)
+    answered(office)
+    assert office.run(path).ending is Ending.COMPLETED
+    with pytest.raises(NotAnswered, match="approved by grace and carried out"):
+        answered(office, given)
+
+
+def test_nobody_is_asked_where_nothing_is_to_be_sent(office: Office) -> None:
+    """A finished campaign completes, and no plan waits for an answer."""
+    path = office.write("asked", people("ada"))
+    office.run(path)
+    assert office.run(office.write("asked", people("ada"), more=REQUIRED)).ending is (
+        Ending.COMPLETED
+    )
+    with office.ledger() as ledger:
+        assert ledger.read(approvals.look, "asked") == (None, Standing.NEW)
+
+
+def test_adding_without_inviting_waits_as_well(office: Office) -> None:
+    """Before anything is sent: not only before an email."""
+    more = "invites: {send: false, approval: required}\n"
+    end = office.run(office.write("asked", people("ada"), more=more))
+    assert waits(end)
+    assert office.changing() == []
+    assert end.plan is not None
+    assert "invite: nobody" in end.plan.plan.told
+
+
+# -- what a person types ----------------------------------------------------------------------
+
+
+def test_approving_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
+    """The plan is shown, the answer is kept with who and why, and the next run sends."""
+    assert doubtful.run().ending is Ending.AWAITS_APPROVAL
+    assert doubtful.requests() == []
+    answer = doubtful.type("approve", KEY, "--who", "grace", "--why", "checked with Ada")
+    assert answer.code == 0
+    assert "3 by email" in answer.out
+    assert "Z*** M***" in answer.out
+    assert "answer by" in answer.out
+    assert "campaign run" in answer.out
+    assert "Lovelace" not in answer.out + answer.err
+    with doubtful.ledger() as ledger:
+        asked, stands = ledger.read(approvals.look, KEY)
+    assert stands is Standing.APPROVED
+    assert asked is not None
+    assert (asked.who, asked.why) == ("grace", "checked with Ada")
+    assert doubtful.run().ending is Ending.COMPLETED
+    assert len(doubtful.emails()) == 3
+
+
+def test_rejecting_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
+    """Needs a reason, which the next run repeats."""
+    doubtful.run()
+    assert doubtful.type("approve", KEY, "--reject").code == 2
+    assert doubtful.type("approve", KEY, "--reject", "--why", "wrong cohort").code == 0
+    end = doubtful.run()
+    assert (end.ending, "wrong cohort" in (end.reason or "")) == (Ending.STOPPED, True)
+    assert doubtful.requests() == []
+
+
+def test_a_plan_that_nobody_answers_in_time_is_void(doubtful: DoubtfulCampaign) -> None:
+    """It cannot be approved any more, and the next run shows it anew with its own time."""
+    doubtful.run()
+    doubtful.later(minutes=2 * 24 * 60)
+    answer = doubtful.type("approve", KEY)
+    assert (answer.code, "nobody answered in time" in answer.err) == (1, True)
+    end = doubtful.run()
+    assert "not answered in time" in (end.reason or "")
+    assert doubtful.type("approve", KEY).code == 0
+    assert doubtful.run().ending is Ending.COMPLETED
+
+
+def test_at_a_terminal_the_plan_is_shown_before_it_is_answered(doubtful: DoubtfulCampaign) -> None:
+    """Anything but yes decides nothing."""
+    doubtful.run()
+    doubtful.at_terminal("")
+    answer = doubtful.type("approve", KEY)
+    assert (answer.code, "Nothing was decided" in answer.out) == (1, True)
+    assert waits(doubtful.run())
+    doubtful.at_terminal("y")
+    assert doubtful.type("approve", KEY).code == 0
+    assert doubtful.run().ending is Ending.COMPLETED
+
+
+def test_only_the_plan_that_was_seen_is_approved(doubtful: DoubtfulCampaign) -> None:
+    """A code of another plan is refused, and says which one is shown now."""
+    doubtful.run()
+    answer = doubtful.type("approve", KEY, "--plan", "00000000")
+    assert answer.code == 1
+    with doubtful.ledger() as ledger:
+        asked, stands = ledger.read(approvals.look, KEY)
+    assert stands is Standing.OPEN
+    assert asked is not None
+    assert asked.code in answer.err
+    assert doubtful.type("approve", KEY, "--plan", asked.code).code == 0
+
+
+def test_plan_and_status_say_that_an_approval_is_needed(doubtful: DoubtfulCampaign) -> None:
+    """Before the run that asks, and while its plan waits."""
+    ada = "  - {first_name: Ada, last_name: Byron, email1: byron@example.com}\n"
+    doubtful.file.write_text(DEFINITION, encoding="utf-8")
+    doubtful.run()
+    doubtful.file.write_text(DEFINITION + ada + IN_TIME, encoding="utf-8")
+    assert "before a person approves it" in doubtful.type("plan", doubtful.file).out
+    assert f"campaign approve {KEY}" not in doubtful.type("status", KEY).out
+    doubtful.run()
+    assert f"waits for it: campaign approve {KEY}" in doubtful.type("status", KEY).out
+    doubtful.type("approve", KEY)
+    assert f"campaign approve {KEY}" not in doubtful.type("status", KEY).out
+
+
+def test_without_a_plan_there_is_nothing_to_approve(doubtful: DoubtfulCampaign) -> None:
+    """A campaign that asks nobody has shown no plan."""
+    doubtful.file.write_text(DEFINITION, encoding="utf-8")
+    doubtful.run()
+    answer = doubtful.type("approve", KEY)
+    assert (answer.code, "No plan" in answer.err) == (1, True)

@@ -1,0 +1,178 @@
+"""A person pauses a campaign and lets it go on; a run at work stops at once."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from data.campaigns import pauses
+from data.store.ledger import Ledger
+from data.store.states import By, Ending
+from flows.run import inviting
+from flows.run.ending import Finish
+from flows.run.order import Desk, conduct
+from sandbox.server import Sandbox
+from tasks.plan.asked import Asked
+from tasks.sending import pace
+from tasks.sending.sender import Sent
+from tests.support.campaigns import Office, people, settings_of
+from tests.support.doubtful_campaign import KEY, DoubtfulCampaign
+from tests.support.ledgers.databases import empty_ledger_at
+
+NAMES = [f"person{number}" for number in range(12)]
+
+
+@pytest.fixture
+def office(each_database: str, tmp_path: Path) -> Iterator[Office]:
+    with Sandbox() as service:
+        yield Office.at(tmp_path, service, candidates_per_request=3, invites_in_flight=2)
+
+
+@pytest.fixture
+def doubtful(
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[DoubtfulCampaign]:
+    with Sandbox() as service:
+        for name, value in service.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", empty_ledger_at(tmp_path))
+        monkeypatch.setenv("CAMPAIGN_OUTPUT_DIR", str(tmp_path / "out"))
+        yield DoubtfulCampaign(service, tmp_path, monkeypatch, capsys)
+
+
+def run_hearing(office: Office, path: Path, hears: Callable[[Ledger, Sent], None]) -> Finish:
+    """Run it, and let somebody else act at each answer."""
+    with office.ledger() as ledger, office.ledger() as other:
+        desk = Desk(
+            ledger,
+            settings_of(office.service),
+            office.local,
+            hears=lambda sent: hears(other, sent),
+        )
+        return asyncio.run(conduct(Asked(path, path.stem), desk))
+
+
+@pytest.fixture
+def small_waves(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inviting, "WAVE", 4)
+
+
+def test_a_pause_ends_a_run_amid_a_wave(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only what was on its way still arrives, however many the wave has left; all is recorded."""
+    monkeypatch.setattr(pace, "LOOKS", 0)
+    before: list[int] = []
+
+    def hears(ledger: Ledger, sent: Sent) -> None:
+        if sent.operation == "invite" and not before:
+            ledger.write(pauses.pause, "held", By("grace", "wrong date in the text"))
+            before.append(len(office.emails()))
+
+    path = office.write("held", people(*NAMES))
+    end = run_hearing(office, path, hears)
+    reached = len(office.emails())
+    assert end.ending is Ending.STOPPED
+    assert reached - before[0] <= office.local.invites_in_flight
+    assert "paused by grace" in (end.reason or "")
+    assert "wrong date in the text" in (end.reason or "")
+    assert "campaign resume held" in (end.reason or "")
+    assert (end.counts["invited"], end.counts["waiting"]) == (reached, len(NAMES) - reached)
+
+
+def test_a_pause_ends_a_run_before_the_next_bulk_add(office: Office) -> None:
+    """People are added a request at a time: after the one under way no other leaves."""
+
+    def hears(ledger: Ledger, sent: Sent) -> None:
+        ledger.write(pauses.pause, "held", By("grace", ""))
+
+    path = office.write("held", people(*NAMES))
+    end = run_hearing(office, path, hears)
+    assert (end.ending, end.counts["added"]) == (Ending.STOPPED, 3)
+    assert office.changing() == ["create_project", "attach_problem", "add_candidates"]
+
+
+def test_while_paused_no_run_asks_the_service_anything(office: Office) -> None:
+    """Not even a token; and once it is let go on, the same run does everything, once."""
+    path = office.write("held", people("ada", "grace"))
+    with office.ledger() as ledger:
+        ledger.write(pauses.pause, "held", By("grace", ""))
+        end = office.run(path)
+        assert (end.ending, office.service.api_requests()) == (Ending.STOPPED, 0)
+        assert end.counts["waiting"] == 2
+        ledger.write(pauses.resume, "held", By("grace", ""))
+    assert office.run(path).ending is Ending.COMPLETED
+    assert office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
+
+
+def test_a_pause_holds_only_its_campaign(office: Office) -> None:
+    """Another campaign of the same ledger is sent as ever."""
+    with office.ledger() as ledger:
+        ledger.write(pauses.pause, "held", By("grace", ""))
+    assert office.run(office.write("other", people("ada"))).ending is Ending.COMPLETED
+
+
+def test_a_finished_campaign_may_be_paused(office: Office) -> None:
+    """There is nothing to stop, and the run says so as ever: completed."""
+    path = office.write("held", people("ada"))
+    office.run(path)
+    with office.ledger() as ledger:
+        ledger.write(pauses.pause, "held", By("grace", ""))
+    assert office.run(path).ending is Ending.COMPLETED
+
+
+@pytest.mark.usefixtures("small_waves")
+def test_a_stop_from_outside_ends_a_run_within_one_wave(office: Office) -> None:
+    """Whoever watches the runs may stop one: the ledger is true, and the next run goes on."""
+    path = office.write("held", people(*NAMES))
+
+    before: list[int] = []
+
+    async def stopped() -> str | None:
+        if office.emails():
+            before.append(len(office.emails()))
+        return "It was cancelled." if before else None
+
+    with office.ledger() as ledger:
+        desk = Desk(ledger, settings_of(office.service), office.local, stopped=stopped)
+        end = asyncio.run(conduct(Asked(path, "held"), desk))
+    assert (end.ending, end.reason) == (Ending.STOPPED, "It was cancelled.")
+    assert len(office.emails()) - before[0] <= office.local.invites_in_flight
+    assert end.counts["unsure"] == 0
+    assert office.run(path).ending is Ending.COMPLETED
+    assert set(office.emails().values()) == {1}
+
+
+def test_the_first_pause_stands(office: Office) -> None:
+    """A second one changes neither who nor why; one word to go on ends it."""
+    with office.ledger() as ledger:
+        assert ledger.write(pauses.pause, "held", By("grace", "first")).who == "grace"
+        assert ledger.write(pauses.pause, "held", By("ada", "second")).why == "first"
+        ended = ledger.write(pauses.resume, "held", By("ada", "mended"))
+        assert ended is not None
+        assert (ended.who, ended.why) == ("grace", "first")
+        assert ledger.read(pauses.standing, "held") is None
+        assert ledger.write(pauses.resume, "held", By("ada", "")) is None
+
+
+def test_pause_and_resume_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
+    """Each says what holds and what to type next; status tells who holds the campaign."""
+    doubtful.run()
+    paused = doubtful.type("pause", KEY, "--who", "grace", "--why", "too early")
+    assert (paused.code, f"campaign resume {KEY}" in paused.out) == (0, True)
+    assert "paused    by grace" in doubtful.type("status", KEY).out
+    resumed = doubtful.type("resume", KEY)
+    assert (resumed.code, "no longer paused" in resumed.out) == (0, True)
+    assert "campaign run" in resumed.out
+    assert "paused" not in doubtful.type("status", KEY).out
+    assert "is not paused" in doubtful.type("resume", KEY).out
+
+
+@pytest.mark.parametrize("word", ["pause", "resume", "approve"])
+def test_a_key_that_nobody_knows_is_refused(doubtful: DoubtfulCampaign, word: str) -> None:
+    """A slip in the key must not leave the campaign that was meant unpaused."""
+    doubtful.run()
+    answer = doubtful.type(word, "backend-2027")
+    assert (answer.code, f"Did you mean {KEY}?" in answer.err) == (2, True)

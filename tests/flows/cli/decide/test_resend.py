@@ -1,0 +1,241 @@
+"""Resending: one more invitation to named people, on purpose and never by accident."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from data.campaigns import queries
+from data.decisions import resending
+from data.decisions.doubts import PATIENCE, Doubt, Invited, NotDecided, no_resend
+from data.sending import runs
+from data.sending.landing import Outcome
+from data.store.clock import now
+from data.store.states import AttemptState, By, Operation, Step
+from sandbox.faults.faults import Fault
+from tests.support.doubtful_campaign import (
+    DEFINITION,
+    EMAILS,
+    KEY,
+    DoubtfulCampaign,
+    doubtful_campaign,
+)
+
+ADA, ZOE, GRACE = EMAILS
+NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+OPEN = (Step.WAITING, Step.SENDING, Step.UNSURE)
+CLOSED = (Step.DONE, Step.REFUSED, Step.WITHDRAWN)
+
+
+@pytest.fixture
+def desk(
+    each_database: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Iterator[DoubtfulCampaign]:
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as set_up:
+        yield set_up
+
+
+@pytest.mark.parametrize("add", list(Step))
+@pytest.mark.parametrize("invite", list(Step))
+@pytest.mark.parametrize("listed", [True, False])
+def test_only_a_settled_invitation_is_sent_once_more(add: Step, invite: Step, listed: bool) -> None:
+    """Listed, in the project (or withdrawn before), and the invitation done, refused, withdrawn."""
+    may = listed and add in (Step.DONE, Step.WITHDRAWN) and invite in CLOSED
+    assert (no_resend(Invited(listed, add, invite), NOON) is None) is may
+
+
+@pytest.mark.parametrize(
+    ("ago", "alive", "may"),
+    [
+        (PATIENCE, False, True),
+        (PATIENCE - timedelta(seconds=1), False, False),
+        (timedelta(days=1), True, False),
+    ],
+)
+def test_withdrawing_and_resending_is_no_way_round_the_wait(
+    ago: timedelta, alive: bool, may: bool
+) -> None:
+    """What a person settled is still waited for, like the verdict again."""
+    doubt = Doubt(Operation.INVITE, 3, NOON - ago, alive, row=7)
+    assert (no_resend(Invited(True, Step.DONE, Step.WITHDRAWN, doubt), NOON) is None) is may
+
+
+def test_the_next_run_sends_exactly_one_more_email(desk: DoubtfulCampaign) -> None:
+    """A new generation, recorded; the run after that sends nothing."""
+    desk.run()
+    answer = desk.type("resend", KEY, " ZOE@example.com", ZOE, "--why", "went to spam", "--yes")
+    assert answer.code == 0
+    assert "1 person will be invited once more" in answer.out
+    assert answer.out.splitlines()[-1] == f"  send: campaign run {desk.file}"
+    assert desk.decisions() == [("resend", None, "rita", "went to spam")]
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)  # nothing is sent by the command itself
+    before = desk.requests()
+    desk.run()
+    assert desk.requests() == [*before, "invite"]
+    assert desk.emails() == {ADA: 1, ZOE: 2, GRACE: 1}
+    done = desk.service.api_requests()
+    desk.run()
+    assert desk.service.api_requests() == done
+
+
+def test_a_refused_invitation_is_tried_once_more(desk: DoubtfulCampaign) -> None:
+    """Refused people keep their place in the rule: one more generation, one more request."""
+    desk.run(Fault("status", "invite", email=ZOE, status=422))
+    assert desk.steps(ZOE) == ("done", "refused")
+    assert desk.type("resend", KEY, ZOE, "--why", "mended there", "--yes").code == 0
+    desk.run()
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+    with desk.ledger() as ledger:
+        campaign = ledger.read(queries.find_campaign, KEY)
+        assert campaign is not None
+        generations = {
+            one.email1: one.generation for one in queries.candidates(ledger, campaign.id)
+        }
+    assert generations == {ADA: 1, ZOE: 2, GRACE: 1}
+
+
+def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) -> None:
+    """What was wrong may have been mended at the service: a resend says what to type, and it works.
+
+    The run before names the same command.
+    """
+    no = [Fault("status", "add_candidates", status=422, email=e, count=None) for e in (ZOE, ADA)]
+    desk.run(*no)
+    refused = [email for email in EMAILS if desk.steps(email)[0] == "refused"]
+    assert refused == [ADA, ZOE]
+    told = f"campaign settle {KEY} --candidates again --why TEXT"
+    assert f"refused, mended elsewhere: {told}" in desk.type("status", KEY).out
+    answer = desk.type("resend", KEY, refused[0], "--why", "mended there", "--yes")
+    assert (answer.code, told in answer.err) == (2, True)
+    answer = desk.settle("--candidates", "again", "--why", "the stage exists now")
+    assert answer.code == 0, answer.err
+    assert f"{len(refused)} verdict" in answer.out
+    assert {(word, why) for word, _, _, why in desk.decisions()} == {
+        ("again", "the stage exists now")
+    }
+    desk.run()
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+    answer = desk.settle("--candidates", "again", "--why", "once more")
+    assert (answer.code, "none is unsure" in answer.err) == (2, True)
+
+
+def test_who_was_withdrawn_comes_back(desk: DoubtfulCampaign) -> None:
+    """Withdrawn before being added: added and invited, once each, after all."""
+    desk.run(Fault("lost", "add_candidates"))
+    assert desk.settle("--candidates", "withdraw", "--why", "on hold").code == 0
+    again = ("resend", KEY, ADA, "--why", "back on", "--yes")
+    refused = desk.type(*again)
+    assert refused.code == 2
+    assert "wait until" in refused.err
+    desk.later(16)
+    assert desk.type(*again).code == 0
+    desk.run()
+    assert [row["email1"] for row in desk.service.record.of("add_candidates")[1].body] == [ADA]
+    assert desk.emails() == {ADA: 1}
+
+
+def test_a_late_answer_to_the_first_invitation_does_not_settle_the_second(
+    desk: DoubtfulCampaign,
+) -> None:
+    """A resend is a new invitation: what the earlier request came to is kept as evidence only."""
+    desk.run(Fault("lost", "invite", email=ZOE, after_work=True))
+    desk.later(16)
+    assert desk.settle("--invites", "withdraw", "--why", "unclear").code == 0
+    with desk.ledger() as ledger:
+        campaign = ledger.read(queries.find_campaign, KEY)
+        assert campaign is not None
+        [person] = [one for one in queries.candidates(ledger, campaign.id) if one.email1 == ZOE]
+        assert desk.type("resend", KEY, ZOE, "--why", "asked for it", "--yes").code == 0
+        late = Outcome(
+            person.invite_attempt,
+            Operation.INVITE,
+            AttemptState.DONE,
+            Step.DONE,
+            now(),
+            (person.id,),
+        )
+        ledger.write_beside(runs.commit, [late], [], ledger.gone)
+    assert desk.steps(ZOE) == ("done", "waiting")
+    desk.run()
+    assert desk.emails() == {ADA: 1, ZOE: 2, GRACE: 1}
+
+
+def test_everyone_is_checked_before_anyone_is_resent(desk: DoubtfulCampaign) -> None:
+    """One wrong address: exit 2, each told where it stands, nothing changed."""
+    desk.run(Fault("lost", "invite", email=ZOE, after_work=True))
+    answer = desk.type("resend", KEY, ADA, ZOE, "grase@example.com", "--why", "x", "--yes")
+    assert answer.code == 2
+    assert f"{ZOE} may have been invited: settle that first" in answer.err
+    assert (
+        f"grase@example.com: the campaign has no candidate with this address; did you mean {GRACE}?"
+        in answer.err
+    )
+    assert desk.steps(ADA) == ("done", "done")
+    assert desk.decisions() == []
+
+
+def test_the_ledger_itself_refuses_what_is_not_settled(desk: DoubtfulCampaign) -> None:
+    """Whatever a person saw before: when it is decided, each invitation must be settled."""
+    desk.run(Fault("lost", "invite", email=ZOE, after_work=True))
+    with desk.ledger() as ledger:
+        campaign = ledger.read(queries.find_campaign, KEY)
+        assert campaign is not None
+        rows = [one.id for one in queries.candidates(ledger, campaign.id)]
+        with pytest.raises(NotDecided) as refused:
+            ledger.write(resending.resend, campaign.id, rows, By("rita", "x"))
+    assert list(refused.value.objections) == [1]
+    assert [desk.steps(one)[1] for one in EMAILS] == ["done", "unsure", "done"]
+    assert desk.decisions() == []
+
+
+def test_who_is_no_longer_in_the_definition_is_not_resent(desk: DoubtfulCampaign) -> None:
+    """Nobody is sent anything whom the definition no longer lists, so it is said at once."""
+    desk.run()
+    desk.file.write_text(DEFINITION.partition("  - {first_name: Grace")[0], encoding="utf-8")
+    desk.run()
+    answer = desk.type("resend", KEY, GRACE, "--why", "x", "--yes")
+    assert answer.code == 2
+    assert "no longer in the definition" in answer.err
+
+
+@pytest.mark.parametrize(
+    "words", [(ADA, "--why", "x"), (ADA, "--yes"), (ADA, "--why", " ", "--yes"), ("--why", "x")]
+)
+def test_nothing_is_resent_by_accident(desk: DoubtfulCampaign, words: tuple[str, ...]) -> None:
+    """Without a terminal --yes is needed, and always who and why."""
+    desk.run()
+    assert desk.type("resend", KEY, *words).code == 2
+    assert desk.steps(ADA) == ("done", "done")
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y", 0), ("yes", 0), ("", 1), ("n", 1), ("x", 1)])
+def test_a_terminal_is_asked_first(desk: DoubtfulCampaign, typed: str, code: int) -> None:
+    """Anything but yes changes nothing."""
+    desk.run()
+    desk.at_terminal(typed)
+    answer = desk.type("resend", KEY, ADA, ZOE, "--why", "x")
+    assert answer.code == code
+    assert "One more invitation to 2 people?" in answer.out
+    assert desk.steps(ADA) == ("done", "done" if code else "waiting")
+
+
+def test_a_campaign_that_sends_no_invitations_says_so(desk: DoubtfulCampaign) -> None:
+    """A resend is recorded, but the definition still decides whether anything is sent."""
+    desk.run()
+    desk.file.write_text(DEFINITION + "invites: {send: false}\n", encoding="utf-8")
+    desk.run()
+    answer = desk.type("resend", KEY, ADA, "--why", "x", "--yes")
+    assert "not yet: the definition says" in answer.out
+    desk.run()
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+
+
+@pytest.mark.parametrize("state", OPEN)
+def test_where_somebody_stands_is_said(state: Step) -> None:
+    """Each refusal is a sentence that tells what to do."""
+    said = no_resend(Invited(True, Step.DONE, state), NOON)
+    assert said is not None and (":" in said or "right now" in said)

@@ -1,0 +1,156 @@
+"""The web application's own list, taken as a verdict on all unsure adds at once."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from data.campaigns import queries
+from flows.cli.decide import settle as command_line
+from sandbox.faults.faults import Fault
+from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+
+ADA, ZOE, GRACE = EMAILS
+LOST = Fault("lost", "add_candidates", after_work=True)
+NEVER_CAME = Fault("lost", "add_candidates")
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[DoubtfulCampaign]:
+    monkeypatch.chdir(tmp_path)
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as set_up:
+        yield set_up
+
+
+def there(desk: DoubtfulCampaign) -> dict[str, int]:
+    """Whom the service has, with the last of their ids."""
+    return {one.email1: one.candidate_id for one in desk.service.record.candidates}
+
+
+def write(rows: Sequence[Sequence[Any]], name: str = "list.csv", delimiter: str = ",") -> str:
+    if name.endswith(".csv"):
+        Path(name).write_text("\n".join(delimiter.join(map(str, row)) for row in rows) + "\n")
+    else:
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(list(row))
+        book.save(name)
+    return name
+
+
+def in_use(desk: DoubtfulCampaign) -> dict[str, int | None]:
+    with desk.ledger() as ledger:
+        campaign = ledger.read(queries.find_campaign, KEY)
+        assert campaign is not None
+        return {one.email1: one.candidate_id for one in queries.candidates(ledger, campaign.id)}
+
+
+@pytest.mark.parametrize("name", ["list.csv", "list.xlsx"])
+@pytest.mark.parametrize(
+    "columns",
+    [
+        (("Email", "email"), ("candidate_id", "id")),
+        (("ID", "id"), ("Name", "name"), ("E-mail address", "email")),
+        (("Joined", "year"), ("Who", "email"), ("Ref", "id")),
+        (("score", "id"), ("mail", "email"), ("Candidate ID", "id"), ("place", "place")),
+        (("", "id"), ("", "email")),
+    ],
+)
+def test_addresses_and_ids_in_any_two_columns_settle_all_adds(
+    desk: DoubtfulCampaign, name: str, columns: Sequence[tuple[str, str]]
+) -> None:
+    """By their headers, else by what is in them; everybody is then invited once."""
+    desk.run(LOST)
+    ids = there(desk)
+    people = [
+        {"email": email.upper(), "id": ids[email], "name": "A, B"[::3], "year": 2026, "place": n}
+        for n, email in enumerate(EMAILS)
+    ]
+    rows = [[header for header, _ in columns]] if any(header for header, _ in columns) else []
+    rows += [[person[what] for _, what in columns] for person in people]
+    answer = desk.settle("--from", write(rows, name))
+    assert answer.code == 0, answer.err
+    assert "3 of 3 unsure adds in it, with an id" in answer.err
+    assert in_use(desk) == ids
+    desk.run()
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+
+
+def test_who_is_not_in_the_list_stays_unsure_unless_it_is_said_to_be_complete(
+    desk: DoubtfulCampaign,
+) -> None:
+    """A list may be one page of several: only a word of its own takes it for everybody."""
+    desk.run(NEVER_CAME)
+    desk.later(16)
+    path = write([["email", "id"], ["somebody@else.com", 9], [ADA, 701]])
+    answer = desk.settle("--from", path)
+    assert answer.code == 3
+    assert "1 of 3 unsure adds in it" in answer.err and "2 people not in it: stay uns" in answer.err
+    told = f"campaign settle {KEY} --from {path} --candidates again --why TEXT"
+    assert told in answer.err
+    assert desk.steps(ZOE)[0] == "unsure"
+    assert desk.settle("--from", path, "--candidates", "again").code == 2  # without a reason
+    answer = desk.settle("--from", path, "--candidates", "again", "--why", "the list is complete")
+    assert answer.code == 0, answer.err
+    assert [desk.steps(email)[0] for email in EMAILS] == ["done", "waiting", "waiting"]
+
+
+def test_who_is_there_twice_is_used_once_and_the_other_is_to_be_removed(
+    desk: DoubtfulCampaign,
+) -> None:
+    """The smallest id is the one in use, which a later list says as well."""
+    desk.run(LOST)
+    ids = there(desk)
+    rows = [["id", "email"], [7002, ADA], *([ids[email], email] for email in EMAILS), [7001, ADA]]
+    answer = desk.settle("--from", write(rows))
+    assert answer.code == 0, answer.err
+    assert "2 records more of the same people" in answer.err
+    assert in_use(desk) == ids
+    answer = desk.type("clean-up", KEY)
+    assert [f"candidate {number} in project" in answer.out for number in (7001, 7002)] == [True] * 2
+    assert answer.out.count(ADA) == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "complaint"),
+    [
+        ([["email", "a", "b"], [ADA, 1, 5], [ZOE, 2, 6]], "a and b may both be the ids; head the"),
+        ([["email", "name"], [ADA, "Ada"]], "no column of ids"),
+        ([["name", "id"], ["Ada", 1]], "no column of email addresses; wanted the web application"),
+        ([["email", "id"], [ADA, "none"], [ZOE, 5]], 'list.csv:2, id: found "none", wanted an id'),
+        ([["email", "id"], [ADA, 0], [ZOE, 5]], "an id is a whole number from 1"),
+        ([["email", "id"], [ADA, 5], [ZOE, 5]], "another candidate of this campaign has the id 5"),
+    ],
+)
+def test_a_list_that_cannot_be_taken_says_why_and_settles_nothing(
+    desk: DoubtfulCampaign, rows: Sequence[Sequence[Any]], complaint: str
+) -> None:
+    """Each with its line, and nothing decided."""
+    desk.run(LOST)
+    answer = desk.settle("--from", write(rows))
+    assert (answer.code, desk.decisions()) == (2, [])
+    assert complaint in answer.err
+
+
+def test_on_a_terminal_it_is_shown_before_it_is_taken(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the list says comes first, then the question."""
+    desk.run(LOST)
+    path = write([["email", "id"], *(there(desk).items())])
+    asked: list[str] = []
+
+    def no(question: str) -> str:
+        asked.append(question)
+        return "n"
+
+    monkeypatch.setattr(command_line, "answer_to", no)
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
+    assert desk.settle("--from", path).code == 1
+    assert asked == ["Take these verdicts? [y/N] "]
+    assert desk.decisions() == []

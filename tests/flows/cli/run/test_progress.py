@@ -1,0 +1,52 @@
+"""What `campaign run` says on the way, where its output goes to a file or a pipe."""
+
+from pathlib import Path
+
+import pytest
+
+from data.campaigns.remaining import Remaining
+from data.store.states import Ending
+from flows.cli.run.one_run import OneRun
+from flows.cli.run.progress import Lines
+from flows.run.ending import Finish
+from flows.run.watching import Watcher
+from sandbox.faults.faults import Fault
+from sandbox.server import Sandbox
+from tests.support.campaigns import Office, people
+from tests.support.ledgers.small_ledger import definition
+
+
+@pytest.fixture
+def watching() -> Watcher:
+    return Lines(as_json=False).of(OneRun(Path("said.yaml"), None, definition(key="said"), []))
+
+
+@pytest.mark.parametrize(("fault", "said"), [(None, True), ("partial", False)])
+def test_an_add_counts_the_ids_that_came_back(
+    tmp_path: Path,
+    watching: Watcher,
+    capsys: pytest.CaptureFixture[str],
+    fault: str | None,
+    said: bool,
+) -> None:
+    """Whom the answer left out is unsure, not added."""
+    with Sandbox() as service:
+        office = Office.at(tmp_path, service)
+        if fault:
+            service.faults.add(Fault(fault, "add_candidates"))
+        file = office.write("said", people("ada", "grace", "joan"))
+        office.run(file, expects=watching.expects, hears=watching.hears)
+    out = capsys.readouterr().out
+    assert "said: 3 to add, 3 to invite" in out
+    assert ("3 of 3 added" in out) is said
+
+
+@pytest.mark.parametrize(("ending", "said"), [(Ending.COMPLETED, True), (Ending.STOPPED, False)])
+def test_nothing_to_send_is_said_once_it_is_so(
+    watching: Watcher, capsys: pytest.CaptureFixture[str], ending: Ending, said: bool
+) -> None:
+    """Where another run is at work, nothing is left for this one, and everything may be to send."""
+    watching.expects(Remaining())
+    assert capsys.readouterr().out == ""
+    watching.ended(Finish("said", ending, None, {}))
+    assert ("nothing to send" in capsys.readouterr().out) is said

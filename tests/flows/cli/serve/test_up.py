@@ -1,0 +1,314 @@
+"""`campaign up`: one command, one address, and a clean stop of everything it started."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+from playwright.sync_api import Page
+
+from sandbox.faults.faults import Fault
+from sandbox.server import Sandbox
+from tests.support.page_elsewhere import attack, browser_led_astray, rebound
+from tests.support.prefects.prefect_home import (
+    CAMPAIGN,
+    QUICK,
+    Desk,
+    PrefectServer,
+    Standing,
+    answer,
+    free_port,
+    kept,
+    knows_nobody,
+)
+from tests.support.prefects.prefect_tables import furnish
+from tests.support.prefects.workers import runs_of, wait_until
+from tests.support.trapped_folder import trapped
+
+pytestmark = [pytest.mark.xdist_group("up"), pytest.mark.timeout(600)]
+
+PEOPLE = 300  # as many as take 18 seconds, where an invitation takes half a second
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    (tmp_path / "hiring").mkdir()
+    furnish(tmp_path / ".prefect")
+    with Sandbox() as service:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "PREFECT_HOME": str(tmp_path / ".prefect"),
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+            **QUICK,
+        }
+        yield Desk(tmp_path / "hiring", service, environment)
+
+
+@contextmanager
+def up(desk: Desk, port: int, cwd: Path | None = None) -> Iterator["subprocess.Popen[bytes]"]:
+    """`campaign up` in a terminal of its own, once it says that it is ready."""
+    log = desk.folder.parent / "up.log"
+    with log.open("wb") as words:
+        process = subprocess.Popen(
+            [CAMPAIGN, "up", str(desk.folder), "--port", str(port)],
+            env=desk.environment,
+            cwd=cwd or desk.folder.parent,
+            stdin=subprocess.DEVNULL,
+            stdout=words,
+            stderr=words,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: "Ctrl-C stops it" in log.read_text() or process.poll(), 150, log)
+        assert process.poll() is None, log.read_text()
+        yield process
+    finally:
+        if process.poll() is None:
+            for one in [*psutil.Process(process.pid).children(recursive=True), process]:
+                one.kill()
+            process.wait(timeout=30)
+
+
+def login_at(desk: Desk, port: int) -> Path:
+    """Where the login of `campaign up` is kept."""
+    return desk.folder.parent / ".local" / "share" / "hiring-campaigns" / "logins" / str(port)
+
+
+def server_of(desk: Desk, port: int) -> PrefectServer:
+    """The server of `campaign up`, to whoever has its login, which is made before it starts."""
+    login = f"campaign:{'n0t-a-5ecret_' * 2}123456"
+    file = login_at(desk, port)
+    file.parent.mkdir(parents=True)
+    file.write_text(login)
+    file.chmod(0o600)
+    home = desk.folder.parent / ".prefect"
+    return PrefectServer(f"http://127.0.0.1:{port}/api", home, login)
+
+
+def invitations(desk: Desk) -> Counter[str]:
+    return Counter(sent.email for sent in desk.service.record.invitations)
+
+
+def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
+    """Its pages are at the address it names; Ctrl-C in the terminal lets a run under way end by
+    itself, leaves no process and no doubt, nor a stack trace of a run that was about to begin; the
+    next start goes on with the same deployment. Where it is killed, the server ends as well, and
+    the port is free. Prefect knows nobody by name."""
+    morning = desk.campaign("morning", PEOPLE).read_text()
+    evening = morning.replace("morning", "evening") + "invites: {send: false}\n"
+    (desk.folder / "evening.yaml").write_text(evening)
+    (desk.folder / "bad.yaml").write_text("campaign: bad\n")
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    port = free_port()
+    server = server_of(desk, port)
+    log = desk.folder.parent / "up.log"
+    with up(desk, port) as process:
+        assert "<title>" in httpx.get(f"http://127.0.0.1:{port}/").text
+        assert "bad.yaml" in log.read_text()
+        server.start("campaign/morning")
+        desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=100)
+        before = set(psutil.Process(process.pid).children())
+        server.start("campaign/evening")
+        wait_until(lambda: set(psutil.Process(process.pid).children()) - before, 100, log)
+        started = [process, *psutil.Process(process.pid).children(recursive=True)]
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=100) == 0, log.read_text()
+        assert [one for one in started[1:] if psutil.pid_exists(one.pid)] == []
+    assert "Traceback" not in log.read_text()
+    counts = json.loads(desk.type("status", "morning", "--json").out)["counts"]
+    assert counts["unsure"] == counts["sending"] == 0
+    assert 0 < counts["waiting"] < PEOPLE
+    desk.service.faults.clear()
+
+    with up(desk, port) as process:
+        [first] = runs_of(server, "campaign:morning")
+        assert (first["state_name"], "interrupted" in first["state"]["message"]) == (
+            "Stopped",
+            True,
+        )
+        server.start("campaign/morning")
+        wait_until(lambda: len(invitations(desk)) == PEOPLE, 200, log)
+        runs = wait_until(partial(all_ended, server), 100, log)
+        assert runs[-1]["state_name"] == "Completed"
+        started = psutil.Process(process.pid).children()
+        [pages] = [one for one in started if "flows.engine.leash" in one.cmdline()]
+        process.kill()
+        pages.wait(timeout=100)
+    assert set(invitations(desk).values()) == {1}
+    knows_nobody(server)
+    assert "person1@" not in log.read_text()
+
+
+def test_ctrl_c_while_it_looks_into_the_inbox_ends_gently(desk: Desk) -> None:
+    """In our words: nothing crashed, nothing was begun, and the next look finds what lies there."""
+    inbox = desk.folder / "inbox"
+    inbox.mkdir()
+    port, log = free_port(), desk.folder.parent / "up.log"
+    server = server_of(desk, port)
+    with up(desk, port) as process:
+        # Else one that its schedule begins may be loading when this one looks.
+        server.call("PATCH", f"deployments/{server.deployment('inbox/inbox')}", {"paused": True})
+        desk.campaign("laid", 2).rename(inbox / "laid.yaml")
+        (desk.folder / "people.csv").rename(inbox / "people.csv")
+        server.start("inbox/inbox")
+        at_work = {"type": {"any_": ["RUNNING"]}}
+        look = {"name": {"any_": ["look into the folder"]}, "state": at_work}
+        wait_until(lambda: server.ask("task_runs", task_runs=look), 100, log)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=100) == 0, log.read_text()
+    words = log.read_text()
+    for strange in ("Crash", "Traceback", "termination signal", "Aborted"):
+        assert strange not in words, words
+    assert "The run was interrupted. What lies there is left for the next look." in words
+    assert not invitations(desk)
+
+
+def all_ended(server: PrefectServer) -> list[dict[str, object]]:
+    runs = runs_of(server, "campaign:morning")
+    ended = all(run["state_type"] in {"COMPLETED", "FAILED"} for run in runs)
+    return runs if ended and len(runs) == 2 else []
+
+
+def test_the_folder_where_up_and_serve_are_typed_is_never_executed(desk: Desk) -> None:
+    """Neither by them, nor by their server, nor by the runs that they start. Its .env is read."""
+    executed = trapped(desk.folder)
+    own = desk.service.environment()
+    (desk.folder / ".env").write_text("".join(f"{name}={own[name]}\n" for name in own))
+    (desk.folder / ".env").chmod(0o600)
+    for name in own:
+        del desk.environment[name]
+    file = desk.campaign("ours", 2)
+    port = free_port()
+    server = server_of(desk, port)
+    with up(desk, port, desk.folder):
+        server.start("campaign/ours")
+        desk.service.wait_for(lambda record: len(record.invitations) == 2, timeout=200)
+        serving = desk.start("serve", file, PREFECT_API_URL=server.api, PYTHONUNBUFFERED="1")
+        assert serving.stdout is not None
+        assert "Ctrl-C stops it" in serving.stdout.readline()
+        serving.send_signal(signal.SIGINT)
+        assert answer(serving).code == 0
+    assert not executed.exists(), executed.read_text()
+
+
+def test_nobody_else_reaches_its_server(desk: Desk, plain: Standing) -> None:
+    """No page of another host, no other user of the machine: nothing is read, nothing is made.
+    Whoever pastes the login sees the pages; commands in another terminal find it by themselves."""
+    file = desk.campaign("ours", 2)
+    port = free_port()
+    server = server_of(desk, port)
+    with up(desk, port) as _, browser_led_astray() as browser:
+        assert server.login in (desk.folder.parent / "up.log").read_text()
+        page = browser.new_page()
+        # The attack succeeds where a server is open, so that it says something where it does not.
+        assert attack(page, plain.server.api) == ["201", "opaque", "200"]
+        assert attack(page, server.api) == ["blocked", "opaque", "blocked"]
+        answer = page.goto(rebound(server.api))
+        assert answer is not None and answer.status == 400
+        assert flows_of(plain.server) == ["made-elsewhere"]
+        assert "made-elsewhere" not in flows_of(server)
+        for path in ("block_documents/filter", "deployments/filter", "admin/settings"):
+            method = "GET" if path == "admin/settings" else "POST"
+            met = httpx.request(method, f"{server.api}/{path}", json={"include_secrets": True})
+            assert met.status_code in (401, 403) and "ours" not in met.text
+        enter_by_login(page, server)
+        api = {"PREFECT_API_URL": server.api}
+        for words in (("deploy", file), ("doctor",), ("run", file)):
+            end = desk.type(*words, **api)
+            assert end.code == 0, end.err + end.out
+            refused = desk.type(*words, **api, PREFECT_API_AUTH_STRING="campaign:wrong")
+            assert (refused.code, "Traceback" in refused.err) == (1, False)
+            assert "Prefect server refuses this login" in refused.err + refused.out
+    assert desk.type("doctor", **api).code == 1  # the login is nobody's any more
+    assert server.login.encode() not in b"".join(kept(server).values())
+
+
+def enter_by_login(page: Page, server: PrefectServer) -> None:
+    """Paste the login as a person does, and see what is deployed."""
+    page.set_default_timeout(90_000)
+    page.goto(server.api.removesuffix("/api"))
+    page.locator("input[type=password]").fill(server.login)
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/dashboard*")
+    page.goto(server.api.removesuffix("api") + "deployments")
+    page.get_by_text("ours", exact=True).first.wait_for()
+
+
+def flows_of(server: PrefectServer) -> list[str]:
+    return sorted(one["name"] for one in server.ask("flows"))
+
+
+def test_a_taken_port_is_told(desk: Desk) -> None:
+    """Nothing is started, and the message says what to type."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        end = desk.type("up", desk.folder, "--port", port)
+    assert end.code == 1
+    assert f"The port {port} is taken" in end.err
+    assert f"campaign up --port {port + 1}" in end.err
+    assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
+
+
+@pytest.mark.parametrize("laid", ["hiring/inbox", "/proc/self"])
+def test_a_folder_that_cannot_hold_an_inbox_is_told(desk: Desk, laid: str) -> None:
+    """A file in its place, or a file system that takes none: nothing is started, and the message
+    says what to type."""
+    place = desk.folder.parent / laid
+    if laid == "hiring/inbox":
+        place.write_text("not a folder")
+    folder = place.parent if place.name == "inbox" else place
+    end = desk.type("up", folder)
+    assert (end.code, "Traceback" in end.err) == (2, False), end.err
+    assert f"{folder / 'inbox'} cannot be the inbox" in end.err
+    assert "campaign up FOLDER" in end.err
+    assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
+
+
+def test_a_folder_that_is_not_there_is_a_slip(desk: Desk) -> None:
+    """Nothing is made and nothing started: whoever means it makes the folder."""
+    folder = desk.folder.parent / "hirng"
+    deep = folder / "spring"
+    cases = [(folder, folder, ""), (deep, deep, "-p "), (folder / "ours.yaml", folder, "")]
+    for typed, begun, option in cases:
+        end = desk.type("up", typed)
+        assert (end.code, "Traceback" in end.err) == (2, False), end.err
+        assert f"There is no folder {typed}" in end.err
+        assert f"mkdir {option}{begun}, then campaign up {begun}\n" in end.err
+    assert not folder.exists()
+    assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_file_in_place_of_a_folder_names_the_folder_around_it(desk: Desk, there: bool) -> None:
+    """Every other command takes a file; this one says which folder fits."""
+    file = desk.campaign("ours", 1) if there else desk.folder / "ours.yaml"
+    end = desk.type("up", file)
+    assert (end.code, "Traceback" in end.err) == (2, False), end.err
+    wrong = f"{file} is a file, not a folder." if there else f"There is no folder {file}."
+    assert f"{wrong} Nothing was made or started. " in end.err
+    assert f"Type the folder of your campaigns: campaign up {desk.folder}\n" in end.err
+    assert not (desk.folder / "inbox").exists()
+
+
+def test_serving_needs_a_server(desk: Desk) -> None:
+    """Without an address, or with one where nobody answers, the command says so and ends."""
+    file = desk.campaign("alone", 1)
+    nowhere = desk.type("serve", file)
+    assert (nowhere.code, "campaign up" in nowhere.err) == (1, True)
+    silent = desk.type("serve", file, PREFECT_API_URL="http://127.0.0.1:9/api")
+    assert (silent.code, "does not answer" in silent.err) == (1, True)
+    assert "Traceback" not in nowhere.err + silent.err

@@ -1,0 +1,132 @@
+"""What bad input gets: the place, exit 2, no request, an untouched ledger."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flows.cli.main import main
+from sandbox.server import Sandbox
+from tests.support.campaigns import Office, people
+
+HEAD = "campaign: bad\nproject: {name: X}\nproblem: 42\n"
+ADA = "{first_name: Ada, last_name: Lovelace, email1: ada@example.com}"
+ONE = f"candidates:\n  - {ADA}\n"
+
+# What is in bad.yaml, and what the complaint must hold: a place and what was found there.
+BAD = {
+    "empty": (b"", ["bad.yaml", "empty"]),
+    "binary": (b"\x89PNG\r\n\x1a\n\x00\x00\x00", ["bad.yaml"]),
+    "not yaml": (b"campaign: [bad\n", ["bad.yaml:"]),
+    "a list": (b"- campaign\n", ["bad.yaml:1:1"]),
+    "wrong type": (HEAD.replace("42", "forty-two").encode() + ONE.encode(), ["bad.yaml:3:"]),
+    "unknown field": ((HEAD + "candidats: []\n").encode(), ["bad.yaml:4:1", "candidates"]),
+    "no candidates": ((HEAD + "candidates: []\n").encode(), ["bad.yaml:4:", "candidates"]),
+    "bad email": ((HEAD + ONE.replace("ada@", "ada at ")).encode(), ["bad.yaml:5:", "email1"]),
+    "no name": ((HEAD + ONE.replace("Ada", '""')).encode(), ["bad.yaml:5:", "first_name"]),
+    "twice": ((HEAD + ONE + f"  - {ADA.replace('ada@', 'ADA@')}\n").encode(), [":5:", ":6:"]),
+    "clock gap": (
+        HEAD.replace(
+            "name: X", "name: X, starttime: 2026-03-29 02:30, timezone: Europe/Paris"
+        ).encode()
+        + ONE.encode(),
+        ["bad.yaml:2:", "starttime"],
+    ),
+    "ends first": (
+        HEAD.replace(
+            "name: X", "name: X, starttime: 2026-12-02 09:00, endtime: 2026-12-01 09:00"
+        ).encode()
+        + ONE.encode(),
+        ["bad.yaml:2:", "endtime"],
+    ),
+    "two at once": (
+        (HEAD.replace("42", "{}") + ONE.replace("ada@", "ada at ")).encode(),
+        ["bad.yaml:3:", "bad.yaml:5:"],
+    ),
+}
+
+
+@pytest.fixture
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
+    """An office whose ledger has one finished campaign; the working directory is its folder."""
+    with Sandbox() as service:
+        office = Office.at(tmp_path, service)
+        office.run(office.write("good", people("ada")))
+        for name, value in service.environment().items():
+            monkeypatch.setenv(name, value)
+        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", office.local.database_url)
+        monkeypatch.chdir(tmp_path)
+        yield office
+
+
+def refused(office: Office, monkeypatch: pytest.MonkeyPatch, *words: str) -> None:
+    """Type a command that must end with 2, ask nothing and leave the ledger as it was."""
+    ledger = [office.folder / name for name in ("ledger.db", "ledger.db-wal")]
+    before = [path.read_bytes() for path in ledger if path.exists()]
+    asked = office.service.api_requests()
+    monkeypatch.setattr("sys.argv", ["campaign", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert office.service.api_requests() == asked
+    assert [path.read_bytes() for path in ledger if path.exists()] == before
+
+
+@pytest.mark.parametrize("command", ["run", "check", "plan"])
+@pytest.mark.parametrize("what", BAD)
+def test_bad_input_is_refused_at_its_place(
+    office: Office,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    what: str,
+    command: str,
+) -> None:
+    """A clear message with file and place, exit 2, no request sent, the ledger untouched."""
+    content, wanted = BAD[what]
+    (office.folder / "bad.yaml").write_bytes(content)
+    refused(office, monkeypatch, command, "bad.yaml")
+    said = capsys.readouterr().err
+    assert [words for words in wanted if words not in said] == []
+    assert "Traceback" not in said
+    assert f"campaign {command} bad.yaml" in said
+
+
+@pytest.mark.parametrize("name", ["missing.yaml", "folder.yaml", "people.csv", "letter.docx"])
+def test_what_is_no_campaign_file(
+    office: Office,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+) -> None:
+    """A missing file, a folder, a bare table and a strange kind of file each say so."""
+    (office.folder / "folder.yaml").mkdir()
+    (office.folder / "people.csv").write_text("first_name,last_name,email1\n" + people("ada"))
+    (office.folder / "letter.docx").write_bytes(b"PK\x03\x04")
+    refused(office, monkeypatch, "run", name)
+    said = capsys.readouterr().err
+    assert name in said
+    assert "Traceback" not in said
+
+
+def test_one_bad_file_of_several_sends_none(
+    office: Office, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Several files are all read before anything is sent; one campaign in two files is an error."""
+    office.write("new", people("grace"))
+    (office.folder / "bad.yaml").write_text(HEAD)
+    refused(office, monkeypatch, "run", "new.yaml", "bad.yaml")
+    refused(office, monkeypatch, "run", "new.yaml", "new.yaml")
+    assert "already" in capsys.readouterr().err
+
+
+def test_missing_settings_are_named_before_anything_is_asked(
+    office: Office, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every variable that is missing is named at once; a plain http address is refused."""
+    office.write("new", people("grace"))
+    monkeypatch.delenv("ASSESSMENT_CLIENT_ID")
+    monkeypatch.setenv("ASSESSMENT_APP_URL", "http://app.example.com")
+    refused(office, monkeypatch, "run", "new.yaml")
+    said = capsys.readouterr().err
+    assert "ASSESSMENT_CLIENT_ID" in said
+    assert "ASSESSMENT_APP_URL" in said

@@ -1,0 +1,88 @@
+"""Ctrl-C as a terminal sends it: to every process of the group, Prefect's server among them."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from prefect.exceptions import TerminationSignal
+
+from flows.run.interrupts import INTERRUPTED, Stop, stopping_on_signals
+from sandbox.faults.faults import Fault
+from sandbox.server import Sandbox
+from tests.support.prefects.prefect_home import CAMPAIGN, Desk
+from tests.support.prefects.prefect_tables import furnish
+
+
+@pytest.mark.timeout(600)
+def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
+    """The run ends soon, in its own words, with nothing unsure; the same command goes on."""
+    with Sandbox() as service:
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path),
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
+            "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
+            **service.environment(),
+        }
+        furnish(tmp_path / ".local" / "share" / "hiring-campaigns" / "prefect")
+        service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+        file = Desk(tmp_path, service, environment).campaign("terminal", 300)
+        process = subprocess.Popen(
+            [CAMPAIGN, "run", str(file)],
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        service.wait_for(lambda record: len(record.invitations) >= 20, timeout=120)
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=200)
+        assert process.returncode == 1
+        assert err.strip() == "stopped: The run was interrupted."
+        assert "unsure" not in out and "waiting: campaign run" in out
+        assert len(service.record.invitations) < 300
+
+
+def test_what_begins_after_the_signal_is_stopped_as_well() -> None:
+    """A campaign of a folder has its gate only after it has read its file: it was meant too."""
+
+    async def run() -> str | None:
+        heard, begun = Stop(), Stop()
+        with stopping_on_signals(heard):
+            os.kill(os.getpid(), signal.SIGTERM)
+            await heard.or_after(60)
+            with stopping_on_signals(begun):
+                return begun.reason
+
+    assert asyncio.run(run()) == INTERRUPTED
+
+
+class _Anything:
+    def stop(self, reason: str) -> None: ...
+
+
+@pytest.mark.parametrize("end", [TerminationSignal(signal.SIGTERM), OSError("no room")])
+def test_a_run_that_a_signal_ends_while_prefect_waits_shows_no_stack(
+    end: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whatever else goes wrong at the end of a process is shown."""
+
+    async def prefect_waits_for_its_last_state() -> None:
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            raise end from None
+
+    async def run() -> asyncio.Task[None]:
+        with stopping_on_signals(_Anything()):
+            last = asyncio.create_task(prefect_waits_for_its_last_state())
+            await asyncio.sleep(0)
+        return last
+
+    assert asyncio.run(run()).exception() is end
+    assert bool(caplog.records) is isinstance(end, OSError)

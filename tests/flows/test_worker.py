@@ -1,0 +1,287 @@
+"""Campaigns that Prefect starts: a worker runs them on schedules, dies in the middle, goes on."""
+
+import json
+import signal
+from collections import Counter
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import pytest
+
+from flows.engine.worker_files import FILE, FOLDERS, left_in
+from flows.serving.automations import GONE
+from sandbox.faults.faults import Fault
+from tests.support.prefects.prefect_home import (
+    Desk,
+    PrefectServer,
+    Standing,
+    WarmDesk,
+    answer,
+    kept_no_secret,
+)
+from tests.support.prefects.workers import (
+    TEMPORARY,
+    entrusted,
+    go_down,
+    notice_after,
+    runs_of,
+    schedule_often,
+    wait_until,
+    worker,
+)
+
+pytestmark = pytest.mark.timeout(600)
+
+# Each group has a server, and is done beside the other: nearly all of it is waiting.
+dying = pytest.mark.xdist_group("workers")
+coming_due = pytest.mark.xdist_group("schedules")
+
+ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+
+@pytest.fixture
+def standing(automated: Standing) -> Standing:
+    return automated
+
+
+def invitations(desk: Desk) -> Counter[tuple[int, str]]:
+    """How many emails each person got for each project."""
+    return Counter((sent.project_id, sent.email) for sent in desk.service.record.invitations)
+
+
+def both_under_way(desk: Desk) -> bool:
+    sent = Counter(project for project, _ in invitations(desk))
+    return len(sent) == 2 and min(sent.values()) >= 8
+
+
+def went_on(prefect: PrefectServer, key: str) -> list[dict[str, Any]]:
+    """A campaign's first run and the one that ended it. Where a machine stands still for long, one
+    between them may have been taken for gone as well."""
+    first, *later = runs_of(prefect, f"campaign:{key}")
+    ended = [run for run in later if run["state_name"] in {"Completed", "NeedsAttention"}]
+    return [first, ended[0]] if ended else []
+
+
+@dying
+def test_a_machine_that_goes_down_leaves_nobody_twice(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """Worker and run end by SIGTERM or SIGKILL amid the waves: the run is marked as crashed, its
+    deployment is run again by itself, and each person has one email. What Prefect left of the
+    killed one on the disk holds no secret: its environment had none."""
+    desk = entrusted(desk)
+    # Slow enough that neither is done before the other begins, however late that is.
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=5))
+    signals = {"killed": signal.SIGKILL, "terminated": signal.SIGTERM}
+    with ExitStack() as workers:
+        processes = {}
+        for problem, key in enumerate(signals, 42):  # nobody is invited to one problem twice
+            file = desk.campaign(key, 300, problem=problem)
+            deployed = desk.type("deploy", file, "--pool", key)
+            assert deployed.code == 0, deployed.err
+        notice_after(prefect, GONE, 35)
+        for key in signals:
+            prefect.start(f"campaign/{key}")
+            processes[key] = workers.enter_context(worker(desk, key))
+        wait_until(partial(both_under_way, desk), 170, desk.folder / "worker.log")
+        for key, number in signals.items():
+            go_down(processes[key], number)
+    kept_no_secret(desk.folder / TEMPORARY, desk.service, ["**/*"])
+    assert [*desk.folder.glob(f"{TEMPORARY}/{FOLDERS}/{FILE}")] != []
+    assert left_in(desk.folder / TEMPORARY) == []
+    desk.service.faults.clear()
+    with worker(desk, "terminated"), worker(desk, "killed"):
+        for key in signals:
+            first, second = wait_until(
+                partial(went_on, prefect, key), 300, desk.folder / "worker.log"
+            )
+            assert first["state_type"] == "CRASHED"
+            assert first["parameters"] == second["parameters"]
+    kept_no_secret(desk.folder / TEMPORARY, desk.service, ["**/*"])
+    assert set(invitations(desk).values()) == {1}
+    for key in signals:
+        counts = json.loads(desk.type("status", key, "--json").out)["counts"]
+        assert counts["invited"] + counts["unsure"] == counts["candidates"] == 300
+        assert counts["unsure"] <= 8
+
+
+@dying
+def test_a_worker_killed_as_it_begins_a_run_stands_in_nobodys_way(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """Between Pending and Running, by SIGKILL: the next scheduled run goes, none is dropped."""
+    desk = entrusted(desk)
+    file = desk.campaign("slot", 3)
+    assert desk.type("deploy", file, "--pool", "slot").code == 0
+    schedule_often(prefect, "campaign/slot", 20)
+    log = desk.folder / "worker.log"
+
+    def in_state(*types: str) -> list[dict[str, Any]]:
+        return [run for run in runs_of(prefect, "campaign:slot") if run["state_type"] in types]
+
+    with worker(desk, "slot") as process:
+        [killed, *_] = wait_until(partial(in_state, "PENDING"), 200, log)
+        go_down(process, signal.SIGKILL)
+    assert killed["id"] in {run["id"] for run in in_state("PENDING")}
+    with worker(desk, "slot"):
+        wait_until(partial(in_state, "COMPLETED"), 200, log)
+    assert in_state("CANCELLED") == []
+    assert set(invitations(desk).values()) == {1}
+
+
+@coming_due
+def test_a_schedule_fires_and_one_bad_campaign_stops_no_other(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """A folder of three, one of them bad: two complete, the third says why, in a run of its own
+    each; what comes due again sends nothing; and Prefect hears of it in order."""
+    folder = desk.folder / "three"
+    folder.mkdir()
+    inside = WarmDesk(folder, desk.service, desk.environment, desk.warm)
+    for problem, key in enumerate(("first", "second"), 42):
+        inside.campaign(key, 3, problem=problem)
+    bad = (folder / "first.yaml").read_text().replace("first", "third").replace("42", "no number")
+    (folder / "third.yaml").write_text(bad)
+    deployed = desk.type("deploy", folder, "--cron", "0 9 * * 1-5", "--timezone", "Europe/Paris")
+    assert deployed.code == 2, deployed.err
+    assert "batch/three: 0 9 * * 1-5 (Europe/Paris)" in deployed.out
+    assert f"campaign check {folder / 'third.yaml'}" in deployed.err
+    # More often, on a busy machine, and the server is at work with runs that come too early.
+    schedule_often(prefect, "batch/three", 30)
+    with worker(desk):
+        runs = wait_until(partial(batches, prefect, 2), 400, desk.folder / "worker.log")
+    for run in runs:
+        assert unsaid(prefect, run) == set()
+        assert run["state_type"] == "FAILED"
+        assert "third.yaml" in run["state"]["message"]
+    for key in ("first", "second"):
+        begun = prefect.begun(flow_runs={"tags": {"any_": [f"campaign:{key}"]}})
+        assert min(begun, key=lambda run: run["start_time"])["state_name"] == "Completed"
+    assert len(invitations(desk)) == 6
+    assert set(invitations(desk).values()) == {1}
+
+
+@dying
+def test_a_cancel_ends_the_run_of_a_worker_gently(desk: WarmDesk, prefect: PrefectServer) -> None:
+    """The worker ends the run's process: what was in flight still gets its answer, nothing is
+    unsure, the run is cancelled, and the next one goes on. A secret in the worker's environment
+    lies on the disk meanwhile: the run says so."""
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    assert desk.type("deploy", desk.campaign("halted", 300)).code == 0
+    with worker(desk):
+        run = prefect.start("campaign/halted")
+        desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
+        assert left_in(desk.folder / TEMPORARY) != []
+        cancelling = {"state": {"type": "CANCELLING", "name": "Cancelling"}}
+        prefect.call("POST", f"flow_runs/{run}/set_state", cancelling)
+        wait_until(lambda: state_of(prefect, run) == "CANCELLED", 100, desk.folder / "worker.log")
+        counts = wait_until(partial(at_rest, desk, "halted"), 100, desk.folder / "worker.log")
+    said = prefect.call("POST", "logs/filter", {"logs": {"flow_run_id": {"any_": [run]}}})
+    [warned] = [one["message"] for one in said if "ASSESSMENT_CLIENT_SECRET" in one["message"]]
+    assert "campaign credentials NAME" in warned
+    assert counts["unsure"] == 0
+    assert 10 <= counts["invited"] == len(invitations(desk)) < 300
+    desk.service.faults.clear()
+    assert desk.type("run", desk.folder / "halted.yaml").code == 0
+    assert len(invitations(desk)) == 300
+    assert set(invitations(desk).values()) == {1}
+
+
+def state_of(prefect: PrefectServer, run: str) -> str:
+    return str(prefect.call("GET", f"flow_runs/{run}")["state_type"])
+
+
+def at_rest(desk: Desk, key: str) -> dict[str, int] | None:
+    """The counts of a campaign, once no run is sending anything of it."""
+    counts: dict[str, int] = json.loads(desk.type("status", key, "--json").out)["counts"]
+    return None if counts["sending"] else counts
+
+
+def batches(prefect: PrefectServer, number: int) -> list[dict[str, Any]]:
+    """The batch's runs that came to an end of their own, once there are so many."""
+    ended = prefect.ask(
+        "flow_runs",
+        deployments={"name": {"any_": ["three"]}},
+        flow_runs={"state": {"type": {"any_": ["COMPLETED", "FAILED"]}}},
+    )
+    return ended if len(ended) >= number else []
+
+
+def unsaid(prefect: PrefectServer, run: dict[str, Any]) -> set[str]:
+    """The events that others of a run name as the one before them, and that nobody sent."""
+    of_it = {"filter": {"resource": {"id": [f"prefect.flow-run.{run['id']}"]}}}
+    events = prefect.call("POST", "events/filter", of_it)["events"]
+    assert len(events) > 2
+    return {one["follows"] for one in events if one["follows"]} - {one["id"] for one in events}
+
+
+@coming_due
+def test_runs_take_the_credentials_that_prefect_keeps(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """With nothing of the service in the environment, a run uses the named block; with a part of
+    it, it refuses to mix the two; with a wrong name, it says what to type."""
+    kept_there = desk.type("credentials", "production")
+    assert kept_there.code == 0, kept_there.err
+    assert "sandbox-secret" not in kept_there.out + kept_there.err
+    bare = {name: "" for name in desk.environment if name.startswith("ASSESSMENT_")}
+    file = desk.campaign("credentials", 2)
+    run = desk.type("run", file, CAMPAIGN_CREDENTIALS_BLOCK="production", **bare)
+    assert run.code == 0, run.err
+    assert sum(invitations(desk).values()) == 2
+    address = {"ASSESSMENT_BASE_URL": desk.environment["ASSESSMENT_BASE_URL"]}
+    mixed = desk.type("run", file, CAMPAIGN_CREDENTIALS_BLOCK="production", **bare | address)
+    assert (mixed.code, "ASSESSMENT_CLIENT_SECRET" in mixed.err) == (2, True)
+    unknown = desk.type("run", file, CAMPAIGN_CREDENTIALS_BLOCK="nowhere", **bare)
+    assert (unknown.code, "campaign credentials nowhere" in unknown.err) == (2, True)
+
+
+@coming_due
+def test_the_doctor_looks_at_the_credentials_that_prefect_keeps(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """With what a run would be given there a token is asked for, and nothing of it is printed;
+    where nothing is kept by that name, it says what to type."""
+    assert desk.type("credentials", "looked-at").code == 0
+    bare = {name: "" for name in desk.environment if name.startswith("ASSESSMENT_")}
+    well = desk.type("doctor", CAMPAIGN_CREDENTIALS_BLOCK="looked-at", **bare)
+    assert well.code == 0, well.out
+    for said in ("Prefect keeps the service's six as looked-at", "a token", "it answers", "clock"):
+        assert said in well.out
+    assert "sandbox-secret" not in well.out + well.err
+    unknown = desk.type("doctor", CAMPAIGN_CREDENTIALS_BLOCK="nowhere", **bare)
+    assert (unknown.code, "campaign credentials nowhere" in unknown.out) == (1, True)
+
+
+def deployed(prefect: PrefectServer, key: str) -> bool:
+    """Whether a deployment is there; the server tells nobody when one appears."""
+    return key in {one["name"] for one in prefect.ask("deployments")}
+
+
+@coming_due
+def test_a_cancel_of_a_served_run_stops_it_as_well(desk: WarmDesk, prefect: PrefectServer) -> None:
+    """There the cancel ends the run's process, gently: no doubt, and the next run goes on."""
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    file = desk.campaign("served", 300)
+    server = desk.start("serve", file)
+    try:
+        wait_until(lambda: server.poll() is not None or deployed(prefect, "served"), 90)
+        assert server.poll() is None, answer(server)
+        run = prefect.start("campaign/served")
+        desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=90)
+        cancelling = {"type": "CANCELLING", "name": "Cancelling"}
+        prefect.call("POST", f"flow_runs/{run}/set_state", {"state": cancelling})
+        wait_until(lambda: state_of(prefect, run) in ENDED, 100)
+    finally:
+        server.terminate()
+        stopped = answer(server)
+    assert stopped.code == 0, stopped.err
+    assert state_of(prefect, run) == "CANCELLED"
+    status = json.loads(desk.type("status", "served", "--json").out)
+    assert status["counts"]["unsure"] == status["counts"]["sending"] == 0
+    assert 10 <= status["counts"]["invited"] == sum(invitations(desk).values()) < 300
+    desk.service.faults.clear()
+    assert desk.type("run", file).code == 0
+    assert sum(invitations(desk).values()) == 300
+    assert set(invitations(desk).values()) == {1}

@@ -1,0 +1,467 @@
+"""What this program relies on in other people's packages and nobody promises: each by name.
+
+A test says what it is and which file needs it, so that an upgrade that breaks it fails here, by
+name, before it fails in a campaign. What only a whole run shows is held by the test that
+`ELSEWHERE` names. What is promised in a package's own reference needs no entry; whatever else is
+reached into is found by the last tests of this file.
+
+A package that is named here has an upper bound (tests/project/test_dependencies.py).
+"""
+
+import ast
+import asyncio
+import inspect
+import logging
+import signal
+import socket
+import threading
+import urllib.request
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from io import StringIO
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from uuid import uuid4
+
+import h11
+import pytest
+import stamina
+import uvicorn
+from alembic.script import ScriptDirectory
+from dotenv.parser import parse_stream
+from prefect import flow_engine
+from prefect.client.schemas.objects import FlowRun
+from prefect.events import Event
+from prefect.events.clients import AssertingEventsClient
+from prefect.events.worker import EventsWorker
+from prefect.exceptions import TerminationSignal
+from prefect.logging.configuration import DEFAULT_LOGGING_SETTINGS_PATH, load_logging_config
+from prefect.logging.handlers import APILogHandler
+from prefect.logging.loggers import flow_run_logger
+from prefect.runner import Runner, _workspace_starter, _workspace_supervisor
+from prefect.runner._workspace_runtime import PreparedWorkspaceManifest
+from prefect.server.api.server import create_app
+from prefect.server.database import _migrations
+from prefect.server.events import jinja_filters
+from prefect.server.models import events as server_events
+from prefect.server.schemas.states import Pending, Running
+from prefect.settings import PREFECT_API_URL, Settings, temporary_settings
+from prefect.settings.legacy import _get_valid_setting_names
+from prefect.states import Crashed, InfrastructurePending, Submitting
+from prefect.utilities.engine import capture_sigterm
+from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
+from ruamel.yaml.composer import Composer
+from ruamel.yaml.main import CParser  # type: ignore[attr-defined]
+from ruamel.yaml.nodes import MappingNode
+
+from config.reading.yaml_nodes import _Libyaml
+from flows.cli.see.doctor import installed
+from flows.engine import prefect_settings
+from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
+from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
+from flows.serving import automations
+from sandbox.server import _Server
+from tests.project.test_dependencies import ROOMS, ROOT
+
+# What only a whole run shows, or a test of its own holds: what is relied on, by that test.
+ELSEWHERE = {
+    "test_automations::test_a_campaign_that_needs_a_person_is_told_to_a_webhook": (
+        "templates of actions know flow_run.state, tojson and ui_url (flows/serving/automations.py)"
+    ),
+    "test_automations::test_or_to_a_mailbox": (
+        "the block for Slack takes any address of Apprise (flows/serving/automations.py)"
+    ),
+    "test_worker::test_a_machine_that_goes_down_leaves_nobody_twice": (
+        "an inferred deployment takes parameters from a template of JSON "
+        "(flows/serving/automations.py); "
+        "a killed worker leaves its files behind (flows/engine/worker_files.py)"
+    ),
+    "test_deployments::test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked": (
+        "prefect.types.names is the rule for names of blocks (flows/engine/credentials.py)"
+    ),
+    "test_deployments::test_what_a_server_keeps_is_bounded": (
+        "how Prefect's server cleans up what it keeps (flows/engine/prefect_settings.py)"
+    ),
+    "test_temporary_server::test_a_server_named_in_a_profile_is_used": (
+        "the form of Prefect's profiles.toml (flows/engine/prefect_settings.py)"
+    ),
+    "test_temporary_server::test_it_keeps_every_step_and_the_end_of_a_run": (
+        "steps are told as events, and are recorded once they are found by their state "
+        "(flows/engine/recorded.py)"
+    ),
+    "test_temporary_server::test_nobody_but_its_own_run_reaches_it": (
+        "create_app is served by whoever asks for it; uvicorn awaits startup before it serves "
+        "(flows/engine/prefect_server.py)"
+    ),
+    "test_kept_schedules::test_switched_off_in_prefect_it_stays_off": (
+        "a schedule keeps its slug and a deployment its version (flows/serving/kept_schedules.py)"
+    ),
+    "test_next_run::test_the_next_wave_is_scheduled_once": (
+        "a run's idempotency key holds over states that differ (flows/engine/next_run.py)"
+    ),
+    "test_sandbox_faults::test_answers_are_not_held_back": (
+        "asyncio leaves Nagle's delay on for sockets of other protocols (sandbox/server.py)"
+    ),
+    "test_yaml_file::test_a_broken_file_gets_one_plain_sentence": (
+        "the words in which ruamel.yaml complains (config/reading/yaml_nodes.py)"
+    ),
+    "test_yaml_nodes::test_whatever_is_written_is_read_alike": (
+        "both parsers of ruamel.yaml give the same nodes (config/reading/yaml_nodes.py)"
+    ),
+    "test_new_tables::test_a_new_ledger_is_as_one_that_was_migrated": (
+        "how Alembic notes a version (data/store/new_tables.py)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_what_is_held_elsewhere_is_there(name: str) -> None:
+    """A test that was renamed or moved would hold nothing here."""
+    module, _, test = name.partition("::")
+    assert f"def {test}(" in (ROOT / "tests" / f"{module}.py").read_text("utf-8")
+
+
+# -- Prefect: settings ----------------------------------------------------------------------------
+
+NOWHERE = "http://127.0.0.1:9/api"  # else Prefect starts a server of its own
+CONSOLE = "PREFECT_LOGGING_HANDLERS_CONSOLE_LEVEL"
+
+
+def test_prefect_knows_every_setting_that_is_set() -> None:
+    """One that it does not know is passed over in silence (flows/engine/prefect_settings.py)."""
+    wanted = prefect_settings.RUNS | prefect_settings.SERVER | prefect_settings.QUIET
+    wanted |= prefect_settings.kept_for(None) | guarded("user:password")
+    names = {name for name in wanted if name.startswith("PREFECT_")}
+    names |= {OF_CLIENTS, OF_SERVERS, *prefect_settings.LOGINS, "PREFECT_LOGGING_SETTINGS_PATH"}
+    names |= {"PREFECT_HOME", "PREFECT_PROFILES_PATH", "PREFECT_API_URL"}
+    assert names - {CONSOLE} <= set(_get_valid_setting_names(Settings))
+
+
+def test_a_place_in_prefects_logging_file_is_a_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the terminal is left to our own words (flows/engine/prefect_settings.py)."""
+    monkeypatch.setenv(CONSOLE, prefect_settings.QUIET[CONSOLE])
+    logs = load_logging_config(DEFAULT_LOGGING_SETTINGS_PATH)
+    assert logs["handlers"]["console"]["level"] == "CRITICAL"
+
+
+# -- Prefect: runs, their events and their ends ---------------------------------------------------
+
+
+def test_the_event_of_a_state_has_its_id_and_names_the_one_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The server's word for a state is what flows/engine/event_order.py says in its place."""
+
+    async def nothing_related(**_: object) -> list[Any]:
+        return []
+
+    monkeypatch.setattr(server_events, "_flow_run_related_resources_from_orm", nothing_related)
+    now = datetime.now(UTC)
+    before, after = Pending(id=uuid4(), timestamp=now), Running(id=uuid4(), timestamp=now)
+    run = cast(Any, SimpleNamespace(id=uuid4(), name="a", run_count=1))
+
+    def told(later: timedelta) -> Event:
+        return cast(
+            Event,
+            asyncio.run(
+                server_events.flow_run_state_change_event(
+                    cast(Any, None), now + later, run, before.id, before, after.id, after
+                )
+            ),
+        )
+
+    event = told(timedelta(0))
+    assert (event.event, event.id, event.follows) == (
+        "prefect.flow-run.Running",
+        after.id,
+        before.id,
+    )
+    assert told(timedelta(minutes=6)).follows is None
+
+
+def test_signs_of_life_are_named_so() -> None:
+    """Else a run that lives is marked as gone, or one that is gone never is (automations.py)."""
+    names = {cast(Any, state()).name for state in (Submitting, InfrastructurePending)}
+    names |= {Pending().name, Running().name}
+    assert names == set(automations.SIGNS_OF_LIFE) - {"heartbeat"}
+    assert 'event="prefect.flow-run.heartbeat"' in inspect.getsource(flow_engine)
+    assert cast(Any, Crashed()).name in automations.NEEDS_A_PERSON
+    assert "ui_url" in jinja_filters.all_filters
+
+
+def test_what_waits_to_be_told_can_be_sent_before_the_end() -> None:
+    """Workers are drained from a running loop and go on after it (flows/engine/recorded.py)."""
+    AssertingEventsClient.reset()
+
+    async def tell() -> list[Any]:
+        worker = EventsWorker.instance(AssertingEventsClient)
+        worker.send(Event(event="a", resource={"prefect.resource.id": "b"}))
+        await APILogHandler.aflush()
+        await cast(Any, EventsWorker.drain_all(at_exit=False))
+        return [event.event for client in AssertingEventsClient.all for event in client.events]
+
+    with temporary_settings({PREFECT_API_URL: NOWHERE}):
+        assert asyncio.run(tell()) == ["a"]
+
+
+def test_a_runner_takes_sigterm_before_its_first_pause() -> None:
+    """So that it can be taken back a moment later, for a gentle end (flows/serving/serving.py)."""
+    before = signal.getsignal(signal.SIGTERM)
+
+    async def begin() -> tuple[object, object]:
+        runner = Runner(name="campaign", pause_on_shutdown=False)
+        starting = asyncio.create_task(runner.start())
+        await asyncio.sleep(0)
+        taken = signal.getsignal(signal.SIGTERM)
+        starting.cancel()
+        await asyncio.wait({starting})
+        return taken, runner.handle_sigterm
+
+    try:
+        with temporary_settings({PREFECT_API_URL: NOWHERE}):
+            taken, its_own = asyncio.run(begin())
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert taken == its_own
+
+
+def test_a_run_takes_sigterm_for_itself_and_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which is why signals are taken back, and its stack is left out (flows/run/interrupts.py)."""
+    before = signal.getsignal(signal.SIGTERM)
+    # It tells the process once more, when it has raised.
+    monkeypatch.setattr("os.kill", lambda *_: None)
+    try:
+        with pytest.raises(TerminationSignal), capture_sigterm():
+            handler = signal.getsignal(signal.SIGTERM)
+            assert callable(handler) and handler is not before
+            handler(signal.SIGTERM, None)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_line_of_a_run_says_of_which() -> None:
+    """Lines of idle runs are held back by these names and words (flows/engine/idle_looks.py)."""
+    run = FlowRun(id=uuid4(), flow_id=uuid4(), name="a")
+    logger = flow_run_logger(run, cast(Any, SimpleNamespace(name="inbox")))
+    assert logger.logger.name == "prefect.flow_runs"
+    extra = dict(logger.extra or {})
+    assert (extra["flow_name"], extra["flow_run_id"]) == ("inbox", str(run.id))
+
+
+# -- Prefect: files -------------------------------------------------------------------------------
+
+
+def test_each_version_of_prefects_tables_is_known_to_the_doctor() -> None:
+    """By the files of its migrations, as Alembic reads them (flows/cli/see/doctor.py)."""
+    folder = next(iter(_migrations.__path__))
+    scripts = ScriptDirectory(folder, version_locations=[f"{folder}/versions/sqlite"])
+    revisions = {script.revision for script in scripts.walk_revisions()}
+    assert len(revisions) > 100
+    assert {revision for revision in revisions if not installed(revision)} == set()
+    assert not installed("f00dfeed0000")
+
+
+def test_a_worker_writes_the_environment_of_a_run_where_it_is_looked_for(tmp_path: Path) -> None:
+    """In this folder and file, under this name, in a run with these variables (worker_files.py)."""
+    starter = _workspace_starter.WorkspaceResolvingEngineCommandStarter(workspace_root=tmp_path)
+    try:
+        assert starter._manifest_path.match(f"{FOLDERS}/{FILE}")
+    finally:
+        starter.close()
+    assert "environment" in PreparedWorkspaceManifest.model_fields
+    assert _WRITTEN_DOWN[0] in _workspace_supervisor._RUNNER_OWNED_ENV_KEYS
+    assert _WRITTEN_DOWN[1] in inspect.getsource(_workspace_supervisor)
+
+
+def test_prefects_server_is_an_application_that_one_asks_for() -> None:
+    """With its temporary kind, and once for all (flows/engine/prefect_server.py)."""
+    inspect.signature(create_app).bind(ephemeral=True, final=True)
+
+
+# -- uvicorn --------------------------------------------------------------------------------------
+
+
+def test_uvicorn_hands_its_connections_to_who_looks_for_them() -> None:
+    """The sandbox resets, halves and drops them (sandbox/service/wire.py), and ends a server
+    without its waits, by its own main_loop, shutdown, on_tick and state (sandbox/server.py)."""
+    met: list[tuple[bool, int, int]] = []
+
+    class Application:
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            transport = receive.__self__.transport
+            state = server.server_state
+            met.append(
+                (
+                    isinstance(transport.get_extra_info("socket"), object)
+                    and callable(transport.abort),
+                    len(state.tasks),
+                    len(state.connections),
+                )
+            )
+            assert scope["raw_path"] == b"/a%2Fb"
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body"})
+
+        def stop(self) -> None:
+            met.append((True, 0, 0))
+
+    for name in ("startup", "main_loop", "shutdown", "on_tick"):
+        assert inspect.iscoroutinefunction(getattr(uvicorn.Server, name))
+    server = _Server(cast(Any, Application()), keep_alive=5)
+    with socket.create_server(("127.0.0.1", 0)) as listener, server.serving(listener):
+        port = listener.getsockname()[1]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/a%2Fb", timeout=60) as answer:
+            assert answer.headers["date"]
+    assert met == [(True, 1, 1), (True, 0, 0)]
+    assert "sandbox" not in {thread.name for thread in threading.enumerate()}
+
+
+# -- smaller ones ---------------------------------------------------------------------------------
+
+
+def test_a_composer_of_ruamel_takes_what_libyaml_reads() -> None:
+    """By three names that it looks for on its loader; without libyaml definitions are read slowly
+    (config/reading/yaml_nodes.py)."""
+    assert CParser is not None
+    node = Composer(_Libyaml("a: 1\nb:\n- c\n")).get_single_node()
+    assert isinstance(node, MappingNode)
+    places = [(name.start_mark.line, name.start_mark.column) for name, _ in node.value]
+    assert places == [(0, 0), (1, 0)]
+
+
+def test_dotenv_says_which_lines_it_could_not_read() -> None:
+    """Else a setting would be missing unnoticed (config/env_files.py)."""
+    lines = [*parse_stream(StringIO("A=1\nB='2\nC=3\n"))]
+    assert [(line.original.line, line.error) for line in lines][:2] == [(1, False), (2, True)]
+
+
+def test_h11_keeps_what_comes_after_an_answer() -> None:
+    """What is left over is nobody's answer (tasks/service/conversation.py); nothing may follow the
+    answer of a proxy either (tasks/service/channel.py)."""
+    for method, answer in (
+        (b"POST", b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nA"),
+        (b"CONNECT", b"HTTP/1.1 200 OK\r\n\r\n"),
+    ):
+        connection = h11.Connection(h11.CLIENT)
+        connection.send(h11.Request(method=method, target=b"a:1", headers=[(b"Host", b"a")]))
+        connection.send(h11.EndOfMessage())
+        connection.receive_data(answer + b"more")
+        while connection.next_event() not in (h11.PAUSED, h11.NEED_DATA):
+            if connection.their_state is h11.DONE:
+                break
+        assert connection.trailing_data == (b"more", False)
+
+
+def test_calamine_names_kinds_of_sheets_so() -> None:
+    """Only worksheets are read, and hidden ones are known (config/workbooks/xls.py)."""
+    assert str(SheetTypeEnum.WorkSheet).endswith("WorkSheet")
+    assert not str(SheetTypeEnum.ChartSheet).endswith("WorkSheet")
+    file = ROOT / "tests" / "sheets" / "libreoffice" / "hidden-sheet.xls"
+    book = CalamineWorkbook.from_path(str(file))
+    visible = [sheet.visible == SheetVisibleEnum.Visible for sheet in book.sheets_metadata]
+    assert True in visible and False in visible
+
+
+def test_stamina_tells_of_each_try_under_its_own_name(caplog: pytest.LogCaptureFixture) -> None:
+    """It is silenced by that name (tasks/service/patience.py), and waits as long as it is told."""
+    logger = logging.getLogger("stamina")
+    level = logger.level
+    logger.setLevel(logging.WARNING)
+    tries = []
+
+    async def fail_twice() -> None:
+        async for attempt in stamina.retry_context(on=lambda _: 0.0, attempts=3).__aiter__():
+            with attempt:
+                tries.append(attempt.num)
+                if len(tries) < 3:
+                    raise ValueError
+
+    try:
+        asyncio.run(fail_twice())
+    finally:
+        logger.setLevel(level)
+    assert tries == [1, 2, 3]
+    assert {record.name for record in caplog.records} == {"stamina"}
+
+
+# -- nothing else ---------------------------------------------------------------------------------
+
+# Modules that are no part of a package's reference, and what reaches into them.
+INSIDE = {
+    "prefect.events.worker": {"flows/engine/recorded.py"},
+    "prefect.logging.handlers": {"flows/engine/recorded.py"},
+    "prefect.server.api.server": {"flows/engine/prefect_server.py"},
+    "prefect.server.database": {"flows/cli/see/doctor.py"},
+    "prefect.types.names": {"flows/engine/credentials.py"},
+    "ruamel.yaml.composer": {"config/reading/yaml_nodes.py"},
+    "ruamel.yaml.main": {"config/reading/yaml_nodes.py"},
+    "ruamel.yaml.reader": {"config/reading/yaml_nodes.py"},
+    "ruamel.yaml.resolver": {"config/reading/yaml_nodes.py"},
+    "dotenv.parser": {"config/env_files.py"},
+}
+# What their references describe.
+PROMISED = {
+    *("prefect", "prefect.artifacts", "prefect.automations", "prefect.cache_policies"),
+    *("prefect.blocks.core", "prefect.blocks.notifications", "prefect.blocks.webhook"),
+    *(f"prefect.client.schemas.{name}" for name in ("actions", "filters", "objects", "responses")),
+    *("prefect.client.schemas.schedules", "prefect.client.schemas.sorting"),
+    *("prefect.client.orchestration", "prefect.context", "prefect.deployments"),
+    *("prefect.deployments.runner", "prefect.events", "prefect.events.actions"),
+    *("prefect.exceptions", "prefect.logging", "prefect.runner", "prefect.runtime"),
+    *("prefect.schedules", "prefect.settings", "prefect.states", "prefect.types"),
+    *("prefect.types.entrypoint", "prefect.workers.process"),
+    *("ruamel.yaml", "ruamel.yaml.error", "ruamel.yaml.nodes", "dotenv", "uvicorn"),
+}
+PRIVATE = {("flows/cli/see/doctor.py", "_migrations")}
+# Our own, and what is public by its own documentation in spite of its underscore.
+OURS = {"_engine", "_look", "_name", "_mapping", "_asdict", "_fields", "_exit"}
+
+
+@cache
+def trees() -> list[tuple[str, ast.Module]]:
+    files = [file for room in ROOMS for file in sorted((ROOT / room).rglob("*.py"))]
+    return [(str(file.relative_to(ROOT)), ast.parse(file.read_text("utf-8"))) for file in files]
+
+
+def test_nothing_else_of_these_packages_is_imported() -> None:
+    """Whoever needs another module says here what is relied on, or that it is promised."""
+    found: dict[str, set[str]] = {}
+    for file, tree in trees():
+        for node in ast.walk(tree):
+            names = [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in filter(None, names):
+                if name.partition(".")[0] in {"prefect", "ruamel", "dotenv", "uvicorn"}:
+                    found.setdefault(name, set()).add(file)
+    assert {name: files for name, files in found.items() if name not in PROMISED} == INSIDE
+    assert found.keys() >= PROMISED
+
+
+def _private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__")
+
+
+def test_nothing_private_is_touched_and_nothing_is_replaced() -> None:
+    """No name with an underscore of somebody else's, and no attribute set on what was imported."""
+    private, replaced = set(), []
+    for file, tree in trees():
+        imported: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                private |= {(file, alias.name) for alias in node.names if _private(alias.name)}
+                parts = (node.module or "").split(".")
+                private |= {(file, part) for part in parts if _private(part)}
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                imported |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Attribute):
+                continue
+            owner = node.value.id if isinstance(node.value, ast.Name) else ""
+            if _private(node.attr) and node.attr not in OURS and owner not in {"self", "cls"}:
+                private.add((file, node.attr))
+            if isinstance(node.ctx, ast.Store) and owner in imported:
+                replaced.append((file, f"{owner}.{node.attr}"))
+    assert private == PRIVATE
+    assert replaced == []

@@ -1,0 +1,613 @@
+"""Every row of the table of outcomes, for every call that changes something, over real sockets."""
+
+import asyncio
+import errno
+import json
+import os
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from tasks.service.client import Service
+from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.verdict import Proof, Then, verdict
+from tasks.service.wire import (
+    CandidateBody,
+    Request,
+    add_candidates,
+    attach_problem,
+    create_project,
+    invite,
+)
+from tests.support.wire_server import (
+    Act,
+    Line,
+    Received,
+    WireServer,
+    always,
+    give_token,
+    hang,
+    listening,
+    settings_for,
+)
+
+CREATE, ATTACH, ADD, INVITE = Operation
+NOT_SENT, REFUSED, UNSURE, DONE = Proof.NOT_SENT, Proof.REFUSED, Proof.UNSURE, Proof.DONE
+
+
+def candidate(n: int, notes: str = "") -> CandidateBody:
+    return CandidateBody(
+        first_name="Ada",
+        last_name="Lovelace",
+        email1=f"ada{n}@example.com",
+        source="referral",
+        notes=notes,
+        stage_id=1,
+    )
+
+
+REQUESTS = {
+    CREATE: create_project("Backend", "", "open", "Dec 1, 2026 9:00 am", "Dec 14, 2026 6:00 pm"),
+    ATTACH: attach_problem(101, 42),
+    ADD: add_candidates(101, [candidate(1)]),
+    INVITE: invite(101, 5001),
+}
+ONE_BY_ONE = pytest.mark.parametrize("operation", list(Operation))
+
+HANG = 1.5  # seconds until a call to a service that hangs is given up
+
+# What a service that works answers to each call.
+GOOD = {
+    CREATE: b'{"id": 101}',
+    ATTACH: b"{}",
+    ADD: json.dumps([{**candidate(1), "candidate_id": 5001}]).encode(),
+    INVITE: b"",
+}
+
+
+async def seen_from(act: Act, request: Request, deadline: float = 45.0) -> Exchange:
+    """Make one call to a service that does `act`."""
+    async with (
+        listening(always(give_token)) as auth,
+        listening(act) as api,
+        Service(settings_for(auth.url, api.url), deadline=deadline) as service,
+    ):
+        await service.ready()
+        return await service.call(request)
+
+
+async def for_each_operation(
+    see: Callable[[Request], Awaitable[Exchange]],
+) -> dict[Operation, Exchange]:
+    """Make the four calls at the same time, each in a world of its own; for what takes time."""
+    seen = await asyncio.gather(*(see(request) for request in REQUESTS.values()))
+    return dict(zip(REQUESTS, seen, strict=True))
+
+
+def answering(status: int, body: bytes, kind: str = "application/json", **headers: str) -> Act:
+    async def reply(line: Line, _: Received) -> None:
+        await line.answer(status, body, kind, **headers)
+
+    return always(reply)
+
+
+# --- before an answer -----------------------------------------------------------------------------
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+async def seen_at(base_url: str, request: Request, deadline: float = 45.0) -> Exchange:
+    async with (
+        listening(always(give_token)) as auth,
+        Service(settings_for(auth.url, base_url), deadline=deadline) as service,
+    ):
+        await service.ready()
+        return await service.call(request)
+
+
+def assert_not_sent(operation: Operation, seen: Exchange) -> None:
+    assert (seen.reached, seen.status) == (Phase.NOTHING, None)
+    judged = verdict(operation, seen)
+    assert (judged.proof, judged.then) == (NOT_SENT, Then.RETRY)
+
+
+@ONE_BY_ONE
+def test_a_refused_connection_sent_nothing(operation: Operation) -> None:
+    """Refused connection: not sent, and named so."""
+    seen = asyncio.run(seen_at(f"http://127.0.0.1:{free_port()}", REQUESTS[operation]))
+    assert_not_sent(operation, seen)
+    assert seen.failure == "ConnectError"
+
+
+@ONE_BY_ONE
+def test_an_unknown_host_sent_nothing(
+    operation: Operation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DNS: not sent."""
+    resolve = socket.getaddrinfo
+
+    def unknown(host: object, *args: object, **kwargs: object) -> object:
+        if host in {"service.invalid", b"service.invalid"}:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        return resolve(host, *args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    assert_not_sent(operation, asyncio.run(seen_at("https://service.invalid", REQUESTS[operation])))
+
+
+@ONE_BY_ONE
+def test_tls_to_a_plain_port_sent_nothing(operation: Operation) -> None:
+    """TLS failure (the other side does not speak it): not sent."""
+
+    async def babble(_: WireServer, line: Line) -> None:
+        await line.reader.read(100)
+        await line.say(b"SSH-2.0-OpenSSH_9.2\r\n")
+        await line.reader.read(100)
+
+    async def run() -> Exchange:
+        async with listening(babble) as api:
+            return await seen_at(f"https://127.0.0.1:{api.port}", REQUESTS[operation])
+
+    assert_not_sent(operation, asyncio.run(run()))
+
+
+@ONE_BY_ONE
+def test_a_tls_refusal_sent_nothing(operation: Operation) -> None:
+    """TLS refusal (the service ends the handshake with an alert): not sent, no request seen."""
+
+    async def run() -> tuple[Exchange, int]:
+        # Without a certificate of its own a server has no cipher to agree on.
+        refusing = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        async with listening(answering(200, GOOD[operation]), tls=refusing) as api:
+            seen = await seen_at(api.url, REQUESTS[operation])
+            return seen, len(api.received)
+
+    seen, received = asyncio.run(run())
+    assert_not_sent(operation, seen)
+    assert received == 0
+
+
+def test_a_tls_hang_sent_nothing() -> None:
+    """A TLS handshake that never ends is given up before the deadline: not sent."""
+
+    async def silent(_: WireServer, line: Line) -> None:
+        await hang()
+
+    async def see(request: Request) -> Exchange:
+        async with listening(silent) as api:
+            return await seen_at(f"https://127.0.0.1:{api.port}", request, deadline=HANG)
+
+    for operation, seen in asyncio.run(for_each_operation(see)).items():
+        assert_not_sent(operation, seen)
+        assert seen.failure == "ConnectTimeout"
+
+
+@pytest.mark.parametrize(
+    "answer", [b"HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", b"nonsense", b""]
+)
+@ONE_BY_ONE
+def test_a_proxy_that_opens_no_tunnel_sent_nothing(
+    operation: Operation, answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Proxy refusal, or a proxy that breaks off: its CONNECT carries nothing of ours."""
+
+    async def refuse(here: WireServer, line: Line) -> None:
+        here.received.append(await line.head())
+        await line.say(answer)
+
+    async def run() -> tuple[Exchange, list[Received]]:
+        async with listening(refuse) as proxy:
+            monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+            monkeypatch.delenv("NO_PROXY", raising=False)
+            return await seen_at("https://service.invalid", REQUESTS[operation]), proxy.received
+
+    seen, received = asyncio.run(run())
+    assert [one.method for one in received] == ["CONNECT"]
+    assert_not_sent(operation, seen)
+
+
+def test_a_tunnel_that_leads_to_no_tls_sent_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A portal that answers within the tunnel itself: not sent, and nothing is thrown about."""
+    thrown: list[dict[str, Any]] = []
+
+    async def portal(_: WireServer, line: Line) -> None:
+        await line.head()
+        await line.say(b"HTTP/1.1 200 OK\r\n\r\n")
+        await line.reader.read(1)
+        await line.answer(200, b"<html>", "text/html")
+
+    async def see(request: Request) -> Exchange:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: thrown.append(what))
+        async with listening(portal) as proxy:
+            monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+            monkeypatch.delenv("NO_PROXY", raising=False)
+            return await seen_at("https://service.invalid", request)
+
+    for operation, seen in asyncio.run(for_each_operation(see)).items():
+        assert_not_sent(operation, seen)
+    assert thrown == []
+
+
+@pytest.mark.parametrize("gone", [errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ECONNREFUSED])
+def test_an_address_that_cannot_be_reached_any_more_is_asked_for_anew(
+    gone: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another network, in which the service's other address is the one: found at once."""
+    tried: list[str] = []
+    connect = asyncio.BaseEventLoop.create_connection
+
+    async def without_a_way(loop: Any, protocol: Any, host: str, *args: Any, **more: Any) -> Any:
+        tried.append(host)
+        if host == "127.0.0.1":  # found before, when there was a way
+            raise OSError(gone, os.strerror(gone))
+        return await connect(loop, protocol, host, *args, **more)
+
+    async def run() -> Exchange:
+        async with (
+            listening(always(give_token)) as api,
+            Service(settings_for(api.url, f"http://localhost:{api.port}")) as service,
+        ):
+            await service.call(REQUESTS[INVITE])
+            monkeypatch.setattr(asyncio.BaseEventLoop, "create_connection", without_a_way)
+            return await service.call(REQUESTS[INVITE])
+
+    assert asyncio.run(run()).status == 200
+    assert tried == ["127.0.0.1", "localhost"]
+
+
+def test_no_token_sent_nothing() -> None:
+    """A call that cannot get a token in time never began: not sent."""
+
+    async def see(request: Request) -> Exchange:
+        async def silent(_: Line, __: Received) -> None:
+            await hang()
+
+        async with (
+            listening(always(silent)) as auth,
+            listening(answering(200, b"")) as api,
+            Service(settings_for(auth.url, api.url), deadline=HANG) as service,
+        ):
+            seen = await service.call(request)
+        assert api.connections == 0
+        return seen
+
+    for operation, seen in asyncio.run(for_each_operation(see)).items():
+        assert_not_sent(operation, seen)
+
+
+def test_this_machine_is_reached_without_a_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A proxy of the environment is for the world outside; the sandbox is not behind it."""
+    for variable in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(variable, f"http://127.0.0.1:{free_port()}")
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    seen = asyncio.run(seen_from(answering(200, b""), REQUESTS[INVITE]))
+    assert seen.status == 200
+
+
+# --- sending started, no status line --------------------------------------------------------------
+
+
+async def reset_at_the_first_byte(_: WireServer, line: Line) -> None:
+    await line.reader.readexactly(1)
+    line.reset()
+
+
+async def reset_in_the_head(_: WireServer, line: Line) -> None:
+    await line.reader.readexactly(10)
+    line.reset()
+
+
+async def reset_after_reading(_: WireServer, line: Line) -> None:
+    await line.request()
+    line.reset()
+
+
+async def close_after_reading(_: WireServer, line: Line) -> None:
+    await line.request()
+
+
+async def hang_after_reading(_: WireServer, line: Line) -> None:
+    await line.request()
+    await hang()
+
+
+async def half_a_status_line(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b"HTTP/1.1 20")
+
+
+async def half_the_headers(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b"HTTP/1.1 200 OK\r\nContent-Type: applic")
+
+
+async def hang_in_the_headers(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b"HTTP/1.1 200 OK\r\nContent-Type: applic")
+    await hang()
+
+
+async def only_a_provisional_answer(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b"HTTP/1.1 102 Processing\r\n\r\n")
+
+
+async def not_http(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b"220 mail.example.com ESMTP\r\n\r\n")
+
+
+BREAKING_OFF = [reset_at_the_first_byte, reset_in_the_head]
+LOST = [
+    reset_after_reading,
+    close_after_reading,
+    half_a_status_line,
+    half_the_headers,
+    only_a_provisional_answer,
+    not_http,
+]
+
+
+def assert_unsure(operation: Operation, seen: Exchange) -> None:
+    assert (seen.status, seen.body) == (None, None)
+    assert seen.failure is not None
+    judged = verdict(operation, seen)
+    assert (judged.proof, judged.then) == (UNSURE, Then.GO_ON)
+
+
+@pytest.mark.parametrize("act", BREAKING_OFF)
+@ONE_BY_ONE
+def test_a_request_that_was_cut_off_is_unsure(operation: Operation, act: Act) -> None:
+    """Sending started: how much of it arrived is not ours to know."""
+    seen = asyncio.run(seen_from(act, REQUESTS[operation]))
+    assert seen.reached in {Phase.SENDING, Phase.SENT}
+    assert_unsure(operation, seen)
+
+
+@pytest.mark.parametrize("act", LOST)
+@ONE_BY_ONE
+def test_a_request_without_an_answer_is_unsure(operation: Operation, act: Act) -> None:
+    """The request left whole and no status line came: it may have happened, whatever broke."""
+    seen = asyncio.run(seen_from(act, REQUESTS[operation]))
+    assert seen.reached is Phase.SENT
+    assert_unsure(operation, seen)
+
+
+@pytest.mark.parametrize("act", [hang_after_reading, hang_in_the_headers])
+def test_a_service_that_hangs_is_given_up_and_unsure(act: Act) -> None:
+    """The deadline of a call ends it; the work may have been done all the same."""
+
+    async def see(request: Request) -> Exchange:
+        return await seen_from(act, request, HANG)
+
+    for operation, seen in asyncio.run(for_each_operation(see)).items():
+        assert (seen.reached, seen.failure) == (Phase.SENT, "TimeoutError")
+        assert seen.seconds > HANG * 0.9
+        assert_unsure(operation, seen)
+
+
+def test_a_body_that_never_left_whole_is_seen_as_sending() -> None:
+    """A service that stops reading midway: the phase is SENDING, the verdict unsure."""
+
+    async def only_the_head(_: WireServer, line: Line) -> None:
+        await line.head()
+        await hang()
+
+    large = add_candidates(101, [candidate(1, notes="x" * 20_000_000)])
+    seen = asyncio.run(seen_from(only_the_head, large, deadline=2.0))
+    assert (seen.reached, seen.status) == (Phase.SENDING, None)
+    assert verdict(ADD, seen).proof is UNSURE
+
+
+@ONE_BY_ONE
+def test_a_connection_carries_one_request(operation: Operation) -> None:
+    """Kept, it could end just as it is used again, or bring the last answer once more."""
+
+    async def run() -> tuple[Exchange, WireServer]:
+        async def reply(line: Line, _: Received) -> None:
+            await line.answer(200, GOOD[operation], Connection="keep-alive")
+
+        async with (
+            listening(always(give_token)) as auth,
+            listening(always(reply)) as api,
+            Service(settings_for(auth.url, api.url)) as service,
+        ):
+            await service.call(REQUESTS[operation])
+            return await service.call(REQUESTS[operation]), api
+
+    seen, api = asyncio.run(run())
+    assert verdict(operation, seen).proof is DONE
+    assert api.connections == len(api.received) == 2
+    assert {each.headers["connection"] for each in api.received} == {"close"}
+
+
+# --- by status ------------------------------------------------------------------------------------
+
+STOPS = (402, 403, 406, 410, 411, 412, 414, 415, 418, 423, 424, 428, 431, 451, 499, 501, 505)
+DOUBTS = (408, 409, 500, 502, 503, 504, 507, 520, 599, 600, 999)
+HERE_AND_THERE = (300, 301, 302, 303, 304, 307, 308)
+
+
+def expected(operation: Operation, status: int) -> tuple[Proof, Then]:
+    """Say what outcomes.md says, in its order, for one row."""
+    if status in STOPS:
+        return REFUSED, Then.STOP
+    if status in DOUBTS:
+        return UNSURE, Then.GO_ON
+    if status in HERE_AND_THERE:
+        return UNSURE, Then.STOP
+    named = {
+        401: (NOT_SENT, Then.RENEW),
+        421: (NOT_SENT, Then.RETRY),
+        425: (NOT_SENT, Then.PAUSE),
+        429: (NOT_SENT, Then.PAUSE),
+        413: (REFUSED, Then.STOP),
+    }
+    if status in named:
+        return named[status]
+    by_row = {400: (ADD, INVITE), 422: (ADD, INVITE), 404: (INVITE,), 405: (INVITE,)}
+    return REFUSED, Then.ROW if operation in by_row[status] else Then.STOP
+
+
+STATUSES = (*STOPS, *DOUBTS, *HERE_AND_THERE, 400, 401, 404, 405, 413, 421, 422, 425, 429)
+
+
+@ONE_BY_ONE
+def test_every_status_means_what_the_table_says(operation: Operation) -> None:
+    """Each status of the table, and each the table does not name, over one real connection each."""
+
+    async def run() -> dict[int, Exchange]:
+        seen: dict[int, Exchange] = {}
+        replies = iter(STATUSES)
+
+        async def reply(line: Line, _: Received) -> None:
+            status = next(replies)
+            body = b"" if status == 304 else b'{"error": "no"}'
+            await line.answer(status, body, Location="/api/elsewhere")
+
+        async with (
+            listening(always(give_token)) as auth,
+            listening(always(reply)) as api,
+            Service(settings_for(auth.url, api.url)) as service,
+        ):
+            await service.ready()
+            for status in STATUSES:
+                seen[status] = await service.call(REQUESTS[operation])
+            assert len(api.received) == len(STATUSES)
+        return seen
+
+    for status, seen in asyncio.run(run()).items():
+        assert (seen.reached, seen.status, seen.failure) == (Phase.ANSWERED, status, None)
+        judged = verdict(operation, seen)
+        assert (judged.proof, judged.then) == expected(operation, status), status
+
+
+@pytest.mark.parametrize("status", [200, 201, 202, 204, 207])
+@ONE_BY_ONE
+def test_a_usable_yes_is_done(operation: Operation, status: int) -> None:
+    """Any 2xx with what the call needs is done; 204 has no body to hold an id."""
+    body = b"" if status == 204 else GOOD[operation]
+    seen = asyncio.run(seen_from(answering(status, body), REQUESTS[operation]))
+    needs_ids = operation in {CREATE, ADD}
+    proof = UNSURE if status == 204 and needs_ids else DONE
+    assert (seen.reached, seen.status) == (Phase.ANSWERED, status)
+    assert verdict(operation, seen).proof is proof
+
+
+USELESS = {
+    "empty": b"",
+    "none": b"None",
+    "null": b"null",
+    "not json": b"created!",
+    "wrong shape": b'{"data": {"id": 1}}',
+    "cut off": b'[{"email1": "ada1@example.com", "candidate_',
+    "id as other text": b'{"id": "p101"}',
+    "ids as other text": b'[{"email1": "ada1@example.com", "candidate_id": "05001"}]',
+    "id as truth": b'{"id": true}',
+    "nobody": b"[]",
+}
+
+
+@pytest.mark.parametrize("body", USELESS.values(), ids=USELESS)
+@ONE_BY_ONE
+def test_a_yes_without_usable_ids_is_unsure(operation: Operation, body: bytes) -> None:
+    """Create and add without ids: it happened, the id is unknown. Attach and invite need none."""
+    seen = asyncio.run(seen_from(answering(200, body), REQUESTS[operation]))
+    judged = verdict(operation, seen)
+    proof = UNSURE if operation in {CREATE, ADD} else DONE
+    assert (judged.proof, judged.then) == (proof, Then.GO_ON)
+
+
+async def body_cut_by_a_close(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n[{")
+
+
+async def body_cut_where_only_the_close_ends_it(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b'HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n[{"email1": "ada1@ex')
+
+
+async def body_that_hangs(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b"HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n[{")
+    await hang()
+
+
+async def chunks_cut_off(_: WireServer, line: Line) -> None:
+    await line.request()
+    await line.say(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n[{")
+
+
+CUT = [
+    body_cut_by_a_close,
+    body_cut_where_only_the_close_ends_it,
+    chunks_cut_off,
+]
+
+
+def assert_judged_by_status(operation: Operation, seen: Exchange) -> None:
+    assert (seen.reached, seen.status) == (Phase.ANSWERED, 200)
+    judged = verdict(operation, seen)
+    proof = UNSURE if operation in {CREATE, ADD} else DONE
+    assert (judged.proof, judged.then) == (proof, Then.GO_ON)
+
+
+@pytest.mark.parametrize("act", CUT)
+@ONE_BY_ONE
+def test_a_lost_body_leaves_the_status_to_judge_by(operation: Operation, act: Act) -> None:
+    """A status line came, then the body was lost: an invitation is done, a missing id is unsure."""
+    assert_judged_by_status(operation, asyncio.run(seen_from(act, REQUESTS[operation])))
+
+
+def test_a_body_that_hangs_leaves_the_status_to_judge_by() -> None:
+    """The deadline ends the reading of a body as well; the status line came before."""
+
+    async def see(request: Request) -> Exchange:
+        return await seen_from(body_that_hangs, request, HANG)
+
+    for operation, seen in asyncio.run(for_each_operation(see)).items():
+        assert seen.body is None
+        assert_judged_by_status(operation, seen)
+
+
+@pytest.mark.parametrize("status", [403, 422, 429, 500])
+@ONE_BY_ONE
+def test_a_lost_body_of_a_no_changes_nothing(operation: Operation, status: int) -> None:
+    """A refusal whose body is lost is still the refusal that its status line says."""
+
+    async def act(_: WireServer, line: Line) -> None:
+        await line.request()
+        await line.say(f"HTTP/1.1 {status} No\r\nContent-Length: 50\r\n\r\n{{".encode())
+
+    seen = asyncio.run(seen_from(act, REQUESTS[operation]))
+    assert (seen.status, seen.body) == (status, None)
+    judged = verdict(operation, seen)
+    assert (judged.proof, judged.then) == expected(operation, status)
+
+
+def test_a_broken_redirect_is_still_a_redirect() -> None:
+    """A Location that cannot be read does not hide the status."""
+    act = answering(302, b"", Location="http://[broken")
+    seen = asyncio.run(seen_from(act, REQUESTS[INVITE]))
+    judged = verdict(INVITE, seen)
+    assert (seen.status, judged.proof, judged.then) == (302, UNSURE, Then.STOP)
+
+
+def test_provisional_answers_are_passed_over() -> None:
+    """A 1xx before the answer is not the answer."""
+
+    async def act(_: WireServer, line: Line) -> None:
+        await line.request()
+        await line.say(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n")
+        await line.answer(422, b"{}")
+
+    seen = asyncio.run(seen_from(act, REQUESTS[INVITE]))
+    assert (seen.status, verdict(INVITE, seen).then) == (422, Then.ROW)

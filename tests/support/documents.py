@@ -1,0 +1,247 @@
+"""The documents as they are typed: their fenced blocks, and a shell that types their commands.
+
+In a ```console block a line that begins with `$ ` is typed, and what follows must be printed; `…`
+stands for any text in a line, and alone on a line for any lines. A command must end with 0 unless
+`$ echo $?` shows another number. A comment in front of a block may prepare it:
+
+    <!-- file: autumn.yaml -->            the block is the content of this file
+    <!-- sandbox: {"kind": "lost"} -->    the service meets this fault (sandbox/faults/faults.py)
+"""
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from tests.support.prefects.warm_start import WarmStart
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+ANY = "…"
+LONGEST_COMMAND = 250  # seconds
+PLAINLY = r"campaign [^|&;<>()$`*?#~]*"  # nothing that a shell would act upon
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block. `prepared` is what the comment in front of it says, by its word."""
+
+    file: Path
+    line: int
+    language: str
+    text: str
+    prepared: dict[str, str]
+
+    def __str__(self) -> str:
+        return f"{self.file.name}:{self.line}"
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of a console block: what is typed, what is shown of its output, its exit code."""
+
+    typed: str
+    shown: str
+    code: int
+
+
+def documents() -> list[Path]:
+    beside = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+    return [*(ROOT / name for name in beside), *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(file: Path) -> list[Block]:
+    """Every fenced block of a document. Raises ValueError for one that is never closed."""
+    found: list[Block] = []
+    prepared: dict[str, str] = {}
+    opened: tuple[int, str] | None = None
+    inside: list[str] = []
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), start=1):
+        if opened is not None:
+            if line.startswith("```"):
+                found.append(Block(file, *opened, "\n".join(inside), prepared))
+                opened, inside, prepared = None, [], {}
+            else:
+                inside.append(line)
+        elif line.lstrip().startswith("```"):
+            opened = (number, line.strip().removeprefix("```"))
+        elif comment := re.fullmatch(r"<!-- (file|sandbox): (.*) -->", line):
+            prepared[comment[1]] = comment[2]
+        elif line:
+            prepared = {}
+    if opened is not None:
+        raise ValueError(f"{file.name}:{opened[0]}: this block is never closed")
+    return found
+
+
+def commands(block: Block) -> list[Command]:
+    """Read a console block. Raises ValueError for output that no command stands before."""
+    typed: list[tuple[str, list[str]]] = []
+    for line in block.text.splitlines():
+        if line.startswith("$ "):
+            typed.append((line[2:], []))
+        elif typed:
+            typed[-1][1].append(line)
+        else:
+            raise ValueError(f"{block}: a console block begins with a command")
+    found: list[Command] = []
+    for words, shown in typed:
+        if words == "echo $?" and found:
+            last = found.pop()
+            found.append(Command(last.typed, last.shown, int("".join(shown))))
+        else:
+            found.append(Command(words, "\n".join(shown), 0))
+    return found
+
+
+def fits(shown: str, printed: str) -> bool:
+    """Compare what a document shows with what was printed; spaces at the ends of lines are free."""
+    pattern = ""
+    for line in lines(shown):
+        if line.strip() == ANY:
+            pattern += r"(?:[^\n]*\n)*"
+        else:
+            pattern += r"[^\n]*".join(re.escape(part) for part in line.rstrip().split(ANY)) + r"\n"
+    return re.fullmatch(pattern, "".join(f"{one.rstrip()}\n" for one in lines(printed))) is not None
+
+
+def lines(printed: str) -> list[str]:
+    return printed.rstrip().splitlines()
+
+
+class Shell:
+    """One person at a fresh machine: a home, a folder, a ledger and a shell that remembers exports.
+
+    `campaign sandbox` stays open until the end, at a free port, and its exports are typed as well.
+    `more` is what the environment holds besides. With `warm`, the product's own commands begin
+    with everything imported.
+    """
+
+    def __init__(self, folder: Path, warm: WarmStart | None = None, **more: str) -> None:
+        self.folder, self._warm = folder, warm
+        (folder / "home").mkdir(exist_ok=True)
+        (folder / "work").mkdir()
+        kept = {name: os.environ[name] for name in ("LANG", "TZ", "TMPDIR") if name in os.environ}
+        self.environment = kept | {
+            "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(folder / "home"),
+            "PYTHONUTF8": "1",
+            "CAMPAIGN_DATABASE_URL": f"sqlite:///{folder}/ledger.db",
+            "CAMPAIGN_OUTPUT_DIR": str(folder / "out"),
+            **more,
+        }
+        self._open: list[subprocess.Popen[str]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for process in self._open:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=LONGEST_COMMAND)
+
+    def type(self, command: Command) -> str | None:
+        """Type one command; answers what is not as the document says."""
+        if command.typed.startswith("campaign sandbox"):
+            code, printed = 0, self._start(command)
+        else:
+            code, printed = self._run(command.typed)
+        if code == command.code and fits(command.shown, printed):
+            return None
+        return (
+            f"$ {command.typed}\n{printed}\n-- ended with {code}; shown, ending with "
+            f"{command.code}:\n{command.shown}"
+        )
+
+    def prepare(self, block: Block) -> None:
+        """Write the file of a block, or set the fault it speaks of."""
+        if name := block.prepared.get("file"):
+            (self.folder / "work" / name).write_text(block.text + "\n", encoding="utf-8")
+        # A sandbox that did not start was told at its command.
+        if self._open and (described := block.prepared.get("sandbox")):
+            self._set_fault(json.loads(described))
+
+    def _run(self, typed: str) -> tuple[int, str]:
+        if typed.startswith("make "):
+            # The environment of the tests is set up already; a test never changes it.
+            typed = f"make -s -C '{ROOT}' -o setup -o setup-tests BIN='{BIN}' {typed[5:]}"
+        if self._warm is not None and re.fullmatch(PLAINLY, typed):
+            return self._run_warm(self._warm, shlex.split(typed)[1:])
+        ended = subprocess.run(
+            ["bash", "-c", typed],
+            cwd=self.folder / "work",
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            text=True,
+            timeout=LONGEST_COMMAND,
+        )
+        return ended.returncode, ended.stdout
+
+    def _run_warm(self, warm: WarmStart, words: list[str]) -> tuple[int, str]:
+        said = self.folder / "said"
+        said.unlink(missing_ok=True)
+        ended = warm.begin(words, self.folder / "work", self.environment, both=said)
+        printed, _ = ended.communicate(LONGEST_COMMAND)
+        assert ended.returncode is not None
+        return ended.returncode, printed
+
+    def _start(self, command: Command) -> str:
+        """Start the sandbox and wait for as many lines as the document shows."""
+        process = subprocess.Popen(
+            ["campaign", *command.typed.split()[1:], "--port", "0"],
+            executable=str(BIN / "campaign"),
+            cwd=self.folder / "work",
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        assert process.stdout is not None
+        printed = "".join(process.stdout.readline() for _ in lines(command.shown))
+        exports = re.findall(r"^ *export (\w+)=(.*)$", printed, re.MULTILINE)
+        if not exports:
+            process.kill()
+            return printed + process.communicate()[0]
+        self._open.append(process)
+        self.environment |= dict(exports)
+        return printed
+
+    def _set_fault(self, described: dict[str, Any]) -> None:
+        asked = urllib.request.Request(
+            f"{self.environment['ASSESSMENT_BASE_URL']}/sandbox/faults",
+            json.dumps([described]).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(asked, timeout=60) as answer:
+            assert answer.status == 201
+
+
+def mistakes(
+    document: Path, folder: Path, warm: WarmStart | None = None, **more: str
+) -> Iterator[str]:
+    """Follow a document from its first block to its last; yields what is not as it says."""
+    with Shell(folder, warm, **more) as shell:
+        for block in blocks(document):
+            shell.prepare(block)
+            if block.language == "console":
+                for command in commands(block):
+                    if wrong := shell.type(command):
+                        yield f"{block}\n{wrong}"

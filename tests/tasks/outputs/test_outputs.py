@@ -1,0 +1,119 @@
+"""`-o`: a slip in a name costs no ledger, no receipt, no definition and nobody's table."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign, doubtful_campaign
+
+PEOPLE = "first_name,last_name,email1\nAda,Lovelace,ada@example.com\n"
+IN_A_TABLE = DEFINITION.partition("candidates:")[0] + "candidates: {file: people.csv}\n"
+
+
+@pytest.fixture
+def desk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[DoubtfulCampaign]:
+    """A campaign that ran, whose people stand in a table of their own."""
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as desk:
+        (tmp_path / "people.csv").write_text(PEOPLE)
+        desk.file.write_text(IN_A_TABLE)
+        desk.run()
+        yield desk
+
+
+def refused(desk: DoubtfulCampaign, place: Path, *words: object) -> str:
+    """Type a command that is to write to a place: it ends with 2 and leaves every byte there."""
+    before = place.read_bytes() if place.exists() else None
+    answer = desk.type(*words, "-o", place)
+    assert answer.code == 2, (words, answer)
+    assert (place.read_bytes() if place.exists() else None) == before
+    return answer.err
+
+
+@pytest.mark.parametrize("words", ["links KEY", "export ada@example.com", "settle KEY --export"])
+def test_a_dash_is_standard_output(desk: DoubtfulCampaign, words: str) -> None:
+    """As without -o; no file of that name appears."""
+    typed = words.replace("KEY", KEY).split()
+    here, there = desk.type(*typed), desk.type(*typed, "-o", "-")
+    assert (there.code, there.out) == (0, here.out)
+    assert here.out
+    assert not (desk.folder / "-").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("links", KEY),
+        ("links", KEY, "--format", "json"),
+        ("links", KEY, "--format", "xlsx"),
+        ("links", KEY, "--into", "others.csv"),
+        ("report", KEY, "--force"),
+        ("export", "ada@example.com"),
+        ("metrics",),
+        ("settle", KEY, "--export"),
+    ],
+    ids=" ".join,
+)
+def test_no_command_writes_over_what_must_stay(
+    desk: DoubtfulCampaign, words: tuple[str, ...]
+) -> None:
+    """Whatever a command writes, the ledger stays, and so does the table of the campaign."""
+    (desk.folder / "others.csv").write_text(PEOPLE)
+    if "--into" not in words:  # which writes to no file of another kind
+        assert "is the ledger, so nothing was written" in refused(
+            desk, desk.folder / "ledger.db", *words
+        )
+    said = refused(desk, desk.folder / "people.csv", *words)
+    assert "is a file that a campaign is read from" in said
+    assert desk.type("status", KEY).code == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("ledger.db-wal", "a part of the ledger"),
+        ("ledger.db-shm", "a part of the ledger"),
+        ("hiring.receipt", "a receipt"),
+        ("next.receipt", "a receipt"),
+        ("hiring.yaml", "a definition"),
+        ("other.yml", "a definition"),
+        ("kept.db", "a database"),
+        ("kept.db-wal", "a database"),
+        ("another way/ledger.db", "the ledger"),
+    ],
+)
+def test_what_must_stay_is_named(desk: DoubtfulCampaign, name: str, what: str) -> None:
+    """Also where it is not there yet, of another ledger, or named by another way."""
+    (desk.folder / "other.yml").write_text("campaign: other\n")
+    (desk.folder / "another way").symlink_to(desk.folder)
+    with closing(sqlite3.connect(desk.folder / "kept.db")) as kept:
+        kept.execute("CREATE TABLE people (name)")
+    (desk.folder / "kept.db-wal").write_bytes(b"not committed to the file yet")
+    assert f"{name} is {what}" in refused(desk, desk.folder / name, "metrics")
+
+
+def test_an_output_is_written_over_when_the_command_is_typed_again(desk: DoubtfulCampaign) -> None:
+    """What a command wrote before, and whatever else lies there that can be made again."""
+    for words in (("links", KEY), ("metrics",), ("export", "ada@example.com")):
+        place = desk.folder / "out.csv"
+        place.write_text("from before")
+        assert desk.type(*words, "-o", place).code == 0
+        assert "from before" not in place.read_text()
+
+
+def test_only_an_index_of_the_same_links_is_written_over(desk: DoubtfulCampaign) -> None:
+    """The page of a website, or that of another campaign, stays as it is to the byte."""
+    folder = desk.folder / "site"
+    written = ("links", KEY, "--format", "html", "-o", folder)
+    for _ in range(2):
+        assert desk.type(*written).code == 0
+    index = folder / "index.html"
+    for strange in (b"<html>our company", index.read_bytes().replace(KEY.encode(), b"another")):
+        index.write_bytes(strange)
+        answer = desk.type(*written)
+        assert (answer.code, index.read_bytes()) == (2, strange)
+        assert f"is no page of links of {KEY}" in answer.err and "with -o" in answer.err

@@ -1,0 +1,60 @@
+"""Waves follow one another without a gap, and together never exceed what may be in flight."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.store.states import Ending, Operation
+from flows.run import inviting
+from sandbox.faults.faults import Fault
+from sandbox.server import Sandbox
+from tasks.sending.sender import Sent
+from tasks.service.client import Service
+from tasks.service.exchange import Exchange
+from tasks.service.wire import Request
+from tests.support.campaigns import Office, people
+
+NAMES = [f"person{number}" for number in range(12)]
+
+
+@pytest.fixture
+def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
+    monkeypatch.setattr(inviting, "WAVE", 4)
+    with Sandbox() as service:
+        yield Office.at(tmp_path, service, invites_in_flight=2)
+
+
+def test_a_late_answer_does_not_hold_up_the_next_wave(office: Office) -> None:
+    """While the last answer of a wave is awaited, the slots that are free go on."""
+    office.service.faults.add(Fault("slow", "invite", seconds=2, email="person3@example.com"))
+    heard: list[int] = []
+
+    def hears(sent: Sent) -> None:
+        if sent.operation is Operation.INVITE:
+            heard.append(sent.claimed.rows[0])
+
+    end = office.run(office.write("held-up", people(*NAMES)), hears=hears)
+    assert end.ending is Ending.COMPLETED
+    assert heard.index(4) > heard.index(12)  # the fourth person's answer came after all others
+    assert set(office.emails().values()) == {1}
+
+
+def test_waves_share_what_may_be_in_flight(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A wave that begins while another one ends sends no more at the same time than either."""
+    really, under_way, most = Service.call, 0, 0
+
+    async def call(service: Service, request: Request, *more: Any) -> Exchange:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        try:
+            return await really(service, request, *more)
+        finally:
+            under_way -= 1
+
+    monkeypatch.setattr(Service, "call", call)
+    office.service.faults.add(Fault("slow", "invite", seconds=0.02, count=None))
+    office.run(office.write("shared", people(*NAMES)))
+    assert (most, len(office.emails())) == (2, 12)
