@@ -30,6 +30,7 @@ from data.store.states import Ending
 from data.store.unusable import LedgerUnusable
 from flows.at_work import dropped_beside_another
 from flows.engine.credentials import service_settings
+from flows.engine.ended_by_signal import leave_its_stack_out
 from flows.engine.event_order import say_scheduled
 from flows.engine.next_run import schedule_next
 from flows.engine.sharing import ask_for_wave_runs
@@ -102,6 +103,7 @@ async def see_through(
 
     `most`: how many runs may share it, this one included; None: as the settings say.
     """
+    leave_its_stack_out()
     listen_again()  # for the runs beside this one
     watching = watcher.get()
     try:

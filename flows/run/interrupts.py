@@ -7,7 +7,6 @@ follows within `SAME` seconds is one and the same wish.
 """
 
 import asyncio
-import logging
 import os
 import signal
 import sys
@@ -132,7 +131,6 @@ def stopping_on_signals(gate: Stoppable) -> Iterator[None]:
         return
     if not _ears:
         _ears.append(_Ears())
-        logging.getLogger("asyncio").addFilter(_is_no_termination)
     ears = _ears[0]
     ears.begins(gate)
     try:
@@ -154,11 +152,3 @@ def listen_again() -> None:
     """Take the signals back: Prefect takes them at the begin of a run, for itself alone."""
     if _ears and threading.current_thread() is threading.main_thread():
         _ears[0].listen()
-
-
-def _is_no_termination(record: logging.LogRecord) -> bool:
-    """A run that a signal ends while Prefect's server lets it wait for its last state is told by
-    Prefect in a line; the event loop would add the whole stack."""
-    from prefect.exceptions import TerminationSignal  # noqa: PLC0415 - the core runs without it
-
-    return not (record.exc_info and isinstance(record.exc_info[1], TerminationSignal))
