@@ -5,7 +5,6 @@ Prefect runs, schedules and shows; it never guards. The ledger decides what may 
 
 import asyncio
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -39,8 +38,8 @@ from flows.pages.seen import CANCELLED, Seen, name_of, seen
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.interrupts import listen_again
+from flows.run.observer import Observers, RunObserver, observing
 from flows.run.order import Desk, conduct
-from flows.run.watching import Watcher, watcher
 from tasks.plan.asked import Asked
 from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
@@ -105,7 +104,7 @@ async def see_through(
     """
     leave_its_stack_out()
     listen_again()  # for the runs beside this one
-    watching = watcher.get()
+    observer = observing.get()
     try:
         service, local = await service_settings(), load_local()
         if local.log_format == "json":
@@ -119,14 +118,7 @@ async def see_through(
                     service,
                     local,
                     as_task,
-                    agrees=watching.agrees,
-                    expects=watching.expects,
-                    hears=watching.hears,
-                    begins=pages.begins,
-                    warns=_warns(watching),
-                    waits=watching.waits,
-                    pauses=watching.pauses,
-                    wrote=watching.wrote,
+                    observer=Observers(pages, _Log(), observer),
                     stopped=pages.stopped,
                     accept_removed=_who() if accept_removed else None,
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),
@@ -137,10 +129,10 @@ async def see_through(
                 await forget_whose_time_is_over(desk)
         if end.again is not None:
             await schedule_next(end.campaign, end.again)
-        watching.ended(end)
+        observer.on_end(end)
         return state_of(end)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
-        watching.failed(error)
+        observer.on_failure(error)
         if isinstance(error, AnotherCampaign):  # names no person, and no check would show it
             return Failed(name=BAD_INPUT, message="\n".join(map(str, error.problems)))
         if isinstance(error, BadInput):
@@ -176,7 +168,7 @@ async def _note(
         write = desk.ledger.write
         await asyncio.to_thread(write, idle_runs.note, campaign, since, ending, reason)
     except LedgerUnusable as error:  # what ended the run is said all the same
-        desk.warns(str(error))
+        desk.observer.on_warning(str(error))
 
 
 def _who() -> str:
@@ -191,19 +183,16 @@ async def forget_whose_time_is_over(desk: Desk) -> None:
     """Keep people no longer than CAMPAIGN_KEEP; where that fails, the next run does it."""
     try:
         for told in await asyncio.to_thread(forget_due, desk.ledger, desk.local, now()):
-            desk.warns(told)
+            desk.observer.on_warning(told)
     except CampaignError as error:
-        desk.warns(str(error))
+        desk.observer.on_warning(str(error))
 
 
-def _warns(watching: Watcher) -> Callable[[str], None]:
-    """Say it where a person types, and where runs are watched."""
+class _Log(RunObserver):
+    """Says in Prefect what a person should look at."""
 
-    def warns(doubt: str) -> None:
-        watching.warns(doubt)
-        get_run_logger().warning(doubt)
-
-    return warns
+    def on_warning(self, warning: str) -> None:
+        get_run_logger().warning(warning)
 
 
 def state_of(end: Finish) -> State[Any]:

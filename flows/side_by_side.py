@@ -3,20 +3,17 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Annotated
 
 from prefect.runtime import flow_run
 from pydantic import Field
 
 from config.reading.folder import Entry
-from data.campaigns.remaining import Remaining
 from flows.campaign import BAD_INPUT, STOPPED, run_campaign
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.interrupts import INTERRUPTED, Stop, listen_again, stopping_on_signals
-from flows.run.watching import Watcher, watcher, whole
-from tasks.sending.sender import Sent
+from flows.run.observer import Observers, RunObserver, observing, whole
 from tasks.shell import in_words
 
 SideBySide = Annotated[int, Field(ge=1, le=16, description="How many campaigns at a time.")]
@@ -38,42 +35,18 @@ class Outcome:
     error: Exception | None = None
 
 
-class _Hearing(Watcher):
-    """Keeps how one run ended, beside telling whoever watches."""
+class _End(RunObserver):
+    """Keeps how one run ended."""
 
-    def __init__(self, other: Watcher) -> None:
-        self._other = other
+    def __init__(self) -> None:
         self.end: Finish | None = None
         self.error: Exception | None = None
 
-    def agrees(self, digest: str, left: Remaining) -> None:
-        self._other.agrees(digest, left)
-
-    def expects(self, left: Remaining) -> None:
-        self._other.expects(left)
-
-    def warns(self, doubt: str) -> None:
-        self._other.warns(doubt)
-
-    def waits(self) -> None:
-        self._other.waits()
-
-    def pauses(self, until: datetime) -> None:
-        self._other.pauses(until)
-
-    def hears(self, sent: Sent) -> None:
-        self._other.hears(sent)
-
-    def wrote(self, words: str) -> None:
-        self._other.wrote(words)
-
-    def ended(self, end: Finish) -> None:
+    def on_end(self, end: Finish) -> None:
         self.end = end
-        self._other.ended(end)
 
-    def failed(self, error: Exception) -> None:
+    def on_failure(self, error: Exception) -> None:
         self.error = error
-        self._other.failed(error)
 
 
 async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
@@ -93,7 +66,7 @@ async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
 
     with stopping_on_signals(stop):
         async with asyncio.TaskGroup() as group:
-            # A task has a context, and so a watcher, of its own.
+            # A task has a context, and so an observer, of its own.
             tasks = [group.create_task(one(entry)) for entry in entries]
     return [task.result() for task in tasks]
 
@@ -101,8 +74,8 @@ async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
 async def _run(entry: Entry) -> Outcome:
     if entry.key is not None and entry.problems:
         return Outcome(entry, BAD_INPUT, where_wrong(entry.problems, entry.file), {})
-    hearing = _Hearing(watcher.get().of(entry.file, entry.key))
-    watcher.set(hearing)
+    kept = _End()
+    observing.set(Observers(kept, observing.get().of(entry.file, entry.key)))
     try:
         # A file that cannot be read gets a run as well, so that it is seen where runs are seen.
         state = await run_campaign(
@@ -113,5 +86,5 @@ async def _run(entry: Entry) -> Outcome:
     finally:
         listen_again()
     name, why = state.name or STOPPED, state.message or ""
-    counts = hearing.end.counts if hearing.end else {}
-    return Outcome(entry, name, why, counts, hearing.end, hearing.error)
+    counts = kept.end.counts if kept.end else {}
+    return Outcome(entry, name, why, counts, kept.end, kept.error)

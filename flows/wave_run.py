@@ -11,7 +11,7 @@ from flows.campaign import see_through
 from flows.engine.event_order import say_scheduled
 from flows.engine.sharing import WAVE_RUN
 from flows.pages.seen import name_of
-from flows.run.watching import whole
+from flows.run.observer import whole
 from tasks.plan.asked import Asked
 
 

@@ -13,7 +13,7 @@ from data.campaigns import queries
 from data.store.ledger import Ledger
 from flows.cli.run.demo import KEY, SAMPLE
 from flows.rehearsal.rehearsal import Stage
-from flows.run.watching import Watcher
+from flows.run.observer import RunObserver
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
 from tasks.outputs.embed_pages import write_pages
@@ -43,7 +43,7 @@ def main() -> None:
                 database_url=f"sqlite:///{folder / 'ledger.db'}", output_dir=folder / "out"
             )
             stage = Stage(folder, service, local, clocks={})
-            stage.run(Asked(SAMPLE, KEY), Watcher())
+            stage.run(Asked(SAMPLE, KEY), RunObserver())
             _pages(stage, folder / "web")
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)

@@ -27,7 +27,7 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from flows.pages import showing
 from flows.run.ending import Finish
-from flows.run.watching import whole
+from flows.run.observer import RunObserver, whole
 from tasks.status.standing import counts_of
 
 EVERY = 3.0  # seconds between two looks at how far it is
@@ -37,7 +37,7 @@ CANCELLED = "It was cancelled in Prefect."
 SUSPENDED = "It was suspended in Prefect."
 
 
-class Seen:
+class Seen(RunObserver):
     """Keeps Prefect's pages of one run up to date. `host` is the service's."""
 
     def __init__(self, client: PrefectClient, ledger: Ledger, local: LocalSettings, host: str):
@@ -55,7 +55,7 @@ class Seen:
         self._said = ""
         self._pause = EVERY
 
-    def begins(self, key: str, zone: str | None) -> None:
+    def on_start(self, key: str, zone: str | None) -> None:
         """Learn which campaign it is, and in which time zone its people read."""
         self._zone = zone
         if not self._key.done():

@@ -24,8 +24,8 @@ from data.store.ledger import Ledger
 from data.store.states import Ending, Step
 from flows.rehearsal.rehearsed_person import Found, settle
 from flows.run.ending import Finish
+from flows.run.observer import RunObserver
 from flows.run.order import conduct
-from flows.run.watching import Watcher
 from flows.run.work import Desk
 from sandbox.server import Sandbox
 from sandbox.service.problems import Problem, problem
@@ -53,7 +53,7 @@ class Stage:
     local: LocalSettings
     clocks: Mapping[str, datetime]
 
-    def run(self, asked: Asked, watching: Watcher) -> Finish:
+    def run(self, asked: Asked, observer: RunObserver) -> Finish:
         """See one campaign through, as far as it can go. Raises what `conduct` raises.
 
         What a person must approve or confirm is so at once, and what waits for its time has it:
@@ -65,8 +65,7 @@ class Stage:
                 ledger,
                 settings_of(self.service),
                 self.local,
-                expects=watching.expects,
-                hears=watching.hears,
+                observer=observer,
                 receipts=Places(self.folder / "own.receipt", self.folder / "copy.receipt"),
                 clock=lambda: at or now(),
                 paced=False,

@@ -159,7 +159,7 @@ class _Turn:
         return until is None or self._work.desk.clock() <= until
 
     def _hears(self, sent: Sent) -> None:
-        self._work.desk.hears(sent)
+        self._work.desk.observer.on_sent(sent)
         hold_on, before = self._table.hold_on, self._so_far
         if hold_on is None:
             return

@@ -67,16 +67,16 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     wanted = await perform(
         "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
     )
-    desk.begins(wanted.key, wanted.timezone)
+    desk.observer.on_start(wanted.key, wanted.timezone)
     if wanted.forgotten:
-        desk.warns(left_out(wanted.forgotten))
+        desk.observer.on_warning(left_out(wanted.forgotten))
     await asyncio.to_thread(follow_the_list, ledger, desk.local)
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
     if wanted.known is not None:
         others = Others(desk, wanted.known.id, _stays(desk))
         while whole.nothing and await others.were_at_work():
             whole = await asyncio.to_thread(what_is_left, wanted, ledger)
-    desk.agrees(wanted.digest, whole)
+    desk.observer.on_reading(wanted.digest, whole)
     if (gone := await asyncio.to_thread(_gone, wanted, ledger, desk)) is not None:
         return await asyncio.to_thread(finish, ledger, wanted.key, gone)
     at = desk.clock()
@@ -94,7 +94,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
     receipts = _receipts(asked, wanted, desk)
     if not left.nothing:
         await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
-    desk.expects(left)
+    desk.observer.on_plan(left)
     if left.nothing:
         return await _nothing_to_send(wanted, asked, desk, early)
     if (paused := await asyncio.to_thread(ledger.read, pauses.standing, wanted.key)) is not None:
@@ -106,7 +106,7 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             "check the service and the problem", partial(preflight, service, wanted, left)
         )
         if look.doubt:
-            desk.warns(look.doubt)
+            desk.observer.on_warning(look.doubt)
         intent = intent_of(wanted, asked, desk.service, look.problem) if wanted.definition else None
         plan, why_not = await asyncio.to_thread(
             _approval, wanted, asked, whole, intent, ledger, look.doubt
@@ -133,7 +133,7 @@ async def _service(desk: Desk) -> AsyncIterator[Service]:
             yield service
         finally:
             if service.wrote:
-                desk.wrote(service.wrote)
+                desk.observer.on_words(service.wrote)
 
 
 def _receipts(asked: Asked, wanted: Wanted, desk: Desk) -> Receipts:
@@ -273,7 +273,9 @@ async def _add_people(work: Work) -> None:
             if project is None or work.gate.stopped:
                 return
             batch = part[start : start + size]
-            adding = add(work.sender, ledger, project, batch, refusals, each=work.desk.hears)
+            adding = add(
+                work.sender, ledger, project, batch, refusals, each=work.desk.observer.on_sent
+            )
             # Others are asked while the request is under way: whoever says no stops the next one.
             await asyncio.gather(adding, heed_others(work))
             if refusals.everybody:

@@ -52,7 +52,7 @@ class Others:
             return False
         if not self._told:
             self._told = True
-            self._desk.waits()
+            self._desk.observer.on_waiting()
         self._patience -= AGAIN
         if not await self._wait(AGAIN):
             return False

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol, TypeVar
@@ -18,7 +18,6 @@ from data.campaigns import pauses as pauses_of_campaigns
 from data.campaigns import queries
 from data.campaigns.intake import Intent
 from data.campaigns.pauses import Paused
-from data.campaigns.remaining import Remaining
 from data.decisions import adding_again
 from data.holds.held import ListFile
 from data.receipts.receipt_file import Places
@@ -31,13 +30,14 @@ from data.store.ledger import Ledger
 from data.store.tables import Campaign
 from flows.run.ending import finish
 from flows.run.interrupts import stopping_on_signals
+from flows.run.observer import RunObserver
 from tasks.plan.asked import Wanted
 from tasks.plan.held import follow_on
 from tasks.plan.receipts import Receipts
 from tasks.plan.timing import Later, over, over_for, timetable_of
 from tasks.sending.gate import Gate
 from tasks.sending.pace import Rate, Together
-from tasks.sending.sender import Sender, Sent
+from tasks.sending.sender import Sender
 from tasks.service.client import Service
 from tasks.status import logs
 
@@ -70,36 +70,24 @@ async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """What a run works with: the ledger, the settings, and who watches or stops it.
+    """What a run works with: the ledger, the settings, and who observes or stops it.
 
-    `agrees` raises CampaignError where what was read, by its digest, and what is left of it is not
-    what a person was asked about. `begins` hears the campaign's key and timezone once they are
-    known, `warns` what a person should look at before anything is sent; `stopped` says why somebody
-    outside the ledger wants no more sending (a cancel where runs are watched), and is asked before
-    each wave.
+    `stopped` says why somebody outside the ledger wants no more sending (a cancel where runs are
+    watched), and is asked before each wave.
     `receipts` is where a rehearsal keeps its own; else they lie where they must. `clock` says
     whether it is time for invitations; it answers aware times.
     `accept_removed`: who said that people are rightly gone from the definition.
     `paced`: what the definition says about rates is kept. `shares` hears of which campaign how many
     people can be invited now, before the first of them is, and may have other runs share them. Once
     nobody is left to invite, a run stays for what others are sending, and for `patience` seconds
-    where nothing comes of that; `waits` hears of it. `pauses` hears until when the service wants
-    nothing, by the campaign's clock, `wrote` what it wrote where it gave no token or no list of
-    problems: for people alone.
+    where nothing comes of that.
     """
 
     ledger: Ledger
     service: ServiceSettings
     local: LocalSettings
     perform: Perform = plainly
-    expects: Callable[[Remaining], None] = lambda _: None
-    hears: Callable[[Sent], None] = lambda _: None
-    agrees: Callable[[str, Remaining], None] = lambda *_: None
-    begins: Callable[[str, str | None], None] = lambda *_: None
-    warns: Callable[[str], None] = lambda _: None
-    waits: Callable[[], None] = lambda: None
-    pauses: Callable[[datetime], None] = lambda _: None
-    wrote: Callable[[str], None] = lambda _: None
+    observer: RunObserver = field(default_factory=RunObserver)
     stopped: Callable[[], Awaitable[str | None]] = nobody_stops
     receipts: Places | None = None
     clock: Callable[[], datetime] = now
@@ -158,7 +146,7 @@ async def working(
         service.problems,
         together,
         over=lambda: over(table, desk.clock()),
-        pauses=lambda seconds: desk.pauses(
+        pauses=lambda seconds: desk.observer.on_pause(
             on_the_wall(now() + timedelta(seconds=seconds), wanted.timezone)
         ),
     )

@@ -18,6 +18,7 @@ from flows.run.order import Desk, conduct
 from sandbox.faults.faults import Fault
 from tasks.plan.asked import Asked
 from tasks.sending.sender import Sent
+from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS
@@ -265,7 +266,9 @@ def test_somebody_blocked_while_a_run_is_at_work_is_not_invited(two: TwoCampaign
                 )
 
     with two.desk.ledger() as ledger:
-        asyncio.run(conduct(Asked(two.desk.file, KEY), desk_of(ledger, hears=hears)))
+        asyncio.run(
+            conduct(Asked(two.desk.file, KEY), desk_of(ledger, observer=Heard(on_sent=hears)))
+        )
     assert two.emails() == {ADA: 1, ZOE.lower(): 1}
     assert two.desk.steps(GRACE) == ("done", "waiting")
 
@@ -350,7 +353,9 @@ def test_a_list_that_goes_bad_during_a_run_ends_it(
         listed.unlink(missing_ok=True)
 
     with two.desk.ledger() as ledger:
-        end = asyncio.run(conduct(Asked(two.desk.file, KEY), desk_of(ledger, hears=hears)))
+        end = asyncio.run(
+            conduct(Asked(two.desk.file, KEY), desk_of(ledger, observer=Heard(on_sent=hears)))
+        )
     assert end.ending is Ending.STOPPED
     assert end.reason is not None and "can no longer be read" in end.reason
     assert len(two.emails()) < 3

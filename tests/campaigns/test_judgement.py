@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from config.reading.reading import read_campaigns
 from data.campaigns import intake, pauses, queries
 from data.history import records
-from data.store.ledger import Ledger
 from data.store.states import By, Ending
 from flows.cli.prepare.forecast import Forecast, forecast
 from flows.cli.prepare.stop import Cause
@@ -282,7 +281,7 @@ def test_what_is_forecast_is_what_is_done(
             judged.run(_define(judged, {}, first))
         path = _define(judged, rules, first + more, gone, "guard: {removed: 30%}")
         if paused and first:
-            _say(judged, Ledger.pause)
+            _say(judged, pauses.pause)
         while True:
             plan, done, asked = _plan(judged, path), judged.invited(), judged.office.changing()
             end = judged.run(path)
@@ -293,7 +292,7 @@ def test_what_is_forecast_is_what_is_done(
             if plan.stop is not None and plan.stop.cause is Cause.GUARD:
                 path = _define(judged, rules, first + more, gone)
             elif plan.stop is not None and plan.stop.cause is Cause.PAUSED:
-                _say(judged, Ledger.resume)
+                _say(judged, pauses.resume)
             elif end.ending is Ending.AWAITS_APPROVAL:
                 judged.confirm()
             elif end.again is not None:
@@ -326,7 +325,7 @@ def _define(
 
 def _say(judged: Judged, word: Any) -> None:
     with judged.office.ledger() as ledger:
-        word(ledger, KEY, "grace", "a look at the text")
+        ledger.write(word, KEY, By("grace", "a look at the text"))
 
 
 def _plan(judged: Judged, path: Path) -> Forecast:

@@ -11,6 +11,7 @@ from typing import cast
 
 import pytest
 
+from data.decisions import adding_again
 from data.store.states import Ending
 from flows.run import inviting
 from flows.run.ending import Finish
@@ -19,7 +20,7 @@ from flows.run.parts import around
 from flows.run.work import Desk
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tests.support.campaigns import Office, people
+from tests.support.campaigns import Heard, Office, people
 from tests.support.ledgers.journal import attempts
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -117,13 +118,15 @@ def test_a_run_that_comes_while_people_are_added_invites_its_share(office: Offic
     ],
 )
 def test_others_are_stayed_for_as_long_as_they_come_on(
-    newest: list[int | None], looks: int
+    newest: list[int | None], looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run ends as the campaign does; one beside it that sends nothing new gets two seconds."""
     told: list[str] = []
     seen = iter(newest)
-    ledger = SimpleNamespace(sent_beside=lambda *_: next(seen), recover=lambda _: 0)
-    desk = SimpleNamespace(ledger=ledger, patience=2, waits=lambda: told.append("waits"))
+    ledger = SimpleNamespace(read=lambda *_: next(seen))
+    monkeypatch.setattr(adding_again, "recover", lambda *_: 0)
+    watching = Heard(on_waiting=lambda: told.append("waits"))
+    desk = SimpleNamespace(ledger=ledger, patience=2, observer=watching)
 
     async def at_once(seconds: float) -> bool:
         return True

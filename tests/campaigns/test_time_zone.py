@@ -24,6 +24,7 @@ from flows.run.order import Desk, conduct
 from sandbox.faults.faults import Fault
 from tasks.plan.asked import Asked
 from tasks.sending import gate
+from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS
@@ -77,9 +78,9 @@ def run(desk: DoubtfulCampaign, key: str, *faults: Fault) -> str:
     desk.service.faults.add(*faults)
     local = load_local()
     with desk.ledger() as ledger:
-        watching = {"pauses": lambda until: heard.append(paused(until))}
+        watching = Heard(on_pause=lambda until: heard.append(paused(until)))
         asked = Asked(desk.folder / f"{key}.yaml", key)
-        end = asyncio.run(conduct(asked, Desk(ledger, load_service(), local, **watching)))
+        end = asyncio.run(conduct(asked, Desk(ledger, load_service(), local, observer=watching)))
         page = showing.dated(_page(ledger, local, end) or "", now(), _zone(ledger, end))
     return "\n".join([*heard, end.reason or "", page])
 

@@ -17,7 +17,7 @@ from config.errors import BadInput
 from config.places import Place, Problem
 from config.reading.folder import Entry, campaign_files, campaigns_at, stray_tables
 from flows import side_by_side
-from flows.run.watching import Watcher
+from flows.run.observer import Observers, RunObserver
 from flows.side_by_side import Outcome, run_all
 from flows.summing_up import page, state_of_all
 from sandbox.faults.faults import Fault
@@ -224,12 +224,12 @@ def test_whoever_watches_one_of_several_hears_all_of_it() -> None:
     """What a run says when it is typed alone, it says in a folder too: its doubts as its end."""
     heard: list[str] = []
 
-    class Listening(Watcher):
+    class Listening(RunObserver):
         def __getattribute__(self, name: str) -> Any:
             return lambda *_: heard.append(name)
 
-    hearing = side_by_side._Hearing(Listening())
-    words = [name for name in vars(Watcher) if not name.startswith("_") and name != "of"]
+    hearing = Observers(RunObserver(), Listening())
+    words = [name for name in vars(RunObserver) if not name.startswith("_") and name != "of"]
     for name in words:
         method = getattr(hearing, name)
         method(*[None for _ in signature(method).parameters])

@@ -31,8 +31,8 @@ from flows.campaign import state_of
 from flows.engine.idle_looks import DROPPED, UntilBusy, forget_earlier
 from flows.reports import tell
 from flows.run.interrupts import Stop
+from flows.run.observer import observing
 from flows.run.order import Asked, Desk, conduct
-from flows.run.watching import watcher
 from flows.run.work import plainly
 from flows.side_by_side import Outcome
 from flows.summing_up import page
@@ -159,15 +159,15 @@ class Inbox:
     ) -> Any:
         """One campaign as the flow of one campaign runs it."""
         self.runs.append(key)
-        watching = watcher.get()
+        observer = observing.get()
         try:
             with self.office.ledger() as ledger:
                 desk = Desk(ledger, settings_of(self.office.service), self.office.local)
                 end = await conduct(Asked(Path(file), key, digest=digest), desk)
         except CampaignError as error:
-            watching.failed(error)
+            observer.on_failure(error)
             return inbox.Failed(name="BadInput", message=type(error).__name__)
-        watching.ended(end)
+        observer.ended(end)
         return state_of(end)
 
     def look(self, *, quiet: float = 0) -> tuple[str | None, str | None]:

@@ -17,7 +17,7 @@ from config.errors import CampaignError
 from data.campaigns import queries
 from data.decisions import adding_again, settling
 from data.decisions.doubts import Decided, NotDecided
-from data.sending import recovery
+from data.sending import recovery, runs
 from data.store import in_a_file
 from data.store.clock import now
 from data.store.ledger import Ledger
@@ -163,21 +163,21 @@ def test_a_lock_that_outlives_the_patience_stops_the_run_in_words(
 @contextmanager
 def locked_at(office: Office, number: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Take the write lock just before the n-th commit of claims, and hold it."""
-    real, seen = Ledger.commit, 0
+    real, seen = Ledger.write_beside, 0
     # Taken on the journal's thread, let go of on this one.
     holder = sqlite3.connect(
         office.folder / "ledger.db", isolation_level=None, check_same_thread=False
     )
 
-    def commit(ledger: Ledger, *what: object) -> object:
+    def write(ledger: Ledger, change: Callable[..., object], *what: object) -> object:
         nonlocal seen
-        seen += 1
-        if seen == number:
+        seen += change is runs.commit
+        if seen == number and change is runs.commit:
             holder.execute("BEGIN IMMEDIATE")
-        return real(ledger, *what)  # type: ignore[arg-type]
+        return real(ledger, change, *what)
 
     with closing(holder), monkeypatch.context() as patch:
-        patch.setattr(Ledger, "commit", commit)
+        patch.setattr(Ledger, "write_beside", write)
         yield
 
 
@@ -330,18 +330,18 @@ class Copies:
         self.commits = 0
 
     def taken_at_each_commit(self, patch: pytest.MonkeyPatch) -> None:
-        for name in ("begin", "commit"):
-            patch.setattr(Ledger, name, self._then_copied(getattr(Ledger, name)))
+        real = Ledger.write_beside
 
-    def _then_copied(self, real: Callable[..., object]) -> Callable[..., object]:
-        def write(ledger: Ledger, *what: object) -> object:
-            done = real(ledger, *what)
+        def write(ledger: Ledger, change: Callable[..., object], *what: object) -> object:
+            done = real(ledger, change, *what)
+            if change not in (runs._begin, runs.commit):
+                return done
             self.commits += 1
             found = self._there()
             self.files = {f: f.read_bytes() for f in found if not f.name.endswith("-shm")}
             return done
 
-        return write
+        patch.setattr(Ledger, "write_beside", write)
 
     def put_back(self) -> None:
         """Power is back: nothing is there but what was surely on the disk."""
@@ -424,16 +424,18 @@ def logged(
     history: list[tuple[bytes, bytes, list[tuple[object, ...]]]] = []
     office.ledger().close()
     path = office.folder / "ledger.db"
-    real = Ledger.commit
+    real = Ledger.write_beside
 
-    def commit(ledger: Ledger, *what: object) -> object:
-        done = real(ledger, *what)  # type: ignore[arg-type]
+    def write(ledger: Ledger, change: Callable[..., object], *what: object) -> object:
+        done = real(ledger, change, *what)
+        if change is not runs.commit:
+            return done
         log = path.with_name("ledger.db-wal").read_bytes()
         history.append((path.read_bytes(), log, journal(path)))
         return done
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "commit", commit)
+        patch.setattr(Ledger, "write_beside", write)
         office.run(file)
     return history
 

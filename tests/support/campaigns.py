@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from config.settings import LocalSettings, ServiceSettings
 from data.campaigns import queries
 from data.store.ledger import Ledger
 from flows.run.ending import Finish
+from flows.run.observer import RunObserver
 from flows.run.order import Desk, conduct
 from sandbox.server import Sandbox
 from tasks.plan.asked import Asked
@@ -99,3 +101,12 @@ class Office:
 def people(*names: str) -> str:
     """Rows for these names, each at example.com."""
     return "".join(f"{name.title()},Example,{name}@example.com\n" for name in names)
+
+
+class Heard(RunObserver):
+    """An observer of a test: what it hears goes where the test says, by the method's name."""
+
+    def __init__(self, **by_name: Callable[..., object]) -> None:
+        for name, hear in by_name.items():
+            assert hasattr(RunObserver, name), name
+            setattr(self, name, hear)

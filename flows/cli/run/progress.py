@@ -10,7 +10,7 @@ from data.campaigns.remaining import Remaining
 from data.store.states import Ending, Operation
 from flows.cli.run.one_run import OneRun
 from flows.run.ending import Finish
-from flows.run.watching import Watcher
+from flows.run.observer import RunObserver
 from flows.words.speech import printable, say
 from tasks.sending.sender import Sent
 
@@ -36,8 +36,8 @@ class Progress(Protocol):
     def starting(self) -> None:
         """Prefect is about to start, which takes some seconds."""
 
-    def of(self, run: OneRun) -> Watcher:
-        """A watcher for one of the runs; it also keeps how the run ended."""
+    def of(self, run: OneRun) -> RunObserver:
+        """An observer for one of the runs; it also keeps how the run ended."""
 
 
 @contextmanager
@@ -56,7 +56,7 @@ def progress(*, as_json: bool) -> Iterator[Progress]:
         yield Bars(bar)
 
 
-class _Keeping(Watcher):
+class _Keeping(RunObserver):
     """Keeps how a run ended where the command looks for it, and how far it has come."""
 
     def __init__(self, run: OneRun) -> None:
@@ -65,10 +65,10 @@ class _Keeping(Watcher):
         self._left = Remaining()
         self._done = {Operation.ADD: 0, Operation.INVITE: 0}
 
-    def agrees(self, digest: str, left: Remaining) -> None:
+    def on_reading(self, digest: str, left: Remaining) -> None:
         self._run.hold_to_it(digest, left)
 
-    def expects(self, left: Remaining) -> None:
+    def on_plan(self, left: Remaining) -> None:
         self._left = left
 
     def _count(self, sent: Sent) -> tuple[int, int, int]:
@@ -78,13 +78,13 @@ class _Keeping(Watcher):
         total = self._left.add if sent.operation is Operation.ADD else self._left.invite
         return before, now, total
 
-    def wrote(self, words: str) -> None:
+    def on_words(self, words: str) -> None:
         self._run.wrote = words
 
-    def ended(self, end: Finish) -> None:
+    def on_end(self, end: Finish) -> None:
         self._run.end = end
 
-    def failed(self, error: Exception) -> None:
+    def on_failure(self, error: Exception) -> None:
         self._run.error = error
 
 
@@ -97,37 +97,37 @@ class Lines:
     def starting(self) -> None:
         say("Starting Prefect …", as_json=self.as_json)
 
-    def of(self, run: OneRun) -> Watcher:
-        return _LineWatcher(run, as_json=self.as_json)
+    def of(self, run: OneRun) -> RunObserver:
+        return _LineObserver(run, as_json=self.as_json)
 
 
-class _LineWatcher(_Keeping):
+class _LineObserver(_Keeping):
     def __init__(self, run: OneRun, *, as_json: bool) -> None:
         super().__init__(run)
         self._as_json = as_json
 
-    def expects(self, left: Remaining) -> None:
-        super().expects(left)
+    def on_plan(self, left: Remaining) -> None:
+        super().on_plan(left)
         if not left.nothing:
             what = f"{left.add:,} to add, {left.invite:,} to invite"
             say(f"{self.key}: {what}", as_json=self._as_json)
 
-    def warns(self, doubt: str) -> None:
+    def on_warning(self, doubt: str) -> None:
         say(f"{self.key}: look at this: {doubt}", as_json=self._as_json)
 
-    def waits(self) -> None:
+    def on_waiting(self) -> None:
         say(f"{self.key}: {BESIDE}", as_json=self._as_json)
 
-    def pauses(self, until: datetime) -> None:
+    def on_pause(self, until: datetime) -> None:
         say(f"{self.key}: {paused(until)}", as_json=self._as_json)
 
-    def ended(self, end: Finish) -> None:
-        super().ended(end)
+    def on_end(self, end: Finish) -> None:
+        super().on_end(end)
         # Where another run is at work there is nothing left for this one, but much to send.
         if self._left.nothing and end.ending is not Ending.STOPPED:
             say(f"{self.key}: nothing to send", as_json=self._as_json)
 
-    def hears(self, sent: Sent) -> None:
+    def on_sent(self, sent: Sent) -> None:
         if sent.operation not in (Operation.ADD, Operation.INVITE):
             return
         before, now, total = self._count(sent)
@@ -147,19 +147,19 @@ class Bars:
     def starting(self) -> None:
         self._bar.update(self._start, visible=True)
 
-    def of(self, run: OneRun) -> Watcher:
-        return _BarWatcher(run, self._bar, self._start)
+    def of(self, run: OneRun) -> RunObserver:
+        return _BarObserver(run, self._bar, self._start)
 
 
-class _BarWatcher(_Keeping):
+class _BarObserver(_Keeping):
     def __init__(self, run: OneRun, bar: "Bar", start: "TaskID") -> None:
         super().__init__(run)
         self._bar = bar
         self._start = start
         self._bars: dict[Operation, TaskID] = {}
 
-    def expects(self, left: Remaining) -> None:
-        super().expects(left)
+    def on_plan(self, left: Remaining) -> None:
+        super().on_plan(left)
         self._bar.update(self._start, visible=False)
         for operation, word, total in (
             (Operation.ADD, "add", left.add),
@@ -170,17 +170,17 @@ class _BarWatcher(_Keeping):
                     f"{self.key}: {word}", total=total, count=f"0 of {total:,}"
                 )
 
-    def warns(self, doubt: str) -> None:
+    def on_warning(self, doubt: str) -> None:
         # Through the bar, which draws itself anew below it.
         self._bar.console.print(printable(f"{self.key}: look at this: {doubt}"), markup=False)
 
-    def waits(self) -> None:
+    def on_waiting(self) -> None:
         self._bar.console.print(f"{self.key}: {BESIDE}", markup=False)
 
-    def pauses(self, until: datetime) -> None:
+    def on_pause(self, until: datetime) -> None:
         self._bar.console.print(f"{self.key}: {paused(until)}", markup=False)
 
-    def hears(self, sent: Sent) -> None:
+    def on_sent(self, sent: Sent) -> None:
         shown = self._bars.get(sent.operation)
         if shown is None:
             return

@@ -179,12 +179,12 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
 
     async def one_after_another() -> None:
         from flows.campaign import run_campaign
-        from flows.run.watching import watcher
+        from flows.run.observer import observing
 
         garbage.look_from_now_on()
         prefect.awaited()
         for one in runs:
-            watcher.set(shown.of(one))
+            observing.set(shown.of(one))
             await run_campaign(
                 str(one.file.resolve()),
                 one.key,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from flows.cli import garbage
 from flows.cli.run.one_run import NotAsAsked, OneRun
-from flows.run.watching import Watcher
+from flows.run.observer import RunObserver
 from flows.words.complaints import doubtful, lines_of
 from flows.words.speech import answering, command, complain, print_json
 
@@ -18,24 +18,24 @@ if TYPE_CHECKING:
     from flows.engine.temporary_server import TemporaryServer
 
 
-class _Folder(Watcher):
-    """Knows who watches which of the campaigns."""
+class _Folder(RunObserver):
+    """Knows who observes which of the campaigns."""
 
     def __init__(self, runs: dict[str | None, OneRun], shown: "Progress", *, asks: bool) -> None:
         self._runs = runs
         self._shown = shown
         self._asks = asks
 
-    def of(self, file: Path, key: str | None) -> Watcher:
+    def of(self, file: Path, key: str | None) -> RunObserver:
         if (run := self._runs.get(key)) is not None:
             return self._shown.of(run)
-        return _Unasked() if self._asks else Watcher()
+        return _Unasked() if self._asks else RunObserver()
 
 
-class _Unasked(Watcher):
+class _Unasked(RunObserver):
     """A campaign that came into the folder after the question is left for the next run."""
 
-    def agrees(self, digest: str, left: "Remaining") -> None:
+    def on_reading(self, digest: str, left: "Remaining") -> None:
         raise NotAsAsked("This campaign came into the folder after the question. Nothing was sent.")
 
 
@@ -112,7 +112,7 @@ def _runs(entries: "Sequence[Entry]", *, asks: bool) -> dict[str | None, OneRun]
 
 
 def _through_prefect(
-    folder: Path, runs: dict[str | None, OneRun], watching: _Folder, prefect: "TemporaryServer"
+    folder: Path, runs: dict[str | None, OneRun], observer: _Folder, prefect: "TemporaryServer"
 ) -> None:
     """Run the batch under one Prefect server."""
     import asyncio
@@ -121,11 +121,11 @@ def _through_prefect(
 
     async def batch() -> None:
         from flows.batch import run_batch
-        from flows.run.watching import watcher
+        from flows.run.observer import observing
 
         garbage.look_from_now_on()
         prefect.awaited()
-        watcher.set(watching)
+        observing.set(observer)
         await run_batch(place, return_state=True)
 
     try:

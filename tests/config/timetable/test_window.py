@@ -18,7 +18,7 @@ from flows.run.ending import Finish
 from flows.run.order import Asked, Desk, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tests.support.campaigns import Office, people, settings_of
+from tests.support.campaigns import Heard, Office, people, settings_of
 
 PARIS = "{name: Engineers, timezone: Europe/Paris}"
 
@@ -282,7 +282,7 @@ def test_time_runs_out_in_the_middle_of_a_wave(office: Office) -> None:
         if office.emails():
             clock.at = utc("2026-12-04 17:00:01")
 
-    end = run(office, path, clock, hears=hears)
+    end = run(office, path, clock, observer=Heard(on_sent=hears))
     assert end.ending is Ending.STOPPED
     assert len(office.emails()) == 1
     assert end.counts["waiting"] == 2

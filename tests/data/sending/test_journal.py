@@ -6,6 +6,7 @@ from concurrent.futures import Executor, Future
 
 import pytest
 
+from data.sending import runs
 from data.sending.claims import Claim, Claimed
 from data.sending.journal import Journal
 from data.sending.landing import Outcome
@@ -21,7 +22,12 @@ class Disk:
         self.full = full
         self.commits: list[tuple[list[int], list[int]]] = []
 
-    def commit(self, outcomes: Sequence[Outcome], claims: Sequence[Claim]) -> list[Claimed | None]:
+    def gone(self) -> None: ...
+
+    def write_beside(
+        self, change: object, outcomes: Sequence[Outcome], claims: Sequence[Claim], gone: object
+    ) -> list[Claimed | None]:
+        assert change is runs.commit
         self.commits.append(([o.attempt for o in outcomes], [c.rows[0] for c in claims]))
         if len(self.commits) in self.full:
             raise LedgerUnusable("the disk is full")

@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from data.store.ledger import Ledger
 from data.store.states import Step
 from tests.promise.histories.many_histories import broken
 from tests.promise.histories.simulation import play
@@ -102,10 +101,7 @@ def test_an_old_claim_that_is_sent_is_caught(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_seed_that_breaks_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who reads of a broken history also reads how to see it again."""
 
-    def forgetful(self: Ledger, campaign_row: int) -> list[int]:
-        return []
-
-    monkeypatch.setattr(Ledger, "to_add", forgetful)
+    monkeypatch.setattr("data.sending.queue.to_add", lambda *_: [])
     [(seed, told)] = broken([5]).items()
     assert seed == 5
     assert "make simulate SEEDS=1 FIRST=5" in told

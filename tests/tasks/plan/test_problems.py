@@ -15,6 +15,7 @@ from sandbox.service.problems import problem
 from tasks.plan.asked import Asked
 from tasks.plan.problem_doubts import doubt_about
 from tasks.service.problem import Problem
+from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 
@@ -164,7 +165,7 @@ def test_a_run_warns_before_it_sends_and_the_plan_remembers(campaign: DoubtfulCa
             ledger,
             load_service(),
             load_local(),
-            warns=lambda doubt: said.append((doubt, len(campaign.requests()))),
+            observer=Heard(on_warning=lambda doubt: said.append((doubt, len(campaign.requests())))),
         )
         asyncio.run(conduct(Asked(campaign.file, KEY), desk))
     [(doubt, before)] = said

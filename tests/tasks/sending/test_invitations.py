@@ -14,7 +14,7 @@ from tasks.sending.sender import Sent
 from tasks.service.client import Service
 from tasks.service.exchange import Exchange
 from tasks.service.wire import Request
-from tests.support.campaigns import Office, people
+from tests.support.campaigns import Heard, Office, people
 
 NAMES = [f"person{number}" for number in range(12)]
 
@@ -35,7 +35,7 @@ def test_a_late_answer_does_not_hold_up_the_next_wave(office: Office) -> None:
         if sent.operation is Operation.INVITE:
             heard.append(sent.claimed.rows[0])
 
-    end = office.run(office.write("held-up", people(*NAMES)), hears=hears)
+    end = office.run(office.write("held-up", people(*NAMES)), observer=Heard(on_sent=hears))
     assert end.ending is Ending.COMPLETED
     assert heard.index(4) > heard.index(12)  # the fourth person's answer came after all others
     assert set(office.emails().values()) == {1}

@@ -16,7 +16,7 @@ from sandbox.server import Sandbox
 from tasks.plan.asked import Asked
 from tasks.sending import pace
 from tasks.sending.sender import Sent
-from tests.support.campaigns import Office, people, settings_of
+from tests.support.campaigns import Heard, Office, people, settings_of
 from tests.support.doubtful_campaign import KEY, DoubtfulCampaign
 from tests.support.ledgers.databases import empty_ledger_at
 
@@ -51,7 +51,7 @@ def run_hearing(office: Office, path: Path, hears: Callable[[Ledger, Sent], None
             ledger,
             settings_of(office.service),
             office.local,
-            hears=lambda sent: hears(other, sent),
+            observer=Heard(on_sent=lambda sent: hears(other, sent)),
         )
         return asyncio.run(conduct(Asked(path, path.stem), desk))
 

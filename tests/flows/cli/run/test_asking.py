@@ -16,6 +16,7 @@ from tests.campaigns.test_reused_key import FIRST, OTHERS, PEOPLE, Bench, bench,
 from tests.config.definition.test_leaving import filtered
 from tests.flows.cli.test_cli import Typed as Type
 from tests.flows.cli.test_cli import clean_environment, typed
+from tests.support.campaigns import Heard
 from tests.support.prefects.prefect_home import CAMPAIGN, Desk
 from tests.support.terminal import Terminal
 
@@ -151,14 +152,14 @@ def test_what_is_sent_is_what_was_asked(bench: Bench, monkeypatch: pytest.Monkey
         run = agreed_to(bench, file, 1 if "changed" in why else 0, 1 if "changed" in why else 0)
         change()
         with pytest.raises(NotAsAsked, match=why) as stopped:
-            bench.run(file, agrees=run.hold_to_it)
+            bench.run(file, observer=Heard(on_reading=run.hold_to_it))
         assert f"campaign run {file}" in str(stopped.value)
         assert isinstance(stopped.value, CampaignError) and stopped.value.exit_code == 1
     assert bench.service.api_requests() == 0
     assert bench.ledger.read(queries.find_campaign, "my-trap") is None
     written(file, *FIRST)
     run = agreed_to(bench, file, 1, 1)
-    assert bench.run(file, agrees=run.hold_to_it).ending is Ending.COMPLETED
+    assert bench.run(file, observer=Heard(on_reading=run.hold_to_it)).ending is Ending.COMPLETED
     assert [mail for mail, _ in bench.invited] == ["ada@mail.test"]
 
 

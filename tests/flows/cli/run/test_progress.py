@@ -9,7 +9,7 @@ from data.store.states import Ending
 from flows.cli.run.one_run import OneRun
 from flows.cli.run.progress import Lines
 from flows.run.ending import Finish
-from flows.run.watching import Watcher
+from flows.run.observer import RunObserver
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Office, people
@@ -17,14 +17,14 @@ from tests.support.ledgers.small_ledger import definition
 
 
 @pytest.fixture
-def watching() -> Watcher:
+def observer() -> RunObserver:
     return Lines(as_json=False).of(OneRun(Path("said.yaml"), None, definition(key="said"), []))
 
 
 @pytest.mark.parametrize(("fault", "said"), [(None, True), ("partial", False)])
 def test_an_add_counts_the_ids_that_came_back(
     tmp_path: Path,
-    watching: Watcher,
+    observer: RunObserver,
     capsys: pytest.CaptureFixture[str],
     fault: str | None,
     said: bool,
@@ -35,7 +35,7 @@ def test_an_add_counts_the_ids_that_came_back(
         if fault:
             service.faults.add(Fault(fault, "add_candidates"))
         file = office.write("said", people("ada", "grace", "joan"))
-        office.run(file, expects=watching.expects, hears=watching.hears)
+        office.run(file, observer=observer)
     out = capsys.readouterr().out
     assert "said: 3 to add, 3 to invite" in out
     assert ("3 of 3 added" in out) is said
@@ -43,10 +43,10 @@ def test_an_add_counts_the_ids_that_came_back(
 
 @pytest.mark.parametrize(("ending", "said"), [(Ending.COMPLETED, True), (Ending.STOPPED, False)])
 def test_nothing_to_send_is_said_once_it_is_so(
-    watching: Watcher, capsys: pytest.CaptureFixture[str], ending: Ending, said: bool
+    observer: RunObserver, capsys: pytest.CaptureFixture[str], ending: Ending, said: bool
 ) -> None:
     """Where another run is at work, nothing is left for this one, and everything may be to send."""
-    watching.expects(Remaining())
+    observer.on_plan(Remaining())
     assert capsys.readouterr().out == ""
-    watching.ended(Finish("said", ending, None, {}))
+    observer.on_end(Finish("said", ending, None, {}))
     assert ("nothing to send" in capsys.readouterr().out) is said

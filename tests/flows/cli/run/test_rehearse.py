@@ -16,7 +16,7 @@ from data.store.states import Ending
 from flows.rehearsal.rehearsal import FIRST_STAND_IN, Stage, kept_out, stage, stand_ins, truth
 from flows.rehearsal.troubles import TROUBLES, Troubles
 from flows.run.ending import Finish
-from flows.run.watching import Watcher
+from flows.run.observer import RunObserver
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.visitor import Visitor
@@ -190,7 +190,7 @@ def test_a_rehearsal_does_not_wait_for_its_time(tmp_path: Path, when: str) -> No
     path = definition(tmp_path, *NAMES, project="{name: Us, timezone: UTC}")
     path.write_text(f"{path.read_text()}invites: {{{when}}}\n")
     with on_stage(tmp_path, path) as set_up:
-        end = set_up.run(Asked(path, "hiring"), Watcher())
+        end = set_up.run(Asked(path, "hiring"), RunObserver())
         assert (end.ending, len(set_up.service.record.invitations)) == (Ending.COMPLETED, 40)
 
 
@@ -212,7 +212,7 @@ def on_stage(folder: Path, path: Path):
 
 
 def run(set_up: Stage, path: Path) -> Finish:
-    return set_up.run(Asked(path, "hiring"), Watcher())
+    return set_up.run(Asked(path, "hiring"), RunObserver())
 
 
 @pytest.mark.parametrize(
