@@ -8,8 +8,10 @@ other for dead. How old a claim is, a run reads from clocks that go on while its
 
 import time
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, func, select
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 
 def now() -> datetime:
@@ -17,10 +19,12 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def shared_now(connection: Connection) -> datetime:
+def shared_now(connection: "Connection") -> datetime:
     """The time of a server's ledger; of one in a file it is the machine's own."""
     if connection.dialect.name != "postgresql":
         return now()
+    from sqlalchemy import func, select  # noqa: PLC0415 - states are for commands that start at once
+
     found: datetime | None = connection.scalar(select(func.clock_timestamp()))
     return found or now()
 

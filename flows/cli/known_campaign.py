@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from data.campaigns import queries
-from data.decisions import adding_again
 from flows.words.complaints import UnknownCampaign
 
 if TYPE_CHECKING:
@@ -37,6 +35,7 @@ def known_campaign(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
 
     Raises UnknownCampaign, LedgerUnusable, BadSettings.
     """
+    from data.decisions import adding_again
 
     with campaign_as_it_is(key) as (ledger, campaign):
         adding_again.recover(ledger, campaign.id)
@@ -45,6 +44,8 @@ def known_campaign(key: str) -> "Iterator[tuple[Ledger, Campaign]]":
 
 def find_campaign(ledger: "Ledger", key: str) -> "Campaign":
     """Find a campaign by its key. Raises UnknownCampaign, which names the nearest one."""
+    from data.campaigns import queries
+
     found = ledger.read(queries.find_campaign, key)
     if found is None:
         known = [campaign.key for campaign in ledger.read(queries.every_campaign)]

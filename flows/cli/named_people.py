@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from config.email_key import email_key
-from data.campaigns import intake
 from data.decisions.doubts import NotDecided
 from flows.words.speech import complain
 
@@ -23,6 +22,7 @@ def rows_of(
 
     `against` says of which rows a decision cannot be taken and why, by position.
     """
+    from data.campaigns import intake
     from flows.cli.typed_verdicts import unknown
     from flows.words.doubts import standing_of
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.errors import CampaignError
-from data.campaigns import queries
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -40,6 +39,7 @@ def check_output(place: Path | None, ledger: "Ledger") -> None:
 
     Raises Irreplaceable.
     """
+    from data.campaigns import queries
     from flows.cli.irreplaceable import irreplaceable
 
     if place is None:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from config.email_key import email_key
 from config.timetable.moments import in_zone
-from data.campaigns import queries
-from data.decisions import settling
 from data.decisions.doubts import WORDS, Doubt, Doubts
 from data.store.states import Operation, Word
 from flows.words.speech import command, counted, most_quoted, say, say_table
@@ -71,6 +69,9 @@ class Standing:
 
 def standing_of(ledger: "Ledger", campaign: "Campaign") -> Standing:
     """Read where a campaign stands."""
+    from data.campaigns import queries
+    from data.decisions import settling
+
     steps = {("project", ""): campaign.project_state, ("problem", ""): campaign.problem_state}
     emails = {}
     for person in queries.candidates(ledger, campaign.id):

@@ -167,7 +167,7 @@ class Inbox:
         except CampaignError as error:
             observer.on_failure(error)
             return inbox.Failed(name="BadInput", message=type(error).__name__)
-        observer.ended(end)
+        observer.on_end(end)
         return state_of(end)
 
     def look(self, *, quiet: float = 0) -> tuple[str | None, str | None]:

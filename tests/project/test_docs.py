@@ -35,7 +35,8 @@ DOCUMENTS = [pytest.param(one, id=one.name) for one in documents()]
 # console: typed, and compared. yaml: read as a definition. ini: read as settings.
 # json: read as faults of the sandbox. sh: commands for a checkout, compared with the Makefile.
 # text: pictures of folders.
-LANGUAGES = {"console", "yaml", "ini", "json", "sh", "text"}
+# The picture of the rooms is compared elsewhere (tests/project/test_architecture.py).
+LANGUAGES = {"console", "yaml", "ini", "json", "sh", "text", "mermaid"}
 
 
 def table(heading: str) -> list[list[str]]:

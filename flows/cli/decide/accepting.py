@@ -3,7 +3,6 @@
 import typer
 
 from config.errors import CampaignError
-from data.receipts import receipt_doubts
 from data.store.states import By
 from flows.words.speech import answering, counted, print_json, say
 
@@ -23,6 +22,7 @@ class NothingToAccept(CampaignError):
 def accept_ledger(key: str, who: str, why: str | None, *, as_json: bool) -> None:
     """Accept what stopped runs found in receipts. Raises NothingToAccept, LedgerUnusable."""
     from config.settings import load_local
+    from data.receipts import receipt_doubts
     from data.store.ledger import Ledger
 
     if not (why and why.strip()):

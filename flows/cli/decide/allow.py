@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from data.decisions import allowing
 from data.store.states import By
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
@@ -26,6 +25,8 @@ def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     this campaign and what there is now: a later invitation, or a new entry of the list, holds
     them anew. Nothing is sent now: the next run invites them.
     """
+    from data.decisions import allowing
+
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
         rows = rows_of(

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from data.campaigns import approvals
 from flows.cli.arguments import Key
 from flows.cli.decide.pause import Why, ledger_with
 from flows.cli.who import Who, login_name
@@ -32,6 +31,7 @@ def approve(
     For definitions with  invites: {approval: required}. Nothing is sent now: the next run sends
     exactly what was approved. The approval is void once the definition or the ledger has changed.
     """
+    from data.campaigns import approvals
     from data.campaigns.approvals import Answer
     from tasks.plan.approval import decide
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from data.decisions.doubts import NotDecided
-from data.holds import do_not_contact
 from data.store.states import By
 from flows.cli.addresses import addresses
 from flows.cli.arguments import AsJson
@@ -38,6 +37,7 @@ def block(
     invited before keeps that invitation: the service takes none back.
     """
     from config.settings import load_local
+    from data.holds import do_not_contact
     from data.store.ledger import Ledger
     from tasks.plan.held import follow_the_list
 
@@ -59,6 +59,8 @@ def block(
 
 
 def _block(ledger: "Ledger", addresses: Mapping[str, str], who: str | None, why: str) -> list[str]:
+    from data.holds import do_not_contact
+
     new = ledger.write(do_not_contact.block, addresses, By(who or login_name(), why))
     return [
         f"{typed}: no campaign sends to this address" + ("" if key in new else ", as before")
@@ -74,6 +76,8 @@ def _lift(
     why: str,
 ) -> list[str]:
     """Only what stands on the list comes off it, and the file would bring its own back."""
+    from data.holds import do_not_contact
+
     on_it = {one.email_key for one in ledger.read(do_not_contact.standing)}
     wrong = [f"{typed}: is not on the list" for key, typed in addresses.items() if key not in on_it]
     wrong += [

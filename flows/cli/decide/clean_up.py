@@ -4,8 +4,6 @@ from typing import Annotated
 
 import typer
 
-from data.campaigns import forgotten as forgotten_people
-from data.decisions import cleaning
 from data.store.states import By
 from flows.cli.arguments import AsJson, Key
 from flows.cli.known_campaign import known_campaign
@@ -27,6 +25,9 @@ def clean_up(
 
     The service has no call that removes anything, so this command removes nothing either.
     """
+    from data.campaigns import forgotten as forgotten_people
+    from data.decisions import cleaning
+
     with answering(as_json), known_campaign(key) as (ledger, campaign):
         items = ledger.read(cleaning.find, campaign.id)
         forgotten = 0 if done else ledger.read(forgotten_people.added, campaign.id)

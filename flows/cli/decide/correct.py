@@ -6,11 +6,7 @@ import typer
 
 from config.email_key import email_key
 from config.people.email_address import NotAnEmail, email_address
-from data.campaigns import intake
-from data.decisions import withdrawing
 from data.decisions.doubts import NotDecided
-from data.holds import holding
-from data.store import clock
 from data.store.states import By
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
@@ -34,6 +30,8 @@ def withdraw(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     What was sent stays sent. Whoever is in the project already is on the list of what to remove
     by hand. To take it back: campaign resend.
     """
+    from data.decisions import withdrawing
+
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
         rows = rows_of(
@@ -59,6 +57,11 @@ def correct(
     The next run adds the new address under the same name and invites it. The old one is sent
     nothing more, also if it is still in the sheet.
     """
+    from data.campaigns import intake
+    from data.decisions import withdrawing
+    from data.holds import holding
+    from data.store import clock
+
     reason = given(why)
     with known_campaign(key) as (ledger, campaign):
         [row] = rows_of(ledger, campaign, [old], lambda _: {})

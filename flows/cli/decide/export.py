@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from data.privacy import disclosure
 from flows.cli.addresses import addresses
 from flows.cli.outputs import check_output, or_here
 from flows.words.speech import complain, say
@@ -26,6 +25,7 @@ def export(
     """
     from config.settings import load_local
     from data.own_files import write_whole
+    from data.privacy import disclosure
     from data.store.ledger import Ledger
 
     [(key, typed)] = addresses([email]).items()

@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.email_key import email_key
-from data.campaigns import forgotten, queries
-from data.decisions import adding_again
 from data.decisions.doubts import NotDecided
-from data.privacy import disclosure, forgetting
 from data.store.states import By
 from flows.cli.addresses import addresses
 from flows.cli.reasons import given
@@ -48,6 +45,8 @@ def forget(
     and files of your own, are named: those you remove. Ends with 3 where nobody has an address.
     """
     from config.settings import load_local
+    from data.campaigns import queries
+    from data.decisions import adding_again
     from data.store.ledger import Ledger
 
     if due == bool(emails):
@@ -85,6 +84,7 @@ def _forget(
 
     In this order: nobody could say any more what the service has, if the files stopped it.
     """
+    from data.privacy import disclosure, forgetting
     from data.privacy.traces import naming
 
     held = {key: ledger.read(disclosure.about, key) for key in named}
@@ -113,6 +113,7 @@ def _forget(
 
 def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]) -> Iterator[str]:
     """Write the links that name one of these addresses; answers what is in the way of some."""
+    from data.campaigns import queries
     from data.own_files import CannotWrite
     from data.privacy.traces import naming
     from tasks.outputs.links import WRITTEN_BY_RUNS, write_links
@@ -167,6 +168,8 @@ def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
 
 def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
     """Where files may name people: the results, the sheets, and copies beside the ledger."""
+    from data.campaigns import queries
+
     read = [
         Path(name)
         for one in ledger.read(queries.every_campaign)
@@ -198,6 +201,8 @@ def _still_named(files: Collection[Path]) -> Iterator[str]:
 
 
 def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
+    from data.campaigns import forgotten
+
     again = ledger.write(forgotten.lift, named.keys())
     if wrong := [f"{typed}: was not forgotten" for key, typed in named.items() if key not in again]:
         complain(*wrong)

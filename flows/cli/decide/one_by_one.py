@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from data.decisions import settling
 from data.decisions.doubts import WORDS, Decided, Doubt, objections
 from data.store.states import By, Word
 from flows.words.doubts import MEANS, look, meaning, reached, sent_at, what, wrote
@@ -18,6 +17,8 @@ NOW = f"{Word.AGAIN} now"
 
 def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, soon: bool) -> int:
     """Ask about each doubt and record each answer at once; answers how many were settled."""
+    from data.decisions import settling
+
     doubts = ledger.read(settling.find, campaign.id).steps
     settled = 0
     for number, doubt in enumerate(doubts, start=1):
@@ -39,6 +40,7 @@ def _answered(
     ledger: "Ledger", campaign: "Campaign", doubt: Doubt, who: str, why: str | None, *, soon: bool
 ) -> str:
     """Ask until there is an answer that can be taken: `settled`, `left` or QUIT."""
+    from data.decisions import settling
     from data.store.clock import now
 
     while True:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from data.campaigns import approvals, pauses, queries
 from data.store.states import By
 from flows.cli.arguments import Key
 from flows.cli.who import Who, login_name
@@ -25,6 +24,7 @@ def pause(key: Key, why: Why = "", who: Who = None) -> None:
     A run at work ends once it has the answers to what is on its way; no other run sends anything.
     """
     from config.timetable.moments import in_zone
+    from data.campaigns import pauses
 
     with ledger_with(key) as ledger:
         stands = ledger.write(pauses.pause, key, By(who or login_name(), why))
@@ -39,6 +39,8 @@ def resume(key: Key, why: Why = "", who: Who = None) -> None:
 
     Nobody gets a second email by it; that is what `campaign resend` is for.
     """
+    from data.campaigns import pauses, queries
+
     with ledger_with(key) as ledger:
         stood = ledger.write(pauses.resume, key, By(who or login_name(), why))
         campaign = ledger.read(queries.find_campaign, key)
@@ -57,6 +59,7 @@ def ledger_with(key: str) -> "Iterator[Ledger]":
     Raises UnknownCampaign, LedgerUnusable, BadSettings.
     """
     from config.settings import load_local
+    from data.campaigns import approvals, queries
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
 

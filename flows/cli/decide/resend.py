@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from data.decisions import resending
 from data.store.states import By
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
@@ -36,6 +35,8 @@ def resend(
     For those whose invitation is done, refused or withdrawn. Nothing is sent now: the next run
     sends exactly one more email to each.
     """
+    from data.decisions import resending
+
     if not why.strip():
         raise typer.BadParameter("a resend is recorded with a reason: --why TEXT")
     with known_campaign(key) as (ledger, campaign):

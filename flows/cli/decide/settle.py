@@ -11,7 +11,6 @@ import typer
 
 from config.errors import BadInput
 from config.places import Place, Problem
-from data.decisions import settling
 from data.decisions.doubts import NEED_A_REASON, Decided, NotDecided, objections
 from data.store.states import By, Operation, Word
 from flows.cli.arguments import AsJson, Key
@@ -74,6 +73,8 @@ def settle(
     Lists every call whose answer was lost, and what to type for each. On a terminal it asks one by
     one. Nothing is sent: the next run goes on from the verdicts.
     """
+    from data.decisions import settling
+
     typed = Typed(project, problem, candidate or (), candidates, invites)
     _one_way_only(typed, source, export=export, output=output, accepted=accepted)
     if accepted:
@@ -261,6 +262,7 @@ def _tell_settled(key: str, decided: Sequence[Decided], *, as_json: bool) -> Non
 
 def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
     """Say what is left and what to type next; answers the exit code."""
+    from data.decisions import settling
     from flows.cli.known_campaign import find_campaign
     from tasks.status.standing import in_short
 

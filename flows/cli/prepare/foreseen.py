@@ -5,9 +5,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from data.campaigns import queries
-from data.receipts import receipt_doubts
-
 if TYPE_CHECKING:
     from config.definition.model import Definition
     from config.places import Problem
@@ -25,6 +22,7 @@ def check_same(
     LedgerUnusable.
     """
     from config.settings import load_local
+    from data.campaigns import queries
     from data.campaigns.same_campaign import AnotherCampaign, refuse_another
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
@@ -51,6 +49,7 @@ def created(definitions: "Sequence[Definition]") -> list[str]:
     Raises BadSettings, LedgerUnusable.
     """
     from config.settings import load_local
+    from data.campaigns import queries
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
     from data.store.states import Step
@@ -101,6 +100,7 @@ def _receipts(
 ) -> None:
     from sqlalchemy.engine import make_url
 
+    from data.receipts import receipt_doubts
     from data.receipts.receipt import Reach
     from data.receipts.receipt_file import places
     from data.store.places import place_of

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data.campaigns import intake, queries
-from data.sending import runs
 from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys
 from flows.cli.prepare.check import (
     kept_in_words,
@@ -101,6 +99,7 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
     """Forecast each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
     from config.service_address import same_service
     from config.settings import load_address, load_local
+    from data.campaigns import intake, queries
     from data.store.clock import now
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
@@ -155,6 +154,8 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
 
 def last_run_lives(ledger: "Ledger", campaign: "Campaign") -> bool:
     """Whether a run is at work on this campaign now, here or on another machine."""
+    from data.sending import runs
+
     return ledger.read(runs.at_work, campaign.id)
 
 

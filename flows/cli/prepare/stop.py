@@ -6,7 +6,6 @@ from enum import StrEnum
 
 from config.definition.model import Definition
 from config.timetable.moments import in_zone
-from data.campaigns import pauses
 from data.campaigns.remaining import Remaining
 from data.store.ledger import Ledger
 from tasks.plan.timing import over
@@ -35,6 +34,8 @@ def stop(
 
     `gone` is what the guard says (data/campaigns/guard.py).
     """
+    from data.campaigns import pauses
+
     if gone is not None:
         return Stop(Cause.GUARD, gone)
     if left.invite and (late := over(definition.invites.timetable, at)) is not None:

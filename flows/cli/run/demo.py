@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import config
 from config.errors import CampaignError
-from data.campaigns import queries
 from flows.words.speech import command, counted, say, say_table
 
 if TYPE_CHECKING:
@@ -145,6 +144,7 @@ def _show_outbox(service: "Sandbox", folder: Path) -> None:
 
 def _show_links() -> None:
     from config.settings import load_local
+    from data.campaigns import queries
     from data.store.ledger import Ledger
     from tasks.outputs.links import links_of
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data.campaigns import queries
 from flows.cli import garbage
 from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys
 from flows.cli.run.one_run import OneRun
@@ -209,6 +208,7 @@ def told(
     runs: Sequence[OneRun], database: str, *, as_json: bool
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Say how each campaign ended; answers the status object and the exit code of each."""
+    from data.campaigns import queries
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
     from tasks.status.standing import in_short, standing

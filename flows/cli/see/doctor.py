@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from config.errors import BadSettings, CampaignError
-from data.campaigns import queries
-from data.decisions import settling
-from data.store import closed
 from flows.cli.arguments import AsJson
 from flows.words.speech import command, counted, print_json, quoted, say
 
@@ -114,6 +111,8 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
 
     from sqlalchemy.engine import make_url
 
+    from data.campaigns import queries
+    from data.store import closed
     from data.store.health import complaints
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
@@ -141,6 +140,8 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
 
 
 def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
+    from data.campaigns import queries
+    from data.decisions import settling
     from flows.words.doubts import in_calls
     from tasks.status.health import Finding, How
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data.campaigns import intake
-from data.history import records as campaign_records
 from flows.cli.arguments import AsJson, Key
 from flows.cli.known_campaign import campaign_as_it_is
 from flows.words.complaints import UnknownPerson
@@ -36,6 +34,7 @@ def history(
     zone. Of thousands, the campaign's story is told by waves; a person's is always complete.
     Read from the ledger alone.
     """
+    from data.history import records as campaign_records
     from data.history.events import CameIn
     from data.history.history import numbers, story
     from data.history.records import about
@@ -62,6 +61,7 @@ def history(
 def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
     """Find a person by the address. Raises UnknownPerson, which names the nearest one."""
     from config.email_key import email_key
+    from data.campaigns import intake
     from flows.cli.typed_verdicts import unknown
     from flows.words.doubts import standing_of
 

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from data.decisions import settling
-from data.history import records
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import campaign_as_it_is
 from flows.cli.outputs import check_output, check_page
@@ -55,6 +53,8 @@ def report(
 
 def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
     """Write the page about a campaign as it is now."""
+    from data.decisions import settling
+    from data.history import records
     from flows.report.campaign_report import report as assembled
     from flows.report.page import page
     from tasks.status.standing import standing

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data.campaigns import approvals, pauses, queries
-from data.decisions import adding_again
-from data.sending import runs
 from flows.cli.arguments import AsJson
 from flows.cli.known_campaign import find_campaign
 from flows.words.closing import beside_a_run, counted_out, next_steps, summary, wrote
@@ -71,6 +68,7 @@ def _nothing_yet(where: str, *, as_json: bool) -> None:
 
 
 def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
+    from data.campaigns import queries
     from tasks.status.standing import in_short, standing
 
     look = standing if as_json else in_short
@@ -97,6 +95,7 @@ def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
 
 def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
     """The campaign, once the claims of dead runs are the doubts that they are."""
+    from data.decisions import adding_again
     from data.store.opening import LedgerUnusable
 
     try:
@@ -107,6 +106,7 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
 
 
 def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
+    from data.sending import runs
     from flows.cli.prepare.look import seen_doubt
     from flows.cli.prepare.plan import last_run_lives
     from tasks.status.standing import in_short, standing
@@ -175,6 +175,7 @@ def clean_up_line(item: Mapping[str, Any]) -> str:
 def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     """Tell what keeps every run from sending, and what to type about it."""
     from config.timetable.moments import in_zone
+    from data.campaigns import approvals, pauses, queries
     from data.campaigns.approvals import Standing
     from tasks.plan.timing import kept_timetable
 
@@ -229,6 +230,7 @@ def _call(stand: Mapping[str, Any], name: str) -> str:
 
 def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
     from config.timetable.moments import in_zone
+    from data.campaigns import queries
     from data.store.states import SENT_NOTHING
     from flows.cli.prepare.plan import last_run_lives
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from prefect.exceptions import TerminationSignal
 
+from flows.engine.ended_by_signal import leave_its_stack_out
 from flows.run.interrupts import INTERRUPTED, Stop, stopping_on_signals
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -79,6 +80,7 @@ def test_a_run_that_a_signal_ends_while_prefect_waits_shows_no_stack(
             raise end from None
 
     async def run() -> asyncio.Task[None]:
+        leave_its_stack_out()
         with stopping_on_signals(_Anything()):
             last = asyncio.create_task(prefect_waits_for_its_last_state())
             await asyncio.sleep(0)
