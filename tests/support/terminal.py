@@ -4,6 +4,7 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import subprocess
 import termios
 import time
@@ -23,6 +24,8 @@ class Terminal:
         self._master, slave = pty.openpty()
 
         def own_terminal() -> None:
+            # As a shell in front of a person has it, whatever this process began with.
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
         self._process = subprocess.Popen(
