@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from config.places import Problem
+from config.places import Mistake
 
 
 class CampaignError(Exception):
@@ -30,13 +30,13 @@ class BadInput(CampaignError):
 
     def __init__(
         self,
-        problems: Iterable[Problem],
-        warnings: Iterable[Problem] = (),
+        problems: Iterable[Mistake],
+        warnings: Iterable[Mistake] = (),
         then: str | None = None,
     ) -> None:
         self.then = then
-        self.problems: tuple[Problem, ...] = tuple(problems)
-        self.warnings: tuple[Problem, ...] = tuple(warnings)
+        self.problems: tuple[Mistake, ...] = tuple(problems)
+        self.warnings: tuple[Mistake, ...] = tuple(warnings)
         files = " and ".join(dict.fromkeys(problem.place.file for problem in self.problems))
         count = len(self.problems)
         super().__init__(f"{files}: {count:,} problem{'' if count == 1 else 's'}; nothing was sent")

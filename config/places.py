@@ -38,7 +38,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Mistake:
     """One thing that a person has to mend, and where.
 
     `message` is a whole sentence that replaces the found/wanted clause where a sentence says more;

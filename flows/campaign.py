@@ -24,9 +24,9 @@ from data.campaigns.same_campaign import AnotherCampaign
 from data.sending import idle_runs
 from data.sending.processes import HEARTBEAT_EXPIRES
 from data.store.clock import now
+from data.store.errors import LedgerUnusable
 from data.store.ledger import Ledger
 from data.store.states import Ending
-from data.store.unusable import LedgerUnusable
 from flows.at_work import dropped_beside_another
 from flows.engine.credentials import service_settings
 from flows.engine.ended_by_signal import leave_its_stack_out
@@ -39,8 +39,8 @@ from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.interrupts import listen_again
 from flows.run.observer import Observers, RunObserver, observing
-from flows.run.order import Desk, conduct
-from tasks.plan.asked import Asked
+from flows.run.order import RunContext, conduct
+from tasks.plan.asked import CampaignSource
 from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
 from tasks.status import logs
@@ -91,12 +91,12 @@ async def run_campaign(
     `digest` is of the bytes that were looked at before, where others must not be sent.
     """
     beside = Path(definition) if definition else None
-    asked = Asked(Path(file), campaign, beside, keep_project, digest)
-    return await see_through(asked, accept_removed)
+    asked = CampaignSource(Path(file), campaign, beside, keep_project, digest)
+    return await run_to_end(asked, accept_removed)
 
 
-async def see_through(
-    asked: Asked, accept_removed: bool = False, most: int | None = None
+async def run_to_end(
+    asked: CampaignSource, accept_removed: bool = False, most: int | None = None
 ) -> State[Any]:
     """Do all that is left of a campaign in this run; answers the run's final state.
 
@@ -113,7 +113,7 @@ async def see_through(
             get_run_logger().warning(told)
         with Ledger.open(local.database_url) as ledger:
             async with seen(ledger, local, service.base_url) as pages:
-                desk = Desk(
+                context = RunContext(
                     ledger,
                     service,
                     local,
@@ -124,9 +124,9 @@ async def see_through(
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),
                     patience=PATIENCE if local.wave_runs > 1 else local.request_deadline + A_MOMENT,
                 )
-                end = await _conducted(asked, desk, pages)
+                end = await _conducted(asked, context, pages)
                 await pages.ended(end)
-                await forget_whose_time_is_over(desk)
+                await forget_whose_time_is_over(context)
         if end.again is not None:
             await schedule_next(end.campaign, end.again)
         observer.on_end(end)
@@ -143,32 +143,32 @@ async def see_through(
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
 
 
-async def _conducted(asked: Asked, desk: Desk, pages: Seen) -> Finish:
+async def _conducted(asked: CampaignSource, context: RunContext, pages: Seen) -> Finish:
     """Conduct a campaign; `campaign status` then tells of this run, also where it sent nothing."""
     since = now()
     try:
-        end = await conduct(asked, desk)
+        end = await conduct(asked, context)
     except CampaignError as error:
         first_line = str(error).partition("\n")[0]
-        await _note(desk, asked.campaign, since, Ending.STOPPED, first_line)
+        await _note(context, asked.campaign, since, Ending.STOPPED, first_line)
         raise
     if end.ending is Ending.STOPPED and (why := await pages.stopped()):
         # A worker's cancel comes as a signal, which only says that it was interrupted.
         end = replace(end, reason=why)
-    await _note(desk, end.campaign, since, end.ending, end.reason)
+    await _note(context, end.campaign, since, end.ending, end.reason)
     return end
 
 
 async def _note(
-    desk: Desk, campaign: str | None, since: datetime, ending: Ending, reason: str | None
+    context: RunContext, campaign: str | None, since: datetime, ending: Ending, reason: str | None
 ) -> None:
     if campaign is None:
         return
     try:
-        write = desk.ledger.write
+        write = context.ledger.write
         await asyncio.to_thread(write, idle_runs.note, campaign, since, ending, reason)
     except LedgerUnusable as error:  # what ended the run is said all the same
-        desk.observer.on_warning(str(error))
+        context.observer.on_warning(str(error))
 
 
 def _who() -> str:
@@ -179,13 +179,13 @@ def _who() -> str:
         return "somebody"
 
 
-async def forget_whose_time_is_over(desk: Desk) -> None:
+async def forget_whose_time_is_over(context: RunContext) -> None:
     """Keep people no longer than CAMPAIGN_KEEP; where that fails, the next run does it."""
     try:
-        for told in await asyncio.to_thread(forget_due, desk.ledger, desk.local, now()):
-            desk.observer.on_warning(told)
+        for told in await asyncio.to_thread(forget_due, context.ledger, context.local, now()):
+            context.observer.on_warning(told)
     except CampaignError as error:
-        desk.observer.on_warning(str(error))
+        context.observer.on_warning(str(error))
 
 
 class _Log(RunObserver):

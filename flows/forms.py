@@ -18,7 +18,7 @@ from pydantic import Field
 from config.errors import CampaignError
 from config.settings import load_local
 from data.campaigns import approvals, queries
-from data.campaigns.approvals import CODE, Answer, Asked
+from data.campaigns.approvals import CODE, Answer, ShownPlan
 from data.decisions import adding_again, settling
 from data.decisions.doubts import NEED_A_REASON, Decided, NotDecided, about
 from data.store.ledger import Ledger
@@ -100,7 +100,7 @@ async def _run(file: str, campaign: str, definition: str | None) -> State[Any]:
     return State(type=ran.type, name=ran.name, message=ran.message)
 
 
-def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> Asked:
+def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> ShownPlan:
     if answer is Answer.REJECTED and not why.strip():
         raise Nothing("A rejection is recorded with a reason: fill in why. Nothing was decided.")
     with Ledger.open(load_local().database_url, create=False) as ledger:

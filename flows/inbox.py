@@ -19,7 +19,7 @@ from prefect.states import Completed, Failed
 from pydantic import Field
 
 from config.errors import BadInput
-from config.places import Problem
+from config.places import Mistake
 from config.reading.folder import (
     Entry,
     campaign_files,
@@ -214,7 +214,7 @@ def _keep(ledger: Ledger, fresh: Sequence[Found], outcomes: Sequence[Outcome]) -
     return news
 
 
-def _problems(outcome: Outcome) -> tuple[Problem, ...]:
+def _problems(outcome: Outcome) -> tuple[Mistake, ...]:
     if outcome.end is not None:
         return ()
     error = outcome.error

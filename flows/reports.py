@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from config.errors import BadInput
-from config.places import Problem
+from config.places import Mistake
 from config.reading.own_tables import named_table
 from data.own_files import CannotWrite
 from flows.words.complaints import lines_of
@@ -25,7 +25,7 @@ def report_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.problems.txt")
 
 
-def tell(file: Path, content: str, problems: Sequence[Problem]) -> bool:
+def tell(file: Path, content: str, problems: Sequence[Mistake]) -> bool:
     """Write the report and the marked copy; False where just that is there already.
 
     `content` is the digest of what the file holds. Raises CannotWrite.
@@ -65,7 +65,7 @@ def _text_of(report: Path) -> str | None:
         return None
 
 
-def _marked(file: Path, content: str, problems: Sequence[Problem]) -> Path | None:
+def _marked(file: Path, content: str, problems: Sequence[Mistake]) -> Path | None:
     """Write the table with its bad cells marked, where there are any; answers where it is."""
     try:
         named = named_table(file, None)

@@ -7,12 +7,12 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 
-from flows.campaign import see_through
+from flows.campaign import run_to_end
 from flows.engine.event_order import say_scheduled
 from flows.engine.sharing import WAVE_RUN
 from flows.pages.seen import name_of
 from flows.run.observer import whole
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 
 
 def _name() -> str:
@@ -32,5 +32,5 @@ async def share_campaign(file: str, campaign: str, definition: str | None = None
     Whoever cancels the run that asked for it means it as well.
     """
     whole.set(flow_run.parent_flow_run_id)
-    asked = Asked(Path(file), campaign, Path(definition) if definition else None)
-    return await see_through(asked, most=1)
+    asked = CampaignSource(Path(file), campaign, Path(definition) if definition else None)
+    return await run_to_end(asked, most=1)

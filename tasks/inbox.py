@@ -11,7 +11,7 @@ from data.campaigns.inbox import BAD_CONTENT, Passed
 from data.campaigns.remaining import Remaining
 from data.store.ledger import Ledger
 from data.store.states import Ending
-from tasks.plan.asked import Wanted, what_is_left
+from tasks.plan.asked import Target, what_is_left
 from tasks.plan.timing import before_it_begins, kept_timetable, over
 
 # A campaign that stopped is tried again by itself, but not with every look into the folder.
@@ -97,8 +97,8 @@ def situation(ledger: Ledger, digest: str, key: str, at: datetime) -> Situation:
     if known is None or known.digest != digest:
         # Another content was taken over since: this one has had its time.
         return Situation(False, paused, False, plan)
-    left = what_is_left(Wanted(key, digest, None, known), ledger)
+    left = what_is_left(Target(key, digest, None, known), ledger)
     late = bool(left.invite) and over(kept_timetable(known), at) is not None
-    early = before_it_begins(Wanted(key, digest, None, known), ledger, at) if left.invite else None
+    early = before_it_begins(Target(key, digest, None, known), ledger, at) if left.invite else None
     now = Remaining(left.create, left.attach, left.add, 0 if early else left.invite)
     return Situation(not now.nothing, paused, late, plan)

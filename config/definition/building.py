@@ -37,7 +37,7 @@ from config.definition.model import (
 from config.definition.people import judge_people
 from config.definition.wording import complaint, unknown_field
 from config.email_key import email_key
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.tables.written import Location, People, Written
 
 MODELS: dict[Location, type[BaseModel]] = {
@@ -62,13 +62,13 @@ class Built:
     """
 
     definition: Definition | None
-    problems: list[Problem]
-    warnings: list[Problem]
+    problems: list[Mistake]
+    warnings: list[Mistake]
 
 
 def build(written: Written) -> Built:
     """Judge one campaign."""
-    warnings: list[Problem] = []
+    warnings: list[Mistake] = []
     problems = [*written.problems, *_without_problem(written)]
     head = _head(written, problems)
     if head is not None:
@@ -82,7 +82,7 @@ def build(written: Written) -> Built:
         candidates, repeated = judge_people(written.people, stage_id, problems, warnings)
         if not candidates and len(problems) == before:
             place = written.people.whole or written.places.value(("candidates",))
-            problems.append(Problem(place, "candidates", "no candidates", "at least one"))
+            problems.append(Mistake(place, "candidates", "no candidates", "at least one"))
     if head is None or problems:
         return Built(None, problems, warnings)
     if (email1 := head.invites.pilot) and written.people:
@@ -95,34 +95,34 @@ def build(written: Written) -> Built:
     return Built(_definition(head, candidates, counted, written), [], warnings)
 
 
-def _about_where(written: Written, people: People) -> Iterator[Problem]:
+def _about_where(written: Written, people: People) -> Iterator[Mistake]:
     """Complain of columns and values that `where` names and the table does not have."""
     for mistake in people.selection.mistakes if people.selection else ():
         place = written.places.value(("candidates", "where", mistake.name))
-        yield Problem(place, f"candidates.where.{mistake.name}", message=mistake.message)
+        yield Mistake(place, f"candidates.where.{mistake.name}", message=mistake.message)
 
 
 def _pilot_outside(
     email1: str, candidates: tuple[Candidate, ...], written: Written, people: People
-) -> Iterator[Problem]:
+) -> Iterator[Mistake]:
     """Nobody whom `where` leaves out is invited, also not first."""
     key = email_key(email1)
     if key in people.left_out and key not in {person.key for person in candidates}:
         message = f"{shown(email1)} stands in a row that candidates.where leaves out"
         place = written.places.value(("invites", "pilot"))
-        yield Problem(place, "invites.pilot", shown(email1), message=message)
+        yield Mistake(place, "invites.pilot", shown(email1), message=message)
 
 
-def _without_problem(written: Written) -> list[Problem]:
+def _without_problem(written: Written) -> list[Mistake]:
     """A project to create needs its problem; one that exists may have it already."""
     project = written.fields.get("project")
     if "problem" in written.fields or (isinstance(project, Mapping) and "id" in project):
         return []
     what = DefinitionFields.model_fields["problem"].description
-    return [Problem(written.places.value(("problem",)), "problem", "nothing", what)]
+    return [Mistake(written.places.value(("problem",)), "problem", "nothing", what)]
 
 
-def _head(written: Written, problems: list[Problem]) -> DefinitionFields | None:
+def _head(written: Written, problems: list[Mistake]) -> DefinitionFields | None:
     try:
         return DefinitionFields.model_validate(
             _problem_as_mapping(written.fields), context={"timezone": project_zone(written.fields)}
@@ -140,7 +140,7 @@ def _problem_as_mapping(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {**fields, "problem": {"id": problem}} if short else dict(fields)
 
 
-def _head_problem(detail: ErrorDetails, written: Written) -> Problem:
+def _head_problem(detail: ErrorDetails, written: Written) -> Mistake:
     location: Location = detail["loc"]
     short = location == ("problem", "id") and not isinstance(written.fields.get("problem"), dict)
     around, name = location[:-1], str(location[-1])

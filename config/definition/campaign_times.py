@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from config.definition.fields import DefinitionFields
 from config.definition.invite_fields import InvitesFields
 from config.email_key import email_key
-from config.places import Problem
+from config.places import Mistake
 from config.tables.written import Places
 from config.timetable.hours import Hours
 from config.timetable.moments import timezone_known
@@ -27,7 +27,7 @@ def project_zone(fields: Mapping[str, Any]) -> str | None:
     return name if name and timezone_known(name) else ""
 
 
-def outside_the_project(head: DefinitionFields, places: Places) -> Iterator[Problem]:
+def outside_the_project(head: DefinitionFields, places: Places) -> Iterator[Mistake]:
     """Point at invitations that would come before the project opens, or after it has closed."""
     project, invites = head.project, head.invites
     if project.timezone is None or invites.timezone not in (None, project.timezone):
@@ -41,12 +41,12 @@ def outside_the_project(head: DefinitionFields, places: Places) -> Iterator[Prob
         yield _outside("not_after", end, "after the project's end", project.endtime, places)
 
 
-def _outside(name: str, wall: datetime, where: str, bound: datetime, places: Places) -> Problem:
+def _outside(name: str, wall: datetime, where: str, bound: datetime, places: Places) -> Mistake:
     message = f"{wall:%Y-%m-%d %H:%M} is {where}, {bound:%Y-%m-%d %H:%M}"
-    return Problem(places.value(("invites", name)), f"invites.{name}", message=message)
+    return Mistake(places.value(("invites", name)), f"invites.{name}", message=message)
 
 
-def without_an_end(head: DefinitionFields, places: Places) -> Iterator[Problem]:
+def without_an_end(head: DefinitionFields, places: Places) -> Iterator[Mistake]:
     """Refuse a least time where nobody here knows the moment at which the project ends."""
     project = head.project
     if head.invites.least_time is None or (project.endtime and project.timezone):
@@ -55,7 +55,7 @@ def without_an_end(head: DefinitionFields, places: Places) -> Iterator[Problem]:
         message = "the end of a project that exists is not known here; give not_after instead"
     else:
         message = "least_time needs the project's endtime and timezone"
-    yield Problem(places.value(("invites", "least_time")), "invites.least_time", message=message)
+    yield Mistake(places.value(("invites", "least_time")), "invites.least_time", message=message)
 
 
 def timetable_of(head: DefinitionFields) -> Timetable:

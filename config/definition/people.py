@@ -14,7 +14,7 @@ from config.definition.wording import complaint, unknown_field
 from config.email_key import email_key
 from config.people.email_doubts import doubts, mailbox
 from config.people.name_doubts import may_be_spoilt, name_doubts
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.tables.written import People, Row
 
 # What is sent of a person (interface 4.5), and the zone that says when.
@@ -26,7 +26,7 @@ ALL_RIGHT: frozenset[str] = frozenset()
 
 
 def judge_people(
-    people: People, stage_id: int, problems: list[Problem], warnings: list[Problem]
+    people: People, stage_id: int, problems: list[Mistake], warnings: list[Mistake]
 ) -> tuple[tuple[Candidate, ...], int]:
     """Judge the people; `stage_id` is what a person without one gets.
 
@@ -39,7 +39,7 @@ def judge_people(
     folded: dict[str, str] = {}
     labelled: list[str] = []
     for row in people.rows:
-        if isinstance(row, Problem):
+        if isinstance(row, Mistake):
             problems.append(row)
             continue
         fields, spoilt = _fields(row, people, problems)
@@ -80,7 +80,7 @@ def judge_people(
 
 
 def _fields(
-    row: Row, people: People, problems: list[Problem]
+    row: Row, people: People, problems: list[Mistake]
 ) -> tuple[CandidateFields | None, frozenset[str]]:
     """Judge the fields of a row; answers them, and which are wrong and stand for nothing.
 
@@ -97,16 +97,16 @@ def _fields(
     return CandidateFields.model_validate({"first_name": "?", "last_name": "?"} | right), wrong
 
 
-def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Iterator[Problem]:
+def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Iterator[Mistake]:
     """Point at what a person should look at in a row that is right."""
     place = people.places.row(row.number)
     if row.remark:
         named = people.places.value(row.number, "first_name")
         cause = "a full name of several words"
-        yield Problem(named, "first_name", message=row.remark, cause=cause)
+        yield Mistake(named, "first_name", message=row.remark, cause=cause)
     for doubt in doubts(fields.email1, key):
         said = f"{shown(fields.email1)}: {doubt.sentence}"
-        yield Problem(place, "email1", message=said, cause=doubt.kind)
+        yield Mistake(place, "email1", message=said, cause=doubt.kind)
     if may_be_spoilt(fields.first_name) or may_be_spoilt(fields.last_name):
         yield from _about_names(fields, row, people)
 
@@ -117,7 +117,7 @@ def _differing(first: Candidate, again: Candidate, unknown: frozenset[str]) -> l
     return [name for name in them if getattr(first, name) != getattr(again, name)]
 
 
-def _again(typed: str, place: Place, first: Place, differing: list[str], alike: bool) -> Problem:
+def _again(typed: str, place: Place, first: Place, differing: list[str], alike: bool) -> Mistake:
     """Complain about a second row for one person; `alike` says that only folding made it so."""
     said = f"found {shown(typed)}, the same person as {first}"
     if others := ", ".join(name for name in differing if name != "email1"):
@@ -128,7 +128,7 @@ def _again(typed: str, place: Place, first: Place, differing: list[str], alike: 
             "put one of them into a campaign of its own"
         )
     cause = "each person only once"
-    return Problem(place, "email1", found=shown(typed), message=said, cause=cause)
+    return Mistake(place, "email1", found=shown(typed), message=said, cause=cause)
 
 
 def _alike(one: str, other: str) -> bool:
@@ -137,17 +137,17 @@ def _alike(one: str, other: str) -> bool:
     return first != second
 
 
-def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[Problem]:
+def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[Mistake]:
     """Point at names that a program most likely spoilt."""
     for field in ("first_name", "last_name"):
         name = getattr(fields, field)
         for doubt in name_doubts(name):
             place = people.places.value(row.number, field)
             said = f"{shown(name)}: {doubt.sentence}"
-            yield Problem(place, field, message=said, cause=doubt.kind)
+            yield Mistake(place, field, message=said, cause=doubt.kind)
 
 
-def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator[Problem]:
+def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator[Mistake]:
     """Point at different addresses that end up in one mailbox; `labelled` are those longer than
     the name of theirs.
     """
@@ -160,14 +160,14 @@ def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator
                 f"{shown(key)}: most likely the same mailbox as {shown(other)} at {seen[other]}; "
                 "one person would be invited twice"
             )
-            yield Problem(seen[key], "email1", message=message, cause="one mailbox")
+            yield Mistake(seen[key], "email1", message=message, cause="one mailbox")
 
 
-def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[Problem]:
+def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[Mistake]:
     for detail in error.errors(include_url=False):
         if not detail["loc"]:
             what = "a mapping with first_name, last_name and email1"
-            yield Problem(people.places.row(row.number), "candidates", shown(row.fields), what)
+            yield Mistake(people.places.row(row.number), "candidates", shown(row.fields), what)
             continue
         name = str(detail["loc"][0])
         place = people.places.value(row.number, name)

@@ -5,13 +5,13 @@ from difflib import get_close_matches
 
 from pydantic_core import ErrorDetails
 
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.tables.cell_errors import is_error
 
 
 def unknown_field(
     place: Place, field: str, name: str, known: Iterable[str], deeper: Iterable[str] = ()
-) -> Problem:
+) -> Mistake:
     """Complain about a field that does not exist, with the nearest one that does.
 
     `deeper` are dotted names of fields that belong one mapping further in.
@@ -20,22 +20,22 @@ def unknown_field(
     spellings |= {full: full for full in known}
     near = get_close_matches(name.casefold(), spellings, n=1, cutoff=0.7)
     hint = f"did you mean {spellings[near[0]]}?" if near else f"known are {', '.join(known)}"
-    return Problem(place, field, shown(name), message=f"there is no field {name}; {hint}")
+    return Mistake(place, field, shown(name), message=f"there is no field {name}; {hint}")
 
 
-def complaint(detail: ErrorDetails, place: Place, field: str, what: str) -> Problem:
+def complaint(detail: ErrorDetails, place: Place, field: str, what: str) -> Mistake:
     """Say one complaint of pydantic in the words of the definition."""
     kind, found = detail["type"], detail["input"]
     context = detail.get("ctx", {})
     if kind == "missing":
-        return Problem(place, field, found="nothing", wanted=what)
+        return Mistake(place, field, found="nothing", wanted=what)
     if isinstance(found, str) and is_error(found.strip()):
-        return Problem(place, field, found=f"the error {found.strip()}", wanted=what)
+        return Mistake(place, field, found=f"the error {found.strip()}", wanted=what)
     if kind == "sentence":
-        return Problem(place, field, found=shown(found), message=context["message"])
+        return Mistake(place, field, found=shown(found), message=context["message"])
     if kind == "wanted":
-        return Problem(place, field, found=shown(found), wanted=context["wanted"])
+        return Mistake(place, field, found=shown(found), wanted=context["wanted"])
     if kind == "string_type" and isinstance(found, int | float):
         # YAML took it for a number or a truth value; only quotes say that it is meant as text.
-        return Problem(place, field, found=shown(found), wanted=f"{what}; text needs quotes here")
-    return Problem(place, field, found=shown(found), wanted=what)
+        return Mistake(place, field, found=shown(found), wanted=f"{what}; text needs quotes here")
+    return Mistake(place, field, found=shown(found), wanted=what)

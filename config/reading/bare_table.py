@@ -13,7 +13,7 @@ from typing import Any
 
 from config.definition.leaving import EXAMPLES, FIELDS
 from config.errors import BadInput
-from config.places import Problem
+from config.places import Mistake
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_in
 from config.tables.address_cells import addresses_in
 from config.tables.cell_errors import is_error
@@ -31,7 +31,7 @@ _WORDS = {"null", "true", "false", "yes", "no", "on", "off"}
 class BareTable(BadInput):
     """A file of people without a definition; the way on is a definition that leads to it."""
 
-    def __init__(self, path: Path, problem: Problem, sheet: str | None = None) -> None:
+    def __init__(self, path: Path, problem: Mistake, sheet: str | None = None) -> None:
         new = next(name for name in _names(path) if not name.exists())
         which = f" --sheet {quote(sheet)}" if sheet else ""
         then = f"Then type: campaign new {quote(str(new))} --from {quote(str(path))}{which}"

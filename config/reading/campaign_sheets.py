@@ -10,7 +10,7 @@ from typing import Any
 from config.definition.fields import ColumnsFields
 from config.definition.wording import unknown_field
 from config.errors import BadInput
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.tables.cells import as_moment, as_text, as_whole_number, as_yes_or_no, is_blank
 from config.tables.headers import spelling, wishes_of
 from config.tables.table import PeopleTable, TableRow, people_table
@@ -111,7 +111,7 @@ class CampaignFields:
     def __init__(self, whole: Place, from_1904: bool) -> None:
         self.fields: dict[str, Any] = {"project": {}}
         self.cells: dict[Location, Place] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[Mistake] = []
         self._whole = whole
         self._from_1904 = from_1904
 
@@ -127,7 +127,7 @@ class CampaignFields:
             return
         if location in self.cells and not is_blank(cell):
             message = f"{name} is written twice, first at {self.cells[location]}"
-            self.problems.append(Problem(place, name, shown(cell), message=message))
+            self.problems.append(Mistake(place, name, shown(cell), message=message))
             return
         if is_blank(cell):
             return
@@ -149,7 +149,7 @@ class CampaignFields:
         """The campaign's key as written, trimmed: cells hide trailing spaces."""
         return str(self.fields.get("campaign", "")).strip()
 
-    def written(self, people: People | None, problems: tuple[Problem, ...] = ()) -> Written:
+    def written(self, people: People | None, problems: tuple[Mistake, ...] = ()) -> Written:
         """Answer the campaign as written, with the people found for it."""
         if self.key:
             self.fields["campaign"] = self.key
@@ -174,7 +174,7 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
         "a sheet campaign (or campaigns) and a sheet candidates; "
         "a table of people alone goes with its definition: --campaign definition.yaml"
     )
-    problem = Problem(Place(file), "sheets", f"the sheets {names}", wanted)
+    problem = Mistake(Place(file), "sheets", f"the sheets {names}", wanted)
     if one is None and many is None:
         # Imported here: only a table alone needs it.
         from config.reading.bare_table import BareTable  # noqa: PLC0415
@@ -191,7 +191,7 @@ def campaign_alone(book: Book, file: str) -> CampaignFields:
     sheet = book.sheets.get("campaign")
     if sheet is None or "campaigns" in book.sheets:
         found = f"the sheets {', '.join(book.names) or 'none'}"
-        raise BadInput([Problem(Place(file), "sheets", found, "one sheet campaign")])
+        raise BadInput([Mistake(Place(file), "sheets", found, "one sheet campaign")])
     return _fields_of(sheet)
 
 
@@ -218,13 +218,13 @@ def _fields_of(sheet: Sheet) -> CampaignFields:
         named_at, place = sheet.cell(number, names), sheet.cell(number, names + 1)
         gathered.add(str(name).strip(), named_at, value, place)
         if is_blank(value) and WHERE.fullmatch(str(name).strip()):
-            gathered.problems.append(Problem(place, str(name).strip(), "nothing", "a value"))
+            gathered.problems.append(Mistake(place, str(name).strip(), "nothing", "a value"))
     return gathered
 
 
 def _rows(sheet: Sheet) -> list[TableRow]:
     """Answer the rows of a sheet that hold anything."""
-    rows = (row for row in sheet.rows() if not isinstance(row, Problem))
+    rows = (row for row in sheet.rows() if not isinstance(row, Mistake))
     return [row for row in rows if not all(is_blank(cell) for cell in row[1])]
 
 
@@ -247,7 +247,7 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
     gathered = list(_campaign_rows(sheet))
     if not gathered:
         message = "the sheet is empty, wanted a header row and a row for each campaign"
-        raise BadInput([Problem(Place(sheet.file, sheet=sheet.name), message=message)])
+        raise BadInput([Mistake(Place(sheet.file, sheet=sheet.name), message=message)])
     first, *others = gathered
     # The people stand in one sheet, so that one campaign says for all how its columns are read.
     said = (campaign.fields.get("candidates", {}) for campaign in gathered)
@@ -286,16 +286,16 @@ def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Wri
         place = campaign.cells.get(("campaign",))
         if place and campaign.key in seen:
             message = f"found {shown(campaign.key)}, the same campaign as {seen[campaign.key]}"
-            problems.append(Problem(place, "campaign", shown(campaign.key), message=message))
+            problems.append(Mistake(place, "campaign", shown(campaign.key), message=message))
         elif place:
             seen[campaign.key] = place
         written.append(campaign.written(people.get(campaign.key, nobody)))
     keys = ", ".join(seen)
     for key in people.keys() - seen.keys():
         for row in people[key].rows:
-            if not isinstance(row, Problem):
+            if not isinstance(row, Mistake):
                 place = people[key].places.value(row.number, "campaign")
-                problems.append(Problem(place, "campaign", shown(key), f"one of {keys}"))
+                problems.append(Mistake(place, "campaign", shown(key), f"one of {keys}"))
     first = written[0]
     written[0] = Written(first.fields, first.places, first.people, (*first.problems, *problems))
     return written

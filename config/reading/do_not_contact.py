@@ -6,7 +6,7 @@ from pathlib import Path
 from config.email_key import email_key
 from config.errors import BadInput
 from config.people.email_address import NotAnEmail, email_address
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_at
 from config.reading.sources import ONLY_TABLES, WORKBOOKS, suffix_of
 from config.tables.csv_file import ENCODINGS
@@ -24,14 +24,14 @@ def read_do_not_contact(path: Path) -> dict[str, str]:
     part. An empty file is refused as well, as it may be one that got lost.
     """
     if path.is_file() and path.stat().st_size == 0:
-        raise BadInput([Problem(Place(str(path)), message=EMPTY)])
+        raise BadInput([Mistake(Place(str(path)), message=EMPTY)])
     found: dict[str, str] = {}
-    problems: list[Problem] = []
+    problems: list[Mistake] = []
     for place, typed in _addresses(path):
         try:
             found.setdefault(email_key(typed), email_address(typed))
         except NotAnEmail as error:
-            problems.append(Problem(place, "email1", shown(typed), str(error)))
+            problems.append(Mistake(place, "email1", shown(typed), str(error)))
     if problems:
         raise BadInput(problems)
     return found

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from config.definition.model import Definition
 from config.errors import BadInput
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.reading.reading import Reading, judged
 from config.reading.sources import ONLY_TABLES, WORKBOOKS, YAML, Sources, sources_of, suffix_of
 
@@ -27,7 +27,7 @@ class Entry:
 
     file: Path
     key: str | None
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Mistake, ...] = ()
     digest: str | None = None
     reading: Reading | None = None
 
@@ -51,7 +51,7 @@ def campaigns_at(place: Path) -> list[Entry]:
     entries = campaigns_among([place])
     if not entries:
         message = "this folder has no campaigns in it (.yaml, .yml or workbooks)"
-        raise BadInput([Problem(Place(str(place)), message=message)])
+        raise BadInput([Mistake(Place(str(place)), message=message)])
     return entries
 
 
@@ -88,7 +88,7 @@ def once_each(entries: list[Entry]) -> list[Entry]:
     return [replace(entry, problems=_twice(entry, files)) for entry in entries]
 
 
-def _twice(entry: Entry, files: dict[str, list[Path]]) -> tuple[Problem, ...]:
+def _twice(entry: Entry, files: dict[str, list[Path]]) -> tuple[Mistake, ...]:
     others = [file for file in files.get(entry.key or "", []) if file != entry.file]
     if not others:
         return entry.problems
@@ -96,7 +96,7 @@ def _twice(entry: Entry, files: dict[str, list[Path]]) -> tuple[Problem, ...]:
         f"the campaign {entry.key} is in {others[0].name} as well; keep one of them, or give it a "
         "key of its own"
     )
-    return (Problem(Place(str(entry.file)), "campaign", message=message),)
+    return (Mistake(Place(str(entry.file)), "campaign", message=message),)
 
 
 def same_key(file: Path, keys: Collection[str]) -> tuple[str, ...]:
@@ -150,7 +150,7 @@ def _visible(folder: Path, kinds: tuple[str, ...]) -> Iterator[Path]:
         files = sorted(file for file in folder.iterdir() if file.is_file())
     except OSError as error:
         message = f"this folder cannot be read: {error.strerror}"
-        raise BadInput([Problem(Place(str(folder)), message=message)]) from None
+        raise BadInput([Mistake(Place(str(folder)), message=message)]) from None
     for file in files:
         name = file.name.lower()
         if suffix_of(file) in kinds and not name.startswith(HIDDEN) and OURS not in name:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.reading.sources import TEXT_TABLES, WORKBOOKS, Sources, sources_of, suffix_of
 from config.reading.yaml_file import read_yaml
 from config.tables.address_cells import address_of
@@ -151,7 +151,7 @@ def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
     suffix = suffix_of(path)
     if suffix not in (*TEXT_TABLES, *WORKBOOKS):
         wanted = f"a table of candidates ({', '.join((*TEXT_TABLES, *WORKBOOKS))})"
-        raise BadInput([Problem(Place(str(path)), found=shown(path.name), wanted=wanted)])
+        raise BadInput([Mistake(Place(str(path)), found=shown(path.name), wanted=wanted)])
     data = file_bytes(path)
     if suffix in TEXT_TABLES:
         text = decoded(data, str(path), ENCODINGS)
@@ -170,7 +170,7 @@ def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     at = people_in(named, tables)
     if at.doubts:
         place = Place(str(named.path), sheet=None if at.table.delimiter else at.table.name)
-        raise BadInput(Problem(place, message=doubt) for doubt in at.doubts)
+        raise BadInput(Mistake(place, message=doubt) for doubt in at.doubts)
     return at
 
 
@@ -193,7 +193,7 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
         message = f"no column for email1 in the sheet {shown(wanted)}; found the sheets {names}"
         if tables and tables[0].delimiter:
             message = "no column for email1"
-    raise BadInput([Problem(Place(str(named.path)), "email1", message=message)])
+    raise BadInput([Mistake(Place(str(named.path)), "email1", message=message)])
 
 
 def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
@@ -228,8 +228,8 @@ def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
     )
 
 
-def _rows(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow]:
-    return (row for row in rows if not isinstance(row, Problem))
+def _rows(rows: Iterator[TableRow | Mistake]) -> Iterator[TableRow]:
+    return (row for row in rows if not isinstance(row, Mistake))
 
 
 def _text_rows(text: str, delimiter: str, start: int, file: str) -> Iterator[TableRow]:
@@ -245,7 +245,7 @@ def _text_rows(text: str, delimiter: str, start: int, file: str) -> Iterator[Tab
             begins = start + reader.line_num + 1
     except csv.Error as error:
         message = f"the rows cannot be told apart from here on ({error})"
-        raise BadInput([Problem(Place(file, begins), message=message)]) from None
+        raise BadInput([Mistake(Place(file, begins), message=message)]) from None
 
 
 def _used_width(cells: Sequence[Any]) -> int:

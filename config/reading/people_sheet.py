@@ -1,7 +1,7 @@
 """Which sheet of a workbook holds the people, where a definition belongs to a table of people."""
 
 from config.errors import BadInput
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.tables.headers import Wishes
 from config.tables.table import names_emails
 from config.tables.workbook import Book, Sheet, read_book, read_sheets
@@ -35,9 +35,9 @@ def people_sheet(data: bytes, file: str, named: str | None, wishes: Wishes) -> t
         f"the sheets {names} all have email addresses; say which holds the people, as in "
         f'candidates: {{file: …, sheet: "{found[0].name}"}}'
     )
-    raise BadInput([Problem(Place(file), "sheet", message=message)])
+    raise BadInput([Mistake(Place(file), "sheet", message=message)])
 
 
 def _not_found(book: Book, file: str, wanted: str) -> BadInput:
     names = ", ".join(book.names) or "none"
-    return BadInput([Problem(Place(file), "sheet", f"the sheets {names}", wanted)])
+    return BadInput([Mistake(Place(file), "sheet", f"the sheets {names}", wanted)])

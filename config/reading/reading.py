@@ -9,7 +9,7 @@ from typing import Any
 from config.definition.building import build
 from config.definition.model import Definition
 from config.errors import BadInput
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.reading.sources import (
     READER_VERSION,
     YAML,
@@ -32,7 +32,7 @@ class Reading:
 
     definitions: tuple[Definition, ...]
     notes: tuple[str, ...]
-    warnings: tuple[Problem, ...]
+    warnings: tuple[Mistake, ...]
     digest: str
 
     @property
@@ -59,8 +59,8 @@ def judged(sources: Sources) -> Reading:
     else:
         campaigns, notes = _from_workbook(sources)
     definitions: list[Definition] = []
-    problems: list[Problem] = []
-    warnings: list[Problem] = []
+    problems: list[Mistake] = []
+    warnings: list[Mistake] = []
     for written in campaigns:
         built = build(written)
         problems.extend(built.problems)
@@ -78,12 +78,12 @@ def judged(sources: Sources) -> Reading:
     )
 
 
-def _in_reading_order(problems: list[Problem]) -> list[Problem]:
+def _in_reading_order(problems: list[Mistake]) -> list[Mistake]:
     """Put what is wrong in the order in which a file or a sheet is read, and say it once."""
     wholes = dict.fromkeys((problem.place.file, problem.place.sheet) for problem in problems)
     at = {whole: number for number, whole in enumerate(wholes)}
 
-    def order(problem: Problem) -> tuple[int, tuple[int, int, str]]:
+    def order(problem: Mistake) -> tuple[int, tuple[int, int, str]]:
         place = problem.place
         return at[place.file, place.sheet], place.order
 
@@ -119,7 +119,7 @@ def _from_yaml(sources: Sources) -> Written:
         if people is not None and not sources.given:
             message = "the people are in a file or in this list; leave one of them out"
             place = document.name(("candidates", "people"))
-            problems.append(Problem(place, "candidates.people", message=message))
+            problems.append(Mistake(place, "candidates.people", message=message))
         people = None
         try:
             people = people_in(sources.people, fields)
@@ -130,7 +130,7 @@ def _from_yaml(sources: Sources) -> Written:
     elif "where" in (fields.get("candidates") or {}):
         message = "where chooses among the rows of a file; leave it out beside a list of people"
         place = document.name(("candidates", "where"))
-        problems.append(Problem(place, "candidates.where", message=message))
+        problems.append(Mistake(place, "candidates.where", message=message))
     return Written(fields, document, people, tuple(problems))
 
 
@@ -149,14 +149,14 @@ def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | N
     return fields, People(inline.rows(), inline)
 
 
-def _nobody_named(document: YamlDocument) -> list[Problem]:
+def _nobody_named(document: YamlDocument) -> list[Mistake]:
     """Complain that a definition names nobody, unless its field is wrong in another way."""
     wanted = "a list of people, or {file: people.csv}"
     candidates = document.fields.get("candidates")
     if candidates is None:
-        return [Problem(document.value(("candidates",)), "candidates", "nothing", wanted)]
+        return [Mistake(document.value(("candidates",)), "candidates", "nothing", wanted)]
     if isinstance(candidates, Mapping) and not candidates.keys() & {"file", "people"}:
-        return [Problem(document.value(("candidates",)), "candidates.file", "nothing", wanted)]
+        return [Mistake(document.value(("candidates",)), "candidates.file", "nothing", wanted)]
     return []
 
 

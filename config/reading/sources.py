@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from config.errors import BadInput
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.reading.yaml_file import YamlDocument, read_yaml
 from config.tables.file_bytes import file_bytes
 
@@ -37,7 +37,7 @@ class PeopleFile:
 
     path: Path = field(compare=False)
     data: bytes = field(default=b"", compare=False, repr=False)
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Mistake, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def sources_of(path: Path, campaign: Path | None) -> Sources:
         if path.is_dir():
             message = "this is a folder, wanted a file"
             then = f"Then type: campaign check {quote(str(path))}, or campaign {{typed}} FILE"
-            raise BadInput([Problem(Place(str(path)), message=message)], then=then)
+            raise BadInput([Mistake(Place(str(path)), message=message)], then=then)
         data = file_bytes(path)
         _check_kinds(path, campaign)
         if campaign is not None:
@@ -109,7 +109,7 @@ def _check_kinds(path: Path, campaign: Path | None) -> None:
             "this file holds candidates only; name the definition they belong to, "
             f"as in --campaign definition.yaml, or put  file: {path.name}  in its candidates"
         )
-        raise BareTable(path, Problem(Place(str(path)), message=message))
+        raise BareTable(path, Mistake(Place(str(path)), message=message))
     if campaign is not None and kind in YAML:
         message = "this is a definition already; --campaign goes with a table of candidates"
         raise _another(path, table, message=message)
@@ -122,7 +122,7 @@ def _check_kinds(path: Path, campaign: Path | None) -> None:
 def _another(path: Path, words: str, **clause: Any) -> BadInput:
     """Refuse a file that no mending makes the right one; `words` are what to type instead."""
     then = f"Then type: campaign {{typed}} {words}"
-    return BadInput([Problem(Place(str(path)), **clause)], then=then)
+    return BadInput([Mistake(Place(str(path)), **clause)], then=then)
 
 
 def _named_people(document: YamlDocument, definition: Path) -> PeopleFile | None:
@@ -136,7 +136,7 @@ def _named_people(document: YamlDocument, definition: Path) -> PeopleFile | None
 
     def refused(**clause: Any) -> PeopleFile:
         place = document.value(("candidates", "file"))
-        return PeopleFile(path, problems=(Problem(place, "candidates.file", **clause),))
+        return PeopleFile(path, problems=(Mistake(place, "candidates.file", **clause),))
 
     if suffix_of(path) not in kinds:
         return refused(found=shown(named), wanted=f"a table of candidates ({', '.join(kinds)})")

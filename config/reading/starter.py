@@ -7,7 +7,7 @@ from shlex import quote
 from unicodedata import normalize
 
 from config.errors import BadInput
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 
 LONGEST_KEY = 100
 STARTER_YAML = """\
@@ -65,7 +65,7 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
         content = starter_workbook(path.name, key)
     else:
         wanted = "a name that ends in .yaml" + ("" if candidates else " or .xlsx")
-        problem = Problem(Place(str(path)), found=shown(path.name), wanted=wanted)
+        problem = Mistake(Place(str(path)), found=shown(path.name), wanted=wanted)
         raise BadInput([problem], then=_instead(path.with_name(f"{path.stem or 'hiring'}.yaml")))
     try:
         # Exclusive creation: never over a file that appeared a moment ago.
@@ -73,14 +73,14 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
             file.write(content)
     except FileExistsError:
         message = "this file exists already and was left as it is; choose another name"
-        problem = Problem(Place(str(path)), message=message)
+        problem = Mistake(Place(str(path)), message=message)
         raise BadInput([problem], then=_instead(path)) from None
     except FileNotFoundError:
         message = f"there is no folder {path.parent}; make it first, or choose another place"
-        raise BadInput([Problem(Place(str(path)), message=message)]) from None
+        raise BadInput([Mistake(Place(str(path)), message=message)]) from None
     except OSError as error:
         message = f"this file cannot be written: {error.strerror}"
-        raise BadInput([Problem(Place(str(path)), message=message)]) from None
+        raise BadInput([Mistake(Place(str(path)), message=message)]) from None
 
 
 def key_of(name: str) -> str:

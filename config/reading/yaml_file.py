@@ -5,7 +5,7 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.reading.yaml_nodes import place_of, read_nodes
 from config.tables.written import Location, Row
 
@@ -27,7 +27,7 @@ class YamlDocument:
     def __init__(self, root: MappingNode, file: str) -> None:
         self._root = root
         self._file = file
-        self.problems: list[Problem] = []
+        self.problems: list[Mistake] = []
         self.fields: dict[str, Any] = self._mapping(root, ())
 
     def value(self, location: Location) -> Place:
@@ -97,7 +97,7 @@ class YamlDocument:
     def _complain(self, node: Node, location: Location, message: str) -> None:
         field = ".".join(str(step) for step in location if isinstance(step, str))
         field = field.removeprefix("candidates.").removeprefix("people.")
-        self.problems.append(Problem(place_of(self._file, node), field or None, message=message))
+        self.problems.append(Mistake(place_of(self._file, node), field or None, message=message))
 
 
 def _says_something(location: Location, nothing: Node) -> bool:

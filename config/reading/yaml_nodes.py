@@ -16,7 +16,7 @@ from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import Resolver
 
 from config.errors import BadInput
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.tables.file_bytes import decoded
 
 # Without what the two read differently: tabs and other ends of a line, directives, tags, anchors,
@@ -60,7 +60,7 @@ def read_nodes(data: bytes, file: str) -> MappingNode:
         raise _unreadable(place, "wanted a mapping, with campaign, project, problem and candidates")
     if anchored := _anchored(root):
         message = "anchors (&) are not understood; write the value out wherever it is meant"
-        raise BadInput(Problem(place_of(file, node), message=message) for node in anchored)
+        raise BadInput(Mistake(place_of(file, node), message=message) for node in anchored)
     return root
 
 
@@ -109,7 +109,7 @@ def _anchored(root: Node) -> list[Node]:
 
 
 def _unreadable(place: Place, message: str) -> BadInput:
-    return BadInput([Problem(place, message=message)])
+    return BadInput([Mistake(place, message=message)])
 
 
 def _marked(error: MarkedYAMLError, file: str) -> Place:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.tables.file_bytes import MARKS, decoded
 from config.tables.formulas import unguarded
 from config.tables.headers import Wishes, matches
@@ -44,11 +44,11 @@ class Lines:
         """Find the line on which the row of a cell begins."""
         return Place(self.file, number)
 
-    def misfit(self, number: int, cells: Sequence[str], width: int) -> Problem | None:
+    def misfit(self, number: int, cells: Sequence[str], width: int) -> Mistake | None:
         """A delimiter inside a cell shifts all that follow, so that nothing in them is certain."""
         if not any(cell.strip() for cell in cells[width:]):
             return None
-        return Problem(
+        return Mistake(
             Place(self.file, number),
             message=f"this row has {len(cells)} columns, the header has {width}; a text "
             f"with a {NAMES[self.delimiter]} in it needs quotes around it",
@@ -104,7 +104,7 @@ def delimiter_of(
     def fit(delimiter: str) -> tuple[int, int]:
         rows = list(islice(_rows(text[:65536], delimiter, 0, "", strict=False), ABOVE_AT_MOST))
         at = header_among(rows, Wishes(chosen, split_name))
-        if at is None or isinstance(header := rows[at], Problem):
+        if at is None or isinstance(header := rows[at], Mistake):
             return 0, 0
         return matches(header[1], chosen, split_name), len(header[1])
 
@@ -113,7 +113,7 @@ def delimiter_of(
 
 def _rows(
     text: str, delimiter: str, start: int, file: str, *, strict: bool = True
-) -> Iterator[TableRow | Problem]:
+) -> Iterator[TableRow | Mistake]:
     """Go through the rows, each with the line it begins on; what is no row is a problem."""
     lines = (line[0] for line in LINE.finditer(text) if line[0])
     reader = csv.reader(islice(lines, start, None), delimiter=delimiter, strict=strict)
@@ -122,7 +122,7 @@ def _rows(
         for row in reader:
             if len(row) > MOST_COLUMNS:
                 message = f"this row has {len(row):,} columns, which no table of people needs"
-                yield Problem(Place(file, begins), message=message)
+                yield Mistake(Place(file, begins), message=message)
             else:
                 yield begins, unguarded(row)
             begins = start + reader.line_num + 1
@@ -131,4 +131,4 @@ def _rows(
         if "field limit" in str(error):
             limit = csv.field_size_limit()
             message = f"a cell has more than {limit:,} characters, often for a stray quote"
-        yield Problem(Place(file, begins), message=message)
+        yield Mistake(Place(file, begins), message=message)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from config.errors import BadInput
-from config.places import Place, Problem
+from config.places import Mistake, Place
 
 # A table of 100,000 people has 10 MB.
 LARGEST = 48 * 2**20
@@ -95,7 +95,7 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
     marked = marked or _two_bytes_a_letter(data)
     if not marked and b"\0" in data:
         message = "this is a binary file, wanted text; save it as UTF-8"
-        raise BadInput([Problem(Place(file), message=message)])
+        raise BadInput([Mistake(Place(file), message=message)])
     line = 1
     for encoding in marked or encodings:
         try:
@@ -104,10 +104,10 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
             line = data.count(b"\n", 0, error.start) + 1
             continue
         if SECRETS.search(text, 0, 65536):
-            raise BadInput([Problem(Place(file), message=HOLDS_SECRETS)])
+            raise BadInput([Mistake(Place(file), message=HOLDS_SECRETS)])
         return text
     message = "this is not text in UTF-8; save the file as UTF-8"
-    raise BadInput([Problem(Place(file, line), message=message)])
+    raise BadInput([Mistake(Place(file, line), message=message)])
 
 
 def _two_bytes_a_letter(data: bytes) -> list[str]:
@@ -122,4 +122,4 @@ def _two_bytes_a_letter(data: bytes) -> list[str]:
 
 
 def _refused(path: Path, message: str) -> BadInput:
-    return BadInput([Problem(Place(str(path)), message=message)])
+    return BadInput([Mistake(Place(str(path)), message=message)])

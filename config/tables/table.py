@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from config.email_key import email_key
 from config.errors import BadInput
 from config.pace import tell
-from config.places import Place, Problem, Unusable, shown
+from config.places import Mistake, Place, Unusable, shown
 from config.tables.address_cells import address_of
 from config.tables.cells import as_text, as_whole_number, is_blank, is_words
 from config.tables.full_name import split_name
@@ -28,7 +28,7 @@ from config.tables.written import People, Row
 # A table row: its number in the file (from 1) and its cells.
 TableRow = tuple[int, Sequence[Any]]
 # Goes through the rows of a table, each time from the top.
-Rows = Callable[[], Iterator[TableRow | Problem]]
+Rows = Callable[[], Iterator[TableRow | Mistake]]
 
 # Titles, dates and remarks stand above a header; it is looked for among so many rows.
 ABOVE_AT_MOST = 20
@@ -50,7 +50,7 @@ class Grid(Protocol):
     def cell(self, number: int, column: int) -> Place:
         """Find a cell."""
 
-    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Problem | None:
+    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Mistake | None:
         """Say what is wrong with a row that is wider than the header."""
 
     def remarks(self, header: int) -> tuple[str, ...]:
@@ -104,21 +104,21 @@ class PeopleTable:
 
     def people_by_campaign(
         self, wheres: Mapping[str, Where]
-    ) -> tuple[dict[str, People], list[Problem]]:
+    ) -> tuple[dict[str, People], list[Mistake]]:
         """Answer the people by what their `campaign` column says, and the rows that say nothing.
 
         `wheres` say by campaign whom it keeps.
         """
-        rows: dict[str, list[Row | Problem]] = {}
+        rows: dict[str, list[Row | Mistake]] = {}
         problems = []
         selections = self._selections(wheres)
         every = (each.left_out for each in selections.values() if each)
         for row in self._people(frozenset().union(*every)):
-            if isinstance(row, Problem):
+            if isinstance(row, Mistake):
                 problems.append(row)
             elif "campaign" not in row.fields:
                 place = self._places.value(row.number, "campaign")
-                problems.append(Problem(place, "campaign", "nothing", "the key of a campaign"))
+                problems.append(Mistake(place, "campaign", "nothing", "the key of a campaign"))
             else:
                 fields = dict(row.fields)
                 key = str(fields.pop("campaign")).strip()
@@ -136,7 +136,7 @@ class PeopleTable:
     def _places(self) -> TablePlaces:
         return TablePlaces(self.grid, self.columns.by_field)
 
-    def _with_rows(self, rows: Iterable[Row | Problem], selection: Selection | None) -> People:
+    def _with_rows(self, rows: Iterable[Row | Mistake], selection: Selection | None) -> People:
         people = People(rows, self._places, self._whole, self._notes(), self._sent_from())
         if selection is None:
             return people
@@ -167,7 +167,7 @@ class PeopleTable:
         """Go through the rows with something in a known column."""
         columns = self.columns.by_field.values()
         for row in self.rows():
-            if not isinstance(row, Problem):
+            if not isinstance(row, Mistake):
                 width = len(row[1])
                 if any(column < width and not is_blank(row[1][column]) for column in columns):
                     yield row
@@ -181,17 +181,17 @@ class PeopleTable:
     def _address(self, cell: Any) -> Any:
         return address_of(cell, first=self.wishes.first_address)
 
-    def _unclear(self, selection: Selection) -> Iterator[Problem]:
+    def _unclear(self, selection: Selection) -> Iterator[Mistake]:
         for number, column, text in selection.unclear:
             name = self.titles[column].strip()
             wanted = f"a value, for where compares {name}"
-            yield Problem(self.grid.cell(number, column), "candidates.where", text, wanted)
+            yield Mistake(self.grid.cell(number, column), "candidates.where", text, wanted)
 
     def _people_of(
         self, campaign: str, places: TablePlaces, selection: Selection | None
-    ) -> Iterator[Row | Problem]:
+    ) -> Iterator[Row | Mistake]:
         for row in self._people(selection.left_out if selection else frozenset()):
-            if isinstance(row, Problem) or "campaign" not in row.fields:
+            if isinstance(row, Mistake) or "campaign" not in row.fields:
                 yield row
                 continue
             fields = dict(row.fields)
@@ -200,7 +200,7 @@ class PeopleTable:
                 yield replace(row, fields=fields)
             else:
                 place = places.value(row.number, "campaign")
-                yield Problem(
+                yield Mistake(
                     place, "campaign", shown(told), f"{shown(campaign)}, or no such column"
                 )
 
@@ -229,7 +229,7 @@ class PeopleTable:
             if (name := names.get(field) or (names.get(FULL_NAME) if "_name" in field else None))
         }
 
-    def _people(self, left_out: frozenset[int]) -> Iterator[Row | Problem]:
+    def _people(self, left_out: frozenset[int]) -> Iterator[Row | Mistake]:
         readers = {"stage_id": as_whole_number, "email1": self._address}
         by_field = [
             (field, column, readers.get(field, as_text))
@@ -237,7 +237,7 @@ class PeopleTable:
         ]
         people, hidden = 0, self.grid.hidden
         for row in self.rows():
-            if isinstance(row, Problem):
+            if isinstance(row, Mistake):
                 yield row
                 continue
             number, cells = row
@@ -260,7 +260,7 @@ class PeopleTable:
                 tell("checking", people)
             if people > MOST_ROWS:
                 message = f"there are more than {MOST_ROWS:,} rows; divide them among several files"
-                yield Problem(self.grid.row(number), message=message)
+                yield Mistake(self.grid.row(number), message=message)
                 return
             remark = _split(fields) if FULL_NAME in fields else None
             yield Row(number, fields, remark, number in hidden)
@@ -287,12 +287,12 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
     top = list(islice(_with_something(rows()), ABOVE_AT_MOST))
     at = header_among(top, wishes)
     if at is None:
-        problems = [row for row in top if isinstance(row, Problem)]
+        problems = [row for row in top if isinstance(row, Mistake)]
         message = "the table is empty, wanted a header row and candidates"
-        raise BadInput(problems or [Problem(grid.row(1), message=message)])
+        raise BadInput(problems or [Mistake(grid.row(1), message=message)])
     number, header = _texts(top[at])
 
-    def below() -> Iterator[TableRow | Problem]:
+    def below() -> Iterator[TableRow | Mistake]:
         going = rows()
         for _ in islice(_with_something(going), at + 1):
             pass
@@ -302,7 +302,7 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
     columns = find_columns(header, wishes.named, needed, unfit)
     if columns.complaints:
         place = grid.row(number)
-        raise BadInput(Problem(place, message=complaint) for complaint in columns.complaints)
+        raise BadInput(Mistake(place, message=complaint) for complaint in columns.complaints)
     not_taken = tuple(
         f"column {header[column].strip()} is not taken for stage_id: its cells are text, "
         f"e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
@@ -328,7 +328,7 @@ def words_in_numbers(
     }
     words: dict[int, tuple[int, str]] = {}
     for row in below() if doubtful else ():
-        if isinstance(row, Problem):
+        if isinstance(row, Mistake):
             continue
         number, cells = row
         for column in [column for column in doubtful if column < len(cells)]:
@@ -341,31 +341,31 @@ def words_in_numbers(
     return {column: words[column] for column in sorted(doubtful & words.keys())}
 
 
-def header_among(rows: Sequence[TableRow | Problem], wishes: Wishes) -> int | None:
+def header_among(rows: Sequence[TableRow | Mistake], wishes: Wishes) -> int | None:
     """Answer which row is the header: the first of those that name the most fields."""
     known = [
         (matches(_texts(row)[1], wishes.named, wishes.split_name), -at)
         for at, row in enumerate(rows)
-        if not isinstance(row, Problem)
+        if not isinstance(row, Mistake)
     ]
     return -max(known)[1] if known else None
 
 
-def names_emails(rows: Iterator[TableRow | Problem], wishes: Wishes) -> bool:
+def names_emails(rows: Iterator[TableRow | Mistake], wishes: Wishes) -> bool:
     """Say whether the header of a table names a column of email addresses."""
     top = list(islice(_with_something(rows), ABOVE_AT_MOST))
     at = header_among(top, wishes)
     return at is not None and "email1" in find_columns(_texts(top[at])[1], wishes.named).by_field
 
 
-def _with_something(rows: Iterator[TableRow | Problem]) -> Iterator[TableRow | Problem]:
+def _with_something(rows: Iterator[TableRow | Mistake]) -> Iterator[TableRow | Mistake]:
     for row in rows:
-        if isinstance(row, Problem) or not all(is_blank(cell) for cell in row[1]):
+        if isinstance(row, Mistake) or not all(is_blank(cell) for cell in row[1]):
             yield row
 
 
-def _texts(row: TableRow | Problem) -> tuple[int, list[str]]:
+def _texts(row: TableRow | Mistake) -> tuple[int, list[str]]:
     """Answer the number of a row and what stands in it."""
-    if isinstance(row, Problem):
+    if isinstance(row, Mistake):
         return 0, []
     return row[0], ["" if is_blank(cell) else str(as_text(cell)) for cell in row[1]]

@@ -6,7 +6,7 @@ from datetime import datetime, time
 from typing import Any
 
 from config.errors import BadInput
-from config.places import Place, Problem, Unusable
+from config.places import Mistake, Place, Unusable
 from config.tables.address_cells import Linked
 from config.tables.table import TableRow
 from config.workbooks import frames
@@ -42,7 +42,7 @@ class Sheet:
     concealed: bool = False
     links: tuple[Link, ...] = field(default=(), repr=False)
 
-    def rows(self) -> Iterator[TableRow | Problem]:
+    def rows(self) -> Iterator[TableRow | Mistake]:
         """Go through the rows from the top; what is merged downwards is in each of its rows."""
         by_top: dict[int, list[tuple[int, int]]] = {}
         for top, end, column in self.merged:
@@ -86,7 +86,7 @@ class Sheet:
         """Find a cell by the number of its row (from 1) and of its column (from 0)."""
         return Place(self.file, sheet=self.name, cell=f"{column_letters(column)}{number}")
 
-    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Problem | None:
+    def misfit(self, number: int, cells: Sequence[Any], width: int) -> Mistake | None:
         """A row may be wider than the header: beside the table people write remarks."""
         return None
 
@@ -158,14 +158,14 @@ def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
         book = received(data, wanted)
     except Unfit as error:
         place = Place(file, sheet=error.sheet, cell=error.cell)
-        raise BadInput([Problem(place, message=str(error))]) from None
+        raise BadInput([Mistake(place, message=str(error))]) from None
     sheets: dict[str, Sheet] = {}
     for position, content in book.sheets.items():
         sheet = _sheet(file, book, position, content)
         known = sheets.setdefault(sheet.name.strip().casefold(), sheet)
         if known is not sheet and wanted:
             message = f"two sheets have the name {known.name}; rename one of them"
-            raise BadInput([Problem(Place(file), message=message)])
+            raise BadInput([Mistake(Place(file), message=message)])
     return Book(sheets, tuple(name for name, _ in book.names))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.tables.where import Selection
 
 # The way to a piece of a definition, as in ("project", "starttime").
@@ -57,7 +57,7 @@ class People:
     table, and `left_out` are the email keys of those whom it left out.
     """
 
-    rows: Iterable[Row | Problem]
+    rows: Iterable[Row | Mistake]
     places: PeoplePlaces
     whole: Place | None = None
     notes: tuple[str, ...] = ()
@@ -77,4 +77,4 @@ class Written:
     fields: Mapping[str, Any]
     places: Places
     people: People | None
-    problems: tuple[Problem, ...] = field(default=())
+    problems: tuple[Mistake, ...] = field(default=())

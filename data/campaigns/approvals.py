@@ -19,7 +19,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 from config.errors import CampaignError
 from config.service_address import canonical
 from config.timetable.moments import in_zone
-from data.campaigns.so_far import CONFIRMED
+from data.campaigns.send_progress import CONFIRMED
 from data.store import clock
 from data.store.states import By, Ending, Word
 from data.store.tables import Approval, Attempt, Campaign, Decision, Run, table_of
@@ -86,7 +86,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ShownPlan:
     """A plan that was shown, and what a person answered."""
 
     id: int
@@ -109,7 +109,7 @@ class Asked:
         return in_zone(self.answer_by, self.plan.timezone) if self.answer_by else None
 
 
-def standing(asked: Asked | None, read: str, digest: str, at: datetime) -> Standing:
+def standing(asked: ShownPlan | None, read: str, digest: str, at: datetime) -> Standing:
     """Say where the plan of a definition (`read`) stands that makes this digest now.
 
     `asked` is the plan that was last shown.
@@ -160,7 +160,7 @@ def look(
     read: str | None = None,
     service: str | None = None,
     held: str | None = None,
-) -> tuple[Asked | None, Standing]:
+) -> tuple[ShownPlan | None, Standing]:
     """Find the plan that was last shown, and where it stands beside what is true now.
 
     `read`, `service` and `held` None: they are taken for unchanged.
@@ -175,7 +175,7 @@ def look(
     return asked, standing(asked, read, digest, clock.now())
 
 
-def last(connection: Connection, key: str) -> Asked | None:
+def last(connection: Connection, key: str) -> ShownPlan | None:
     """The plan of a campaign that was last shown, with its answer."""
     found = connection.execute(
         select(approvals)
@@ -186,7 +186,7 @@ def last(connection: Connection, key: str) -> Asked | None:
     return None if found is None else _asked(found)
 
 
-def seek(connection: Connection, plan: Plan) -> tuple[Asked, Standing]:
+def seek(connection: Connection, plan: Plan) -> tuple[ShownPlan, Standing]:
     """Find the answer to a plan; where it was not shown yet, or its time is over, ask.
 
     Answers the plan as it stands now, and where it stood before.
@@ -219,7 +219,7 @@ def seek(connection: Connection, plan: Plan) -> tuple[Asked, Standing]:
     ), stood
 
 
-def carried_out(connection: Connection, asked: Asked) -> bool:
+def carried_out(connection: Connection, asked: ShownPlan) -> bool:
     """Whether a run under the approval of a plan came to its end: nothing of the plan is left."""
     ended = runs.c.ending.in_((Ending.COMPLETED, Ending.NEEDS_ATTENTION))
     found = select(runs.c.id).where(runs.c.approval_id == asked.id, ended)
@@ -237,7 +237,7 @@ def check(connection: Connection, key: str, number: int) -> None:
         )
 
 
-def answer(connection: Connection, asked: Asked, given: Answer, by: By) -> None:
+def answer(connection: Connection, asked: ShownPlan, given: Answer, by: By) -> None:
     """Write down a person's answer, and among the decisions as well. Raises NotAnswered.
 
     Only the plan that was last shown is answered: a person answers what they have seen.
@@ -265,7 +265,7 @@ def answer(connection: Connection, asked: Asked, given: Answer, by: By) -> None:
     )
 
 
-def _asked(found: Row[Any]) -> Asked:
+def _asked(found: Row[Any]) -> ShownPlan:
     plan = Plan(
         found.campaign_key,
         found.read,
@@ -276,7 +276,7 @@ def _asked(found: Row[Any]) -> Asked:
         held=found.held,
         timezone=found.timezone,
     )
-    return Asked(
+    return ShownPlan(
         found.id,
         plan,
         found.digest,

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from config.definition.model import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput
-from config.places import Problem
+from config.places import Mistake
 from data.store.states import Step
 
 OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: it may change, and a run may send it
@@ -48,7 +48,7 @@ def refuse_another(
         f"{_in_words(definition)}. A new campaign needs a key of its own: change  campaign: {key}  "
         f"in {own.name}. If it is the same campaign: {join(['campaign', *typed, '--keep-project'])}"
     )
-    raise AnotherCampaign([Problem(definition.place, "campaign", message=message)])
+    raise AnotherCampaign([Mistake(definition.place, "campaign", message=message)])
 
 
 def same_project(definition: Definition, known: Any) -> bool:

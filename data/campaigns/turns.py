@@ -1,7 +1,7 @@
 """Whose turn it is: who may be invited now, until when, and when the others may be.
 
 The run asks it before each part that it sends, and the plan asks it moment after moment with the
-clock put forward (data/campaigns/foresight.py): what is forecast is what is done because both ask
+clock put forward (data/campaigns/forecast.py): what is forecast is what is done because both ask
 here.
 """
 
@@ -35,7 +35,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True)
-class SoFar:
+class SendProgress:
     """How far a campaign has got with inviting.
 
     `tried` counts everyone but the pilot with an invitation that is sent, unsure or refused;
@@ -66,11 +66,11 @@ class Turn:
     why: str | None = None
 
 
-def turn(
+def allowed_now(
     table: Timetable,
     pilot: Waiting | None,
     people: Sequence[Waiting],
-    so_far: SoFar,
+    so_far: SendProgress,
     at: datetime,
 ) -> Turn:
     """Say who may be invited `at` a moment (aware). `pilot` while still to be invited.
@@ -95,7 +95,7 @@ def turn(
     return Turn(answer.now[:room], wave, Wait.WAVE, None)
 
 
-def _closed(table: Timetable, so_far: SoFar, at: datetime) -> Turn | None:
+def _closed(table: Timetable, so_far: SendProgress, at: datetime) -> Turn | None:
     """What holds for everybody."""
     window = table.window
     if window is not None and window.not_after is not None and at > window.not_after:

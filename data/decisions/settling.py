@@ -2,7 +2,7 @@
 
 They run inside a transaction that the ledger opens. Every verdict is written down: who, when,
 why. A late answer to an overruled request may still land on its step until that is claimed
-anew (landing.land).
+anew (outcomes.record_outcomes).
 """
 
 from collections.abc import Collection, Sequence

@@ -1,5 +1,5 @@
 """Claims: the only statements that move a step to SENDING. What moves it on is
-data/sending/landing.py.
+data/sending/outcomes.py.
 
 Each function works inside a transaction that its caller commits. A batch holds what many
 senders had to say at about the same moment, so that one durable commit serves them all.

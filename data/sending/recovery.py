@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, exists, select, update
 
 from config.errors import CampaignError
-from data.sending import landing
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome, record_outcomes
 from data.sending.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.store import clock
 from data.store.states import AttemptState, Ending, Operation, Step
@@ -109,14 +108,14 @@ def at_work(connection: Connection, campaign_row: int) -> list[int]:
     return [int(run.id) for run in found if lives(run, here, at)]
 
 
-def bury(connection: Connection, run: int) -> int:
+def close_dead_run(connection: Connection, run: int) -> int:
     """Close a dead run. Returns how many of its calls are now UNSURE."""
-    left = give_up(connection, run, LEFT_BY_DEAD_RUN)
+    left = mark_unsure(connection, run, LEFT_BY_DEAD_RUN)
     connection.execute(_CLOSE, {"run": run, "at": clock.now()})
     return left
 
 
-def give_up(connection: Connection, run: int, evidence: str) -> int:
+def mark_unsure(connection: Connection, run: int, evidence: str) -> int:
     """Make every call that a run still has SENDING unsure."""
     at = clock.now()
     found = connection.execute(_STILL_SENDING, {"run": run}).all()
@@ -133,7 +132,7 @@ def give_up(connection: Connection, run: int, evidence: str) -> int:
         )
         for row in found
     ]
-    landing.land(connection, outcomes)
+    record_outcomes(connection, outcomes)
     return len(outcomes)
 
 

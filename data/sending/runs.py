@@ -13,15 +13,15 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 from config.definition.model import Definition
 from data.campaigns import approvals, intake
 from data.campaigns.remaining import Changes
-from data.sending import claims, landing, recovery
+from data.sending import claims, recovery
 from data.sending.claims import Claim
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome, record_outcomes
 from data.sending.processes import this_process
 from data.store import clock, locks
+from data.store.errors import LedgerGone
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from data.store.tables import Campaign, Run, table_of
-from data.store.unusable import LedgerGone
 
 campaign = table_of(Campaign)
 runs = table_of(Run)
@@ -141,7 +141,7 @@ def commit(
         {wish.campaign for wish in wishes},
         [outcome.attempt for outcome in outcomes],
     )
-    landing.land(connection, outcomes)
+    record_outcomes(connection, outcomes)
     if wishes and (where := gone()) is not None:
         return [where] * len(wishes)
     return claims.grant(connection, wishes)
@@ -155,7 +155,7 @@ def end(ledger: Ledger, run: int, ending: Ending, reason: str | None) -> int:
 
 def _end(connection: Connection, run: int, ending: Ending, reason: str | None) -> int:
     _alone_with_campaign_of(connection, run)
-    left = recovery.give_up(connection, run, recovery.LEFT_BY_OWN_RUN)
+    left = recovery.mark_unsure(connection, run, recovery.LEFT_BY_OWN_RUN)
     connection.execute(_END, {"run": run, "at": clock.now(), "how": ending, "why": reason})
     return left
 
@@ -175,7 +175,7 @@ def _hear_now(connection: Connection, campaign_row: int) -> None:
 
 def _bury(connection: Connection, campaign_row: int, dead: Sequence[int]) -> int:
     locks.alone_with_campaign(connection, campaign_row)
-    return sum(recovery.bury(connection, run) for run in dead)
+    return sum(recovery.close_dead_run(connection, run) for run in dead)
 
 
 def at_work(connection: Connection, campaign_row: int) -> bool:

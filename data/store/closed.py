@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from sqlalchemy import Connection
 
-from data.store.unusable import LedgerUnusable
+from data.store.errors import LedgerUnusable
 
 
 class Openness(StrEnum):

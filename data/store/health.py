@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-from data.store.unusable import RESTORE, how_to_mend
+from data.store.errors import RESTORE, how_to_mend
 
 
 def complaints(file: Path) -> Iterator[tuple[str, str]]:

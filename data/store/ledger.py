@@ -23,12 +23,12 @@ from sqlalchemy.exc import DBAPIError
 
 from data.store import clock
 from data.store.closed import Openness
+from data.store.errors import LedgerGone, LedgerUnusable, what_failed
 from data.store.opening import open_engine, rewrite
 from data.store.places import place_of
-from data.store.server_transactions import ServerTransactions
+from data.store.postgres_transactions import ServerTransactions
 from data.store.tables import Identity, table_of
 from data.store.transactions import Transactions
-from data.store.unusable import LedgerGone, LedgerUnusable, what_failed
 
 identity = table_of(Identity)
 

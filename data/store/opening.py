@@ -15,11 +15,11 @@ from sqlalchemy.exc import DatabaseError
 
 from data.store import locks
 from data.store.backup import NoBackup, back_up
-from data.store.in_a_file import engine_of_file, make_durable
+from data.store.errors import LedgerUnusable, NoLedger, what_failed
 from data.store.new_tables import make_tables
-from data.store.on_a_server import engine_of_server
 from data.store.places import place_of
-from data.store.unusable import LedgerUnusable, NoLedger, what_failed
+from data.store.postgres import engine_of_server
+from data.store.sqlite import engine_of_file, make_durable
 
 __all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite", "what_failed"]
 

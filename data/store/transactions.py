@@ -1,6 +1,6 @@
 """The transactions of a ledger: work is seen through and committed, or what failed is said.
 
-In a file they are SQLite's own. On a server see data/store/server_transactions.py.
+In a file they are SQLite's own. On a server see data/store/postgres_transactions.py.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.exc import DBAPIError
 
 from data.store.closed import refuse_where_closed
-from data.store.unusable import LedgerGone, LedgerUnusable, what_failed
+from data.store.errors import LedgerGone, LedgerUnusable, what_failed
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]

@@ -17,7 +17,7 @@ from flows.run.observer import RunObserver
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
 from tasks.outputs.embed_pages import write_pages
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tests.support.browser import QUIET, chromium
 from tests.support.candidate import log_in
 
@@ -43,7 +43,7 @@ def main() -> None:
                 database_url=f"sqlite:///{folder / 'ledger.db'}", output_dir=folder / "out"
             )
             stage = Stage(folder, service, local, clocks={})
-            stage.run(Asked(SAMPLE, KEY), RunObserver())
+            stage.run(CampaignSource(SAMPLE, KEY), RunObserver())
             _pages(stage, folder / "web")
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)

@@ -27,11 +27,11 @@ from data.decisions.doubts import Decided
 from data.store.ledger import Ledger
 from data.store.states import By, Word
 from flows.cli.main import main as campaign
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.plan.pilot import confirm
 from tests.support.browser import QUIET, chromium
 
@@ -203,7 +203,11 @@ def _approve(ledger: Ledger, why: str) -> None:
 
 def _run(file: Path, key: str = KEY, **desk: Any) -> None:
     with Ledger.open(load_local().database_url) as ledger:
-        asyncio.run(conduct(Asked(file, key), Desk(ledger, load_service(), load_local(), **desk)))
+        asyncio.run(
+            conduct(
+                CampaignSource(file, key), RunContext(ledger, load_service(), load_local(), **desk)
+            )
+        )
 
 
 def _said(*words: str) -> str:

@@ -11,13 +11,13 @@ from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 
 WAVE_RUN = "wave run"  # the flow; its deployment is called as the work pool
 ENOUGH = 500  # people for each run: to start one takes as long as inviting some hundreds
 
 
-async def ask_for_wave_runs(asked: Asked, most: int, key: str, people: int) -> None:
+async def ask_for_wave_runs(asked: CampaignSource, most: int, key: str, people: int) -> None:
     """Ask for as many runs as `people` are worth, this one included, at most `most`.
 
     A run that no worker of a pool began has nobody to ask.

@@ -5,7 +5,7 @@ started first, and the command reads its files and imports Prefect meanwhile.
 
 A Ctrl-C on a terminal goes to every process of the group: the server would end at once, and the
 run, which is only finishing what is in flight, would wait minutes for it. So it has a session of
-its own; on a leash it is gone also when the run is killed.
+its own, which ends with the run even when that is killed.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from config.errors import CampaignError
-from flows.engine.leash import leashed
+from flows.engine.child_process import start_child
 from flows.engine.login import OF_CLIENTS, guarded, made
 from flows.engine.prefect_settings import prepare
 
@@ -105,7 +105,7 @@ def temporary_server() -> Iterator[TemporaryServer]:
         return
     command = [sys.executable, "-m", "flows.engine.prefect_server"]
     login = made()  # anew for each, and nobody sees it
-    process = leashed(
+    process = start_child(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from config.timetable.moments import in_zone
-from data.campaigns.approvals import Answer, Asked
+from data.campaigns.approvals import Answer, ShownPlan
 from data.campaigns.forgotten import is_forgotten
 from data.decisions.doubts import WORDS, Doubt
 from data.holds.held import Holds
@@ -104,7 +104,7 @@ def _image(picture: str, words: str) -> str:
     return f"![{words}](data:image/svg+xml;base64,{encoded})"
 
 
-def plan(asked: Asked) -> str:
+def plan(asked: ShownPlan) -> str:
     """Tell what waits for approval, and how to answer; or what the answer was."""
     key = asked.plan.campaign
     rows = [line.partition(": ")[::2] for line in asked.plan.told.splitlines()]
@@ -122,7 +122,7 @@ def plan(asked: Asked) -> str:
     )
 
 
-def _how_to_answer(asked: Asked) -> Iterable[str]:
+def _how_to_answer(asked: ShownPlan) -> Iterable[str]:
     typed = f"campaign approve {asked.plan.campaign} --plan {asked.code}"
     yield (
         "Nothing was sent. To answer, run the form **approve campaign** with the plan "
@@ -131,7 +131,7 @@ def _how_to_answer(asked: Asked) -> Iterable[str]:
     yield f"```\n{typed}\n{typed} --reject --why TEXT\n```"
 
 
-def _answered(asked: Asked) -> Iterable[str]:
+def _answered(asked: ShownPlan) -> Iterable[str]:
     if asked.why:
         yield f"Why: {_text(asked.why)}"
     if asked.answer is Answer.APPROVED:

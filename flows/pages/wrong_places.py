@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from config.places import Problem
+from config.places import Mistake
 from flows.words.speech import command
 
 SHOWN = 5
 
 
-def where_wrong(problems: Sequence[Problem], *typed: object) -> str:
+def where_wrong(problems: Sequence[Mistake], *typed: object) -> str:
     """Name the places, and what to type to read what is wrong there: `typed` after `check`."""
     places = [_place(problem) for problem in problems]
     more = [f"{len(places) - SHOWN:,} more places"] if len(places) > SHOWN else []
@@ -17,7 +17,7 @@ def where_wrong(problems: Sequence[Problem], *typed: object) -> str:
     return f"{told}. What is wrong there: {command('check', *typed)}"
 
 
-def _place(problem: Problem) -> str:
+def _place(problem: Mistake) -> str:
     file = problem.place.file
     where = str(problem.place).replace(file, Path(file).name, 1)
     return f"{where}, {problem.field}" if problem.field else where

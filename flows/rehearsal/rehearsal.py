@@ -23,17 +23,17 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import Ending, Step
 from flows.rehearsal.rehearsed_person import Found, settle
+from flows.run.context import RunContext
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver
 from flows.run.order import conduct
-from flows.run.work import Desk
 from sandbox.server import Sandbox
 from sandbox.service.problems import Problem, problem
 from sandbox.visitor import Visitor
 from tasks.outputs.exports import Link
 from tasks.outputs.links import links_of
 from tasks.plan.approval import decide
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.plan.pilot import confirm
 
 BY = ("rehearsal", "a rehearsal")
@@ -53,7 +53,7 @@ class Stage:
     local: LocalSettings
     clocks: Mapping[str, datetime]
 
-    def run(self, asked: Asked, observer: RunObserver) -> Finish:
+    def run(self, asked: CampaignSource, observer: RunObserver) -> Finish:
         """See one campaign through, as far as it can go. Raises what `conduct` raises.
 
         What a person must approve or confirm is so at once, and what waits for its time has it:
@@ -61,7 +61,7 @@ class Stage:
         """
         at = self.clocks.get(asked.campaign or "")
         with Ledger.open(self.local.database_url) as ledger:
-            desk = Desk(
+            context = RunContext(
                 ledger,
                 settings_of(self.service),
                 self.local,
@@ -70,13 +70,13 @@ class Stage:
                 clock=lambda: at or now(),
                 paced=False,
             )
-            end = asyncio.run(conduct(asked, desk))
+            end = asyncio.run(conduct(asked, context))
             while end.again is not None or end.ending is Ending.AWAITS_APPROVAL:
                 if end.again is not None:
                     at = end.again
                 else:
                     _answer(ledger, end)
-                end = asyncio.run(conduct(asked, desk))
+                end = asyncio.run(conduct(asked, context))
             return end
 
     def settle(self, key: str) -> list[Found]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from data.campaigns import queries
-from data.campaigns.approvals import Asked
+from data.campaigns.approvals import ShownPlan
 from data.campaigns.turns import Wait
 from data.holds import holding
 from data.holds.held import Holds
@@ -44,7 +44,7 @@ class Finish:
     corrected: int = 0
     invited: int = 0
     receipt: str | None = None
-    plan: Asked | None = None
+    plan: ShownPlan | None = None
     held: Holds = NOBODY
     again: datetime | None = None
 

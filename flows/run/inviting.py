@@ -8,15 +8,15 @@ from functools import partial
 
 from config.timetable.timetable import Timetable
 from data.campaigns import pauses
-from data.campaigns import so_far as progress
+from data.campaigns import send_progress as progress
 from data.campaigns.pauses import Paused
-from data.campaigns.turns import SoFar, Turn, Wait
+from data.campaigns.turns import SendProgress, Turn, Wait
 from data.sending import queue, runs
 from data.sending.queue import ToInvite
 from data.store.states import By
-from flows.run.others import Others
+from flows.run.context import ActiveRun, check_stop, paused_by
 from flows.run.parts import around, may_go_on, name_of
-from flows.run.work import Work, heed, paused_by
+from flows.run.sibling_runs import SiblingRuns
 from tasks.plan.timing import kept_timetable, later, over, whose_turn
 from tasks.sending.invitations import Slots, invite
 from tasks.sending.sender import Sent
@@ -26,12 +26,12 @@ WAVE = 100  # invitations in one step: what a person watches, and pauses between
 HOLD_ON = "invites.hold_on"  # who paused a campaign, where nobody did
 
 
-async def invite_people(work: Work) -> None:
+async def invite_people(work: ActiveRun) -> None:
     """Take turn after turn, as long as there is one; `work.early` says why others wait."""
-    ledger, campaign = work.desk.ledger, work.campaign()
+    ledger, campaign = work.context.ledger, work.campaign()
     row, table = work.begun.campaign, kept_timetable(campaign)
-    slots = Slots.of(work.desk.local.invites_in_flight)
-    others = Others(work.desk, row, partial(_stays, work), work.begun.run)
+    slots = Slots.of(work.context.local.invites_in_flight)
+    others = SiblingRuns(work.context, row, partial(_stays, work), work.begun.run)
     seen: set[int] = set()  # by this run: nobody is looked at twice
     begun = False
     while work.gate.stopped is None:
@@ -41,11 +41,11 @@ async def invite_people(work: Work) -> None:
             if person.row not in seen
         ]
         if not people:
-            if await others.were_at_work():
+            if await others.wait_for_siblings():
                 continue
             return
         so_far = await asyncio.to_thread(_so_far, work, table)
-        at = work.desk.clock()
+        at = work.context.clock()
         answer, chosen = whose_turn(table, people, so_far, at)
         if answer.wait is Wait.HELD:
             await _hold(work, answer.why or "")
@@ -58,27 +58,29 @@ async def invite_people(work: Work) -> None:
             return
         if not begun:
             begun = True
-            await work.desk.shares(work.key, len(chosen))
+            await work.context.shares(work.key, len(chosen))
         seen |= await _Turn(work, table, slots, so_far, answer).take(chosen)
 
 
-async def _stays(work: Work, seconds: float) -> bool:
+async def _stays(work: ActiveRun, seconds: float) -> bool:
     """Wait a moment for others; False where somebody wants nothing more of this run."""
     await work.gate.wait(seconds)
-    await heed(work)
+    await check_stop(work)
     return work.gate.stopped is None
 
 
-def _so_far(work: Work, table: Timetable) -> SoFar:
+def _so_far(work: ActiveRun, table: Timetable) -> SendProgress:
     """Nothing is counted for a campaign without rules: it would cost with every thousand people."""
     if table == Timetable():
-        return SoFar()
-    return work.desk.ledger.read(progress.so_far, work.begun.campaign, work.key, table.pilot)
+        return SendProgress()
+    return work.context.ledger.read(
+        progress.send_progress, work.begun.campaign, work.key, table.pilot
+    )
 
 
-async def _hold(work: Work, why: str) -> None:
+async def _hold(work: ActiveRun, why: str) -> None:
     paused = await asyncio.to_thread(
-        work.desk.ledger.write, pauses.pause, work.key, By(HOLD_ON, why)
+        work.context.ledger.write, pauses.pause, work.key, By(HOLD_ON, why)
     )
     work.gate.stop(paused_by(work.key, paused))
 
@@ -87,7 +89,7 @@ class _Turn:
     """The people whose turn it is: each until their time is over, all until too much goes wrong."""
 
     def __init__(
-        self, work: Work, table: Timetable, slots: Slots, so_far: SoFar, answer: Turn
+        self, work: ActiveRun, table: Timetable, slots: Slots, so_far: SendProgress, answer: Turn
     ) -> None:
         self._work = work
         self._table = table
@@ -117,7 +119,7 @@ class _Turn:
                     half_out = asyncio.Event()
                     step = partial(self._invite, part, half_out)
                     name = name_of(self._name, start, WAVE, len(people))
-                    parts.create_task(work.desk.perform(name, step))
+                    parts.create_task(work.context.perform(name, step))
                     await half_out.wait()
         except BaseExceptionGroup as several:
             raise several.exceptions[0] from None  # the others were only cancelled because of it
@@ -129,14 +131,14 @@ class _Turn:
         """At which positions the parts begin, in the order in which this run takes them."""
         begun = self._work.begun
         before = await asyncio.to_thread(
-            self._work.desk.ledger.read, runs.at_work_before, begun.campaign, begun.run
+            self._work.context.ledger.read, runs.at_work_before, begun.campaign, begun.run
         )
         return [WAVE * part for part in around(-(-people // WAVE), before)]
 
     async def _left(self, part: Sequence[ToInvite]) -> Sequence[ToInvite]:
         """Those of a part whom no other run has invited meanwhile."""
         rows = [person.row for person in part]
-        waiting = await asyncio.to_thread(self._work.desk.ledger.read, queue.still_waiting, rows)
+        waiting = await asyncio.to_thread(self._work.context.ledger.read, queue.still_waiting, rows)
         return [person for person in part if person.row in waiting]
 
     async def _invite(self, part: Sequence[ToInvite], half_out: asyncio.Event) -> None:
@@ -152,14 +154,14 @@ class _Turn:
             still=self._in_time,
             half_out=half_out.set,
         )
-        await work.journal.flush()
+        await work.group_commit.flush()
 
     def _in_time(self, person: ToInvite) -> bool:
         until = self._until[person.row]
-        return until is None or self._work.desk.clock() <= until
+        return until is None or self._work.context.clock() <= until
 
     def _hears(self, sent: Sent) -> None:
-        self._work.desk.observer.on_sent(sent)
+        self._work.context.observer.on_sent(sent)
         hold_on, before = self._table.hold_on, self._so_far
         if hold_on is None:
             return
@@ -172,7 +174,7 @@ class _Turn:
         )
         self._held = self._held or hold_on.reached(now.judged, now.refused, now.unsure)
         if self._held is not None:
-            paused = Paused(HOLD_ON, self._held, self._work.desk.clock())
+            paused = Paused(HOLD_ON, self._held, self._work.context.clock())
             self._work.gate.stop(paused_by(self._work.key, paused))
 
 

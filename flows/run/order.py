@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from config.errors import CampaignError
 from data.campaigns import approvals, intake, pauses, queries
-from data.campaigns.approvals import Asked as Shown
+from data.campaigns.approvals import ShownPlan
 from data.campaigns.guard import too_many_gone
 from data.campaigns.intake import Intent
 from data.campaigns.remaining import Changes, Remaining, compare
@@ -25,14 +25,22 @@ from data.sending import queue, runs
 from data.store.ledger import Ledger
 from data.store.states import By, Ending, Step
 from data.store.tables import Campaign
+from flows.run.context import (
+    ActiveRun,
+    RunContext,
+    check_stop,
+    check_stop_beside,
+    check_stop_in_ledger,
+    paused_by,
+    working,
+)
 from flows.run.ending import Finish, finish
 from flows.run.inviting import HOLD_ON, invite_people
-from flows.run.others import Others
 from flows.run.parts import in_parts
-from flows.run.work import Desk, Work, heed, heed_others, heed_the_ledger, paused_by, working
+from flows.run.sibling_runs import SiblingRuns
 from tasks.outputs.links import see_where_links_go, write_links
 from tasks.plan.approval import held_back, plan_of
-from tasks.plan.asked import Asked, Wanted, intent_of, left_out, look_up, what_is_left
+from tasks.plan.asked import CampaignSource, Target, intent_of, left_out, look_up, what_is_left
 from tasks.plan.held import follow_the_list
 from tasks.plan.preflight import preflight
 from tasks.plan.receipts import Receipts
@@ -42,7 +50,7 @@ from tasks.sending.project import AttachProblem, CreateProject
 from tasks.sending.sender import Order
 from tasks.service.client import Service
 
-__all__ = ["Asked", "Desk", "conduct"]
+__all__ = ["CampaignSource", "RunContext", "conduct"]
 
 MEND_LINKS = (
     "What was sent is recorded. Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR, then type "
@@ -57,29 +65,29 @@ class ProblemChanged(CampaignError):
     """The problem this run had looked up is not the one that the definition names now."""
 
 
-async def conduct(asked: Asked, desk: Desk) -> Finish:
+async def conduct(asked: CampaignSource, context: RunContext) -> Finish:
     """See one campaign through, as far as it can go now. Safe to call again at any time.
 
     Raises CampaignError for what stops it before anything is sent: bad input, an unreachable
     service, refused credentials, a ledger that cannot be written, a receipt of another ledger.
     """
-    perform, ledger = desk.perform, desk.ledger
+    perform, ledger = context.perform, context.ledger
     wanted = await perform(
-        "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, desk.service)
+        "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, context.service)
     )
-    desk.observer.on_start(wanted.key, wanted.timezone)
+    context.observer.on_start(wanted.key, wanted.timezone)
     if wanted.forgotten:
-        desk.observer.on_warning(left_out(wanted.forgotten))
-    await asyncio.to_thread(follow_the_list, ledger, desk.local)
+        context.observer.on_warning(left_out(wanted.forgotten))
+    await asyncio.to_thread(follow_the_list, ledger, context.local)
     whole = await asyncio.to_thread(what_is_left, wanted, ledger)
     if wanted.known is not None:
-        others = Others(desk, wanted.known.id, _stays(desk))
-        while whole.nothing and await others.were_at_work():
+        others = SiblingRuns(context, wanted.known.id, _stays(context))
+        while whole.nothing and await others.wait_for_siblings():
             whole = await asyncio.to_thread(what_is_left, wanted, ledger)
-    desk.observer.on_reading(wanted.digest, whole)
-    if (gone := await asyncio.to_thread(_gone, wanted, ledger, desk)) is not None:
+    context.observer.on_reading(wanted.digest, whole)
+    if (gone := await asyncio.to_thread(_gone, wanted, ledger, context)) is not None:
         return await asyncio.to_thread(finish, ledger, wanted.key, gone)
-    at = desk.clock()
+    at = context.clock()
     if whole.invite and (late := over(timetable_of(wanted), at)) is not None:
         return await asyncio.to_thread(finish, ledger, wanted.key, late)
     early = None
@@ -91,66 +99,68 @@ async def conduct(asked: Asked, desk: Desk) -> Finish:
             )
             early = None
     left = whole if early is None else replace(whole, invite=0)
-    receipts = _receipts(asked, wanted, desk)
+    receipts = _receipts(asked, wanted, context)
     if not left.nothing:
         await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
-    desk.observer.on_plan(left)
+    context.observer.on_plan(left)
     if left.nothing:
-        return await _nothing_to_send(wanted, asked, desk, early)
+        return await _nothing_to_send(wanted, asked, context, early)
     if (paused := await asyncio.to_thread(ledger.read, pauses.standing, wanted.key)) is not None:
         held = (Ending.STOPPED, paused_by(wanted.key, paused))
-        return await _not_begun(wanted, asked, desk, held)
-    await asyncio.to_thread(see_where_links_go, desk.local.output_dir, wanted.key)
-    async with _service(desk) as service:
+        return await _not_begun(wanted, asked, context, held)
+    await asyncio.to_thread(see_where_links_go, context.local.output_dir, wanted.key)
+    async with _service(context) as service:
         look = await perform(
             "check the service and the problem", partial(preflight, service, wanted, left)
         )
         if look.doubt:
-            desk.observer.on_warning(look.doubt)
-        intent = intent_of(wanted, asked, desk.service, look.problem) if wanted.definition else None
+            context.observer.on_warning(look.doubt)
+        intent = (
+            intent_of(wanted, asked, context.service, look.problem) if wanted.definition else None
+        )
         plan, why_not = await asyncio.to_thread(
             _approval, wanted, asked, whole, intent, ledger, look.doubt
         )
         if why_not is not None:
-            end = await _not_begun(wanted, asked, desk, why_not, intent)
+            end = await _not_begun(wanted, asked, context, why_not, intent)
             await asyncio.to_thread(ledger.write, queries.saw_problem, wanted.key, look.doubt)
             return replace(end, plan=plan)
         number = plan.id if plan else None
-        async with working(wanted, intent, desk, service, receipts, number) as work:
+        async with working(wanted, intent, context, service, receipts, number) as work:
             await asyncio.to_thread(ledger.write, queries.saw_problem, wanted.key, look.doubt)
             await _send_what_is_left(work)
-    end = await _close_up(wanted.key, desk, work.gate.stopped, work.early, work.begun.changes)
+    end = await _close_up(wanted.key, context, work.gate.stopped, work.early, work.begun.changes)
     invited = await asyncio.to_thread(ledger.read, queries.invited_by, work.begun.run)
     return replace(end, receipt=receipts.trouble, invited=invited)
 
 
 @asynccontextmanager
-async def _service(desk: Desk) -> AsyncIterator[Service]:
+async def _service(context: RunContext) -> AsyncIterator[Service]:
     async with Service(
-        desk.service, deadline=desk.local.request_deadline, ca_file=desk.local.ca_file
+        context.service, deadline=context.local.request_deadline, ca_file=context.local.ca_file
     ) as service:
         try:
             yield service
         finally:
             if service.wrote:
-                desk.observer.on_words(service.wrote)
+                context.observer.on_words(service.wrote)
 
 
-def _receipts(asked: Asked, wanted: Wanted, desk: Desk) -> Receipts:
-    service = desk.service.base_url
-    where = desk.receipts or places(asked.definition or asked.file, wanted.key, service)
-    return Receipts(desk.ledger, where, wanted.key, service, wanted.timezone)
+def _receipts(asked: CampaignSource, wanted: Target, context: RunContext) -> Receipts:
+    service = context.service.base_url
+    where = context.receipts or places(asked.definition or asked.file, wanted.key, service)
+    return Receipts(context.ledger, where, wanted.key, service, wanted.timezone)
 
 
-def _stays(desk: Desk) -> Callable[[float], Awaitable[bool]]:
+def _stays(context: RunContext) -> Callable[[float], Awaitable[bool]]:
     async def wait(seconds: float) -> bool:
         await asyncio.sleep(seconds)
-        return await desk.stopped() is None
+        return await context.stopped() is None
 
     return wait
 
 
-def _gone(wanted: Wanted, ledger: Ledger, desk: Desk) -> str | None:
+def _gone(wanted: Target, ledger: Ledger, context: RunContext) -> str | None:
     """Say that the guard of a changed definition stops it before it is taken over."""
     definition, known = wanted.definition, wanted.known
     if definition is None or known is None:
@@ -159,8 +169,8 @@ def _gone(wanted: Wanted, ledger: Ledger, desk: Desk) -> str | None:
     gone = too_many_gone(definition.guard, compare(definition, people), people)
     if gone is None:
         return None
-    if desk.accept_removed is not None:
-        ledger.write(settling.accept_removed, known.id, By(desk.accept_removed, gone))
+    if context.accept_removed is not None:
+        ledger.write(settling.accept_removed, known.id, By(context.accept_removed, gone))
         return None
     return (
         f"{gone}, so nothing was sent and nothing taken over. If they are rightly gone: the same "
@@ -169,13 +179,13 @@ def _gone(wanted: Wanted, ledger: Ledger, desk: Desk) -> str | None:
 
 
 def _approval(
-    wanted: Wanted,
-    asked: Asked,
+    wanted: Target,
+    asked: CampaignSource,
     left: Remaining,
     intent: Intent | None,
     ledger: Ledger,
     doubt: str | None,
-) -> tuple[Shown | None, tuple[Ending, str] | None]:
+) -> tuple[ShownPlan | None, tuple[Ending, str] | None]:
     """Find the approved plan that this run carries out, and why it may not begin, if so."""
     terms = intent or wanted.known
     if terms is None or not terms.ask_first:
@@ -185,37 +195,39 @@ def _approval(
 
 
 async def _not_begun(
-    wanted: Wanted,
-    asked: Asked,
-    desk: Desk,
+    wanted: Target,
+    asked: CampaignSource,
+    context: RunContext,
     held: tuple[Ending, str],
     intent: Intent | None = None,
 ) -> Finish:
     """Say why no run was begun; nobody is forgotten meanwhile: the ledger has the definition."""
     ending, reason = held
-    changes = await _take_over(wanted, asked, desk, intent)
-    end = await asyncio.to_thread(finish, desk.ledger, wanted.key, reason)
+    changes = await _take_over(wanted, asked, context, intent)
+    end = await asyncio.to_thread(finish, context.ledger, wanted.key, reason)
     return _with_changes(replace(end, ending=ending), changes)
 
 
-async def _nothing_to_send(wanted: Wanted, asked: Asked, desk: Desk, early: Later | None) -> Finish:
-    changes = await _take_over(wanted, asked, desk)
-    return await _close_up(wanted.key, desk, None, early, changes)
+async def _nothing_to_send(
+    wanted: Target, asked: CampaignSource, context: RunContext, early: Later | None
+) -> Finish:
+    changes = await _take_over(wanted, asked, context)
+    return await _close_up(wanted.key, context, None, early, changes)
 
 
 async def _take_over(
-    wanted: Wanted, asked: Asked, desk: Desk, intent: Intent | None = None
+    wanted: Target, asked: CampaignSource, context: RunContext, intent: Intent | None = None
 ) -> Changes | None:
     """Take a changed definition over without a run; `intent` as it is known after a look."""
     if wanted.definition is None:
         return None
-    intent = intent or intent_of(wanted, asked, desk.service, None)
+    intent = intent or intent_of(wanted, asked, context.service, None)
     return await asyncio.to_thread(
-        desk.ledger.write_beside, runs.take_over, wanted.definition, intent
+        context.ledger.write_beside, runs.take_over, wanted.definition, intent
     )
 
 
-async def _send_what_is_left(work: Work) -> None:
+async def _send_what_is_left(work: ActiveRun) -> None:
     """Project, problem, people, invitations: each only when the one before it is done."""
     if await _single(work, "project", "create the project", _create) and await _single(
         work, "problem", "add the problem", _attach
@@ -239,14 +251,16 @@ def _attach(campaign: Campaign) -> Order:
     return AttachProblem(campaign.project_id, campaign.problem_id)
 
 
-async def _single(work: Work, what: str, name: str, order: Callable[[Campaign], Order]) -> bool:
+async def _single(
+    work: ActiveRun, what: str, name: str, order: Callable[[Campaign], Order]
+) -> bool:
     """Make one of the two single calls unless it was made; True once it is done."""
     current = work.campaign()
     if Step(getattr(current, f"{what}_state")) in (Step.WAITING, Step.REFUSED):
-        await heed(work)
-        await work.desk.perform(name, partial(_send_one, work, order(current)))
+        await check_stop(work)
+        await work.context.perform(name, partial(_send_one, work, order(current)))
         current = work.campaign()
-    patience = work.desk.local.request_deadline
+    patience = work.context.local.request_deadline
     # Another run may be at it: its answer is waited for, never made twice.
     while getattr(current, f"{what}_state") == Step.SENDING and patience > 0:
         await work.gate.wait(0.25)
@@ -257,32 +271,32 @@ async def _single(work: Work, what: str, name: str, order: Callable[[Campaign], 
     return bool(getattr(current, f"{what}_state") == Step.DONE)
 
 
-async def _send_one(work: Work, order: Order) -> None:
-    await work.sender.see_through(work.sender.send(order))
-    await work.journal.flush()
+async def _send_one(work: ActiveRun, order: Order) -> None:
+    await work.sender.run_to_end(work.sender.send(order))
+    await work.group_commit.flush()
 
 
-async def _add_people(work: Work) -> None:
-    ledger, project = work.desk.ledger, work.campaign().project_id
-    size = work.desk.local.candidates_per_request
+async def _add_people(work: ActiveRun) -> None:
+    ledger, project = work.context.ledger, work.campaign().project_id
+    size = work.context.local.candidates_per_request
     refusals = Refusals()
 
     async def some(part: Sequence[int]) -> None:
         for start in range(0, len(part), size):
-            await heed_the_ledger(work)
+            await check_stop_in_ledger(work)
             if project is None or work.gate.stopped:
                 return
             batch = part[start : start + size]
             adding = add(
-                work.sender, ledger, project, batch, refusals, each=work.desk.observer.on_sent
+                work.sender, ledger, project, batch, refusals, each=work.context.observer.on_sent
             )
             # Others are asked while the request is under way: whoever says no stops the next one.
-            await asyncio.gather(adding, heed_others(work))
+            await asyncio.gather(adding, check_stop_beside(work))
             if refusals.everybody:
-                await work.journal.flush()
+                await work.group_commit.flush()
                 await asyncio.to_thread(ledger.write, adding_again.wait_again, refusals.rows)
                 work.gate.stop(refusals.why)
-        await work.journal.flush()
+        await work.group_commit.flush()
 
     again = True
     while again:
@@ -294,14 +308,14 @@ async def _add_people(work: Work) -> None:
 
 
 async def _close_up(
-    key: str, desk: Desk, stopped: str | None, early: Later | None, changes: Changes | None
+    key: str, context: RunContext, stopped: str | None, early: Later | None, changes: Changes | None
 ) -> Finish:
     """Write the links and say how it ended."""
-    await desk.perform(
+    await context.perform(
         "write the links",
-        partial(asyncio.to_thread, _links, desk.ledger, key, desk.local.output_dir),
+        partial(asyncio.to_thread, _links, context.ledger, key, context.local.output_dir),
     )
-    end = await asyncio.to_thread(finish, desk.ledger, key, stopped, early)
+    end = await asyncio.to_thread(finish, context.ledger, key, stopped, early)
     return _with_changes(end, changes)
 
 

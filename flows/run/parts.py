@@ -4,13 +4,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
-from flows.run.work import Work, heed, keep_receipt
+from flows.run.context import ActiveRun, check_stop, keep_receipt
 
 T = TypeVar("T")
 
 
 async def in_parts(
-    work: Work,
+    work: ActiveRun,
     what: str,
     whole: Sequence[T],
     size: int,
@@ -21,15 +21,15 @@ async def in_parts(
         if not await may_go_on(work):
             return
         part = whole[start : start + size]
-        await work.desk.perform(name_of(what, start, len(part), len(whole)), partial(step, part))
+        await work.context.perform(name_of(what, start, len(part), len(whole)), partial(step, part))
 
 
-async def may_go_on(work: Work) -> bool:
+async def may_go_on(work: ActiveRun) -> bool:
     """Before each part: nobody objects, and the receipt says how far the ledger has got.
 
     Whoever objects is heard first: people of the part before may be leaving meanwhile.
     """
-    await heed(work)
+    await check_stop(work)
     if work.gate.stopped is None:
         await keep_receipt(work)
     return work.gate.stopped is None

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from prefect.schedules import Schedule
 
-from config.places import Problem
+from config.places import Mistake
 from config.reading.folder import Entry, campaigns_among
 from flows.serving.deployments import Planned, of_campaign, of_folder
 
 
 def planned_of(
     places: Sequence[Path], schedule: Schedule | None
-) -> tuple[list[Planned], list[Problem]]:
+) -> tuple[list[Planned], list[Mistake]]:
     """The deployments of files and folders, and what is wrong with some of the files.
 
     `schedule` is for the folders, and for campaigns of files without a schedule of their own.

@@ -9,7 +9,7 @@ from data.holds.held import Cause
 from flows.words.speech import command, counted, most_quoted
 
 if TYPE_CHECKING:
-    from data.campaigns.approvals import Asked
+    from data.campaigns.approvals import ShownPlan
 
 # What a person must look at comes last, where it is read.
 TOLD = (
@@ -160,7 +160,7 @@ def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | N
     ]
 
 
-def lines_of(asked: "Asked") -> list[str]:
+def lines_of(asked: "ShownPlan") -> list[str]:
     """Write a plan that was shown, a line for each kind of thing; names are masked."""
     lines = [f"{asked.plan.campaign} at {asked.plan.service}, plan {asked.code}"]
     for line in asked.plan.told.splitlines():

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from string import ascii_uppercase
 
 from config.errors import BadInput, BadSettings, CampaignError
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from flows.words.speech import command, complain, counted, quoted
 
 # One wrong column repeats its complaint on every row. Up to the first number each is written out;
@@ -61,14 +61,14 @@ def told_of(error: BadInput) -> list[str]:
     return [*lines_of(error.problems), *doubtful(error.warnings), "", f"{error}."]
 
 
-def doubtful(warnings: Iterable[Problem]) -> list[str]:
+def doubtful(warnings: Iterable[Mistake]) -> list[str]:
     """Write what a person should look at, and nothing stops at."""
     return [f"Look at {line}" for line in lines_of(warnings)]
 
 
-def lines_of(problems: Iterable[Problem]) -> list[str]:
+def lines_of(problems: Iterable[Mistake]) -> list[str]:
     """Write one problem a line; where one cause repeats, a few and then all its places in one."""
-    causes: dict[tuple[str | None, ...], list[Problem]] = {}
+    causes: dict[tuple[str | None, ...], list[Mistake]] = {}
     for problem in problems:
         causes.setdefault(_cause(problem), []).append(problem)
     # A cause that repeats just a little more is not worth a summary.
@@ -84,7 +84,7 @@ def lines_of(problems: Iterable[Problem]) -> list[str]:
     return [*lines, *summed]
 
 
-def _summary(cause: tuple[str | None, ...], alike: Sequence[Problem]) -> str:
+def _summary(cause: tuple[str | None, ...], alike: Sequence[Mistake]) -> str:
     """Tell at how many places one thing is wrong, and where: `Candidates!C2:C5001`."""
     file, sheet, field, wanted, sentence = cause
     places = ranges([problem.place for problem in alike])
@@ -121,7 +121,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
     yield first, last
 
 
-def _cause(problem: Problem) -> tuple[str | None, ...]:
+def _cause(problem: Mistake) -> tuple[str | None, ...]:
     """Tell causes apart: the same wish for the same field, whatever was found in each row."""
     sentence = problem.cause or (problem.message if problem.found is None else None)
     place = problem.place

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from config.places import Problem
+from config.places import Mistake
 from config.reading.own_tables import Named, OwnTable, header_in, own_tables
 from tasks.outputs.plain_workbook import plain_workbook, usable_names
 from tasks.outputs.workbook_copy.cells import Cell, Spot, spot, styles_of, with_cells
@@ -40,7 +40,7 @@ class Marked:
 
 
 def marked_copy(
-    named: Named, problems: Sequence[Problem], warnings: Sequence[Problem] = ()
+    named: Named, problems: Sequence[Mistake], warnings: Sequence[Mistake] = ()
 ) -> Marked | None:
     """Mark a table with what is wrong in it, and with what to look at.
 
@@ -82,7 +82,7 @@ def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
     return [(row, cells) for row, (_, cells) in enumerate(table.rows, start=1)]
 
 
-def _marks(named: Named, tables: Sequence[OwnTable], said: Iterable[tuple[str, Problem]]) -> Marks:
+def _marks(named: Named, tables: Sequence[OwnTable], said: Iterable[tuple[str, Mistake]]) -> Marks:
     """Lay what is said on cells, by sheet, the worst first.
 
     What belongs to a whole sheet is told on its A1.

@@ -9,7 +9,7 @@ from typing import Any
 from config.email_key import email_key
 from config.errors import BadInput
 from config.people.email_address import NotAnEmail, email_address
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.reading.own_tables import OwnTable, PeopleAt
 from config.tables import formulas
 from config.tables.cells import as_text, is_blank
@@ -166,5 +166,5 @@ def _first_column(people: PeopleAt) -> int:
     first = people.width
     if first + len(RESULT_COLUMNS) > LAST_COLUMN + 1:
         message = f"there are no {len(RESULT_COLUMNS)} free columns beside the table"
-        raise BadInput([Problem(Place(people.file, sheet=people.table.name), message=message)])
+        raise BadInput([Mistake(Place(people.file, sheet=people.table.name), message=message)])
     return first

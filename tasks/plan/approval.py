@@ -7,7 +7,7 @@ from pathlib import Path
 
 from config.reading.sources import sources_of
 from data.campaigns import approvals, intake
-from data.campaigns.approvals import Answer, Asked, NotAnswered, Plan, Standing
+from data.campaigns.approvals import Answer, NotAnswered, Plan, ShownPlan, Standing
 from data.campaigns.intake import Intent
 from data.campaigns.remaining import Known, Remaining, fields_of, meant
 from data.holds.held import Holds
@@ -15,8 +15,8 @@ from data.privacy.masking import masked_email, masked_name
 from data.store.ledger import Ledger
 from data.store.states import By, Ending, Step
 from data.store.tables import Campaign
-from tasks.plan.asked import Asked as AskedFor
-from tasks.plan.asked import Wanted
+from tasks.plan.asked import CampaignSource as AskedFor
+from tasks.plan.asked import Target
 from tasks.plan.held import held_by, in_words
 from tasks.plan.timing import timetable_of
 
@@ -24,7 +24,7 @@ NAMED = 10  # of the people in a plan
 
 
 def plan_of(
-    wanted: Wanted,
+    wanted: Target,
     asked: AskedFor,
     left: Remaining,
     terms: Intent | Campaign,
@@ -62,7 +62,7 @@ def plan_of(
 Person = tuple[str, str, str, str]  # email key, first_name, last_name, email1
 
 
-def _people(wanted: Wanted, known: Mapping[str, Known], *, send: bool) -> Iterator[Person]:
+def _people(wanted: Target, known: Mapping[str, Known], *, send: bool) -> Iterator[Person]:
     """Everyone whom the run would add or invite, in the definition's order."""
     if wanted.definition is None:
         for person in known.values():
@@ -84,7 +84,7 @@ def _moves(add: Step, invite: Step, *, send: bool) -> bool:
 
 
 def _told(
-    wanted: Wanted, terms: Intent | Campaign, left: Remaining, people: list[list[str]], held: Holds
+    wanted: Target, terms: Intent | Campaign, left: Remaining, people: list[list[str]], held: Holds
 ) -> Iterator[tuple[str, str]]:
     window = timetable_of(wanted).window
     # A definition names the project that it had created, and does not know its id.
@@ -115,7 +115,7 @@ def _named(people: list[list[str]]) -> str:
     return ", ".join(some) + more
 
 
-def held_back(asked: Asked, stood: Standing) -> tuple[Ending, str] | None:
+def held_back(asked: ShownPlan, stood: Standing) -> tuple[Ending, str] | None:
     """Say how a run ends whose plan is not approved, and why; None when it may go on.
 
     `stood` is where the plan stood before this run asked for an answer.
@@ -144,7 +144,9 @@ _BEFORE = {
 }
 
 
-def decide(ledger: Ledger, key: str, given: Answer, code: str | None, who: str, why: str) -> Asked:
+def decide(
+    ledger: Ledger, key: str, given: Answer, code: str | None, who: str, why: str
+) -> ShownPlan:
     """Take a person's answer to the plan that a run has shown; answers that plan.
 
     `code` is the plan that the person saw; None: the one that is shown now. Raises NotAnswered.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from config.definition.model import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput, CampaignError
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.reading.reading import Reading, judged
 from config.reading.sources import sources_of
 from config.service_address import same_service
@@ -34,7 +34,7 @@ class AnotherService(CampaignError):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CampaignSource:
     """One campaign of a file. `campaign` picks one of several; None where there is just one.
 
     `definition` is the YAML definition that goes with a bare table of candidates. `keep_project`:
@@ -50,7 +50,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class Target:
     """What is asked for now. `definition` None: the ledger took these very bytes over before.
 
     `service` is the base URL of the settings, `forgotten` counts people of the definition who were
@@ -72,7 +72,7 @@ class Wanted:
         return self.known.timezone if self.known else None
 
 
-def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
+def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> Target:
     """Read what is asked for, or recognise it by its bytes: those of one reading, for all that
     follows. Raises BadInput, AnotherCampaign, AnotherService.
     """
@@ -80,12 +80,12 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
     digest = sources.digest
     if asked.digest not in (None, digest):
         message = "this file was changed after it was read; look at it again before you send it"
-        raise Rewritten([Problem(Place(str(asked.file)), message=message)])
+        raise Rewritten([Mistake(Place(str(asked.file)), message=message)])
     if asked.campaign is not None:
         known = ledger.read(queries.find_campaign, asked.campaign)
         if known is not None and _taken_over(known, digest, service):
             _same_service(known, service)
-            return Wanted(asked.campaign, digest, None, known, service.base_url)
+            return Target(asked.campaign, digest, None, known, service.base_url)
     definition = _pick(asked, judged(sources))
     known = ledger.read(queries.find_campaign, definition.campaign)
     if known is not None:
@@ -94,7 +94,7 @@ def look_up(asked: Asked, ledger: Ledger, service: ServiceSettings) -> Wanted:
             refuse_another(definition, known, digest, asked.file, asked.definition)
     only_problem(definition, ledger)
     definition, gone = without_forgotten(definition, known, ledger)
-    return Wanted(definition.campaign, digest, definition, known, service.base_url, gone)
+    return Target(definition.campaign, digest, definition, known, service.base_url, gone)
 
 
 def without_forgotten(
@@ -122,7 +122,7 @@ def _taken_over(known: Campaign, digest: str, service: ServiceSettings) -> bool:
     return attached and (known.digest, known.app_url) == (digest, service.app_url)
 
 
-def _pick(asked: Asked, reading: Reading) -> Definition:
+def _pick(asked: CampaignSource, reading: Reading) -> Definition:
     definitions = reading.definitions
     if asked.campaign is None and len(definitions) == 1:
         return definitions[0]
@@ -131,7 +131,7 @@ def _pick(asked: Asked, reading: Reading) -> Definition:
             return definition
     keys = ", ".join(definition.campaign for definition in definitions)
     message = f"holds these campaigns: {keys}; name one of them"
-    raise BadInput([Problem(Place(str(asked.file)), "campaign", message=message)])
+    raise BadInput([Mistake(Place(str(asked.file)), "campaign", message=message)])
 
 
 def only_problem(definition: Definition, ledger: Ledger) -> None:
@@ -152,7 +152,7 @@ def only_problem(definition: Definition, ledger: Ledger) -> None:
                 f"project {project} has its problem from the campaign {other.key} and can hold "
                 "only one; leave problem out to use it as it is"
             )
-            raise BadInput([Problem(definition.place, "problem", message=message)])
+            raise BadInput([Mistake(definition.place, "problem", message=message)])
 
 
 def _same_service(known: Campaign, service: ServiceSettings) -> None:
@@ -165,7 +165,7 @@ def _same_service(known: Campaign, service: ServiceSettings) -> None:
 
 
 def intent_of(
-    wanted: Wanted, asked: Asked, service: ServiceSettings, problem: int | None
+    wanted: Target, asked: CampaignSource, service: ServiceSettings, problem: int | None
 ) -> Intent:
     """Put the campaign's own fields into the form in which they are sent (interface 4.3, 4.4).
 
@@ -207,7 +207,7 @@ def _seconds(span: timedelta | None) -> int | None:
     return None if span is None else round(span.total_seconds())
 
 
-def what_is_left(wanted: Wanted, ledger: Ledger) -> Remaining:
+def what_is_left(wanted: Target, ledger: Ledger) -> Remaining:
     """Lay the definition beside the ledger; what dead runs left behind becomes unsure first.
 
     Who is held is left out (tasks/plan/held.py).

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from config.definition.model import Definition
-from data.campaigns import so_far as progress
-from data.campaigns.foresight import Foresight, foresee
+from data.campaigns import send_progress as progress
+from data.campaigns.forecast import Foresight, foresee
 from data.campaigns.remaining import Changes, Known, waiting
-from data.campaigns.turns import SoFar, Waiting
+from data.campaigns.turns import SendProgress, Waiting
 from data.store.ledger import Ledger
 from data.store.tables import Campaign
 
@@ -38,9 +38,9 @@ def foreseen(
     table = definition.invites.timetable
     people = waiting(definition, changes, known, held)
     keys = tuple(key for key, _ in people)
-    so_far = SoFar()
+    so_far = SendProgress()
     if campaign is not None and ledger is not None:
-        so_far = ledger.read(progress.so_far, campaign.id, campaign.key, table.pilot)
+        so_far = ledger.read(progress.send_progress, campaign.id, campaign.key, table.pilot)
     first = keys.index(table.pilot) if table.pilot in keys else None
     others = [Waiting(row, zone) for row, (_, zone) in enumerate(people) if row != first]
     pilot = None if first is None else Waiting(first, people[first][1])

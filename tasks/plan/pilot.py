@@ -1,7 +1,7 @@
 """The pilot: one invitation to oneself, which a person looks at before anybody else gets one."""
 
 from config.errors import CampaignError
-from data.campaigns import intake, so_far
+from data.campaigns import intake, send_progress
 from data.campaigns.timetables import timetable
 from data.store.ledger import Ledger
 from data.store.states import By, Step
@@ -31,4 +31,4 @@ def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
             f"Whether the pilot of {key} was invited is {person.invite}. Nothing was confirmed; "
             f"see campaign settle {key}"
         )
-    ledger.write(so_far.confirm, campaign.id, person.row, By(who, why))
+    ledger.write(send_progress.confirm, campaign.id, person.row, By(who, why))

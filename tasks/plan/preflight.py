@@ -6,10 +6,9 @@ from difflib import get_close_matches
 
 from config.definition.model import ProblemById, ProblemByTitle
 from config.errors import BadInput
-from config.places import Place, shown
-from config.places import Problem as Mistake
+from config.places import Mistake, Place, shown
 from data.campaigns.remaining import Remaining
-from tasks.plan.asked import Wanted
+from tasks.plan.asked import Target
 from tasks.plan.problem_doubts import doubt_about
 from tasks.service.client import Service
 from tasks.service.problem import Problem, Problems
@@ -24,7 +23,7 @@ class Look:
     doubt: str | None = None
 
 
-async def preflight(service: Service, wanted: Wanted, left: Remaining) -> Look:
+async def preflight(service: Service, wanted: Target, left: Remaining) -> Look:
     """See that the token and the API work (interface 4.2) and which problem is meant.
 
     Raises BadInput: the problem cannot be found, or not only once.
@@ -39,7 +38,7 @@ async def preflight(service: Service, wanted: Wanted, left: Remaining) -> Look:
     return Look(None, doubt_about(known.problem_id, listed))
 
 
-def _meant(listed: Sequence[Problem], wanted: Wanted) -> int | None:
+def _meant(listed: Sequence[Problem], wanted: Target) -> int | None:
     definition = wanted.definition  # which is read again as long as its problem is to be attached
     if definition is None or definition.problem is None:
         return None

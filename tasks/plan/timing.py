@@ -7,15 +7,15 @@ from config.timetable.moments import in_zone
 from config.timetable.timetable import Timetable
 from config.timetable.window import Phase
 from data.campaigns import intake, queries
-from data.campaigns import so_far as progress
+from data.campaigns import send_progress as progress
 from data.campaigns.remaining import Known
 from data.campaigns.timetables import timetable
-from data.campaigns.turns import SoFar, Turn, Wait, Waiting, turn
+from data.campaigns.turns import SendProgress, Turn, Wait, Waiting, allowed_now
 from data.sending.queue import ToInvite
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
-from tasks.plan.asked import Wanted
+from tasks.plan.asked import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Later:
     again: datetime | None = None
 
 
-def timetable_of(wanted: Wanted) -> Timetable:
+def timetable_of(wanted: Target) -> Timetable:
     """The timetable that a definition asks for now."""
     if wanted.definition is not None:
         return wanted.definition.invites.timetable
@@ -65,26 +65,30 @@ def over_for(campaign: Campaign, at: datetime) -> str | None:
     return over(kept_timetable(campaign), at) if campaign.send_invites else None
 
 
-def before_it_begins(wanted: Wanted, ledger: Ledger, at: datetime) -> Later | None:
+def before_it_begins(wanted: Target, ledger: Ledger, at: datetime) -> Later | None:
     """Say that no invitation at all could go out now; None where one might."""
     table = timetable_of(wanted)
     if table == Timetable():
         return None
     known = wanted.known
-    so_far = ledger.read(progress.so_far, known.id, known.key, table.pilot) if known else SoFar()
+    so_far = (
+        ledger.read(progress.send_progress, known.id, known.key, table.pilot)
+        if known
+        else SendProgress()
+    )
     clocks = _clocks(wanted, ledger)
     pilot = _pilot(wanted, ledger, table.pilot)
-    answer = turn(table, pilot, [Waiting(0, zone) for zone in clocks], so_far, at)
+    answer = allowed_now(table, pilot, [Waiting(0, zone) for zone in clocks], so_far, at)
     return None if answer.now else later(answer, table, wanted.key, wanted.timezone)
 
 
-def _clocks(wanted: Wanted, ledger: Ledger) -> set[str | None]:
+def _clocks(wanted: Target, ledger: Ledger) -> set[str | None]:
     if wanted.definition is not None:
         return {candidate.timezone for candidate in wanted.definition.candidates}
     return set(ledger.read(queries.timezones, wanted.known.id)) if wanted.known else set()
 
 
-def _pilot(wanted: Wanted, ledger: Ledger, key: str | None) -> Waiting | None:
+def _pilot(wanted: Target, ledger: Ledger, key: str | None) -> Waiting | None:
     """The pilot while still to be invited."""
     known: Known | None = None
     if key is None:
@@ -97,14 +101,14 @@ def _pilot(wanted: Wanted, ledger: Ledger, key: str | None) -> Waiting | None:
 
 
 def whose_turn(
-    table: Timetable, people: list[ToInvite], so_far: SoFar, at: datetime
+    table: Timetable, people: list[ToInvite], so_far: SendProgress, at: datetime
 ) -> tuple[Turn, list[ToInvite]]:
     """Say whose turn it is now of those who are to be invited; answers them as well."""
     by_row = {person.row: person for person in people}
     pilot = next((person for person in people if person.pilot), None)
     others = [Waiting(person.row, person.timezone) for person in people if not person.pilot]
     first = Waiting(pilot.row, pilot.timezone) if pilot else None
-    answer = turn(table, first, others, so_far, at)
+    answer = allowed_now(table, first, others, so_far, at)
     return answer, [by_row[row] for row, _ in answer.now]
 
 

@@ -164,7 +164,7 @@ async def add(
             elif refusals.rows and waiting:
                 waiting = far_from_here(waiting)
 
-    await sender.see_through(add_one_after_another())
+    await sender.run_to_end(add_one_after_another())
 
 
 def far_from_here(waiting: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:

@@ -92,4 +92,4 @@ async def invite(
             for _ in range(min(slots.number, len(wave))):
                 group.create_task(invite_one_after_another())
 
-    await sender.see_through(invite_all())
+    await sender.run_to_end(invite_all())

@@ -14,8 +14,8 @@ from typing import Any, Protocol, TypeVar
 from config.definition.model import Trust
 from config.errors import CampaignError
 from data.sending.claims import Claim, Claimed
-from data.sending.journal import Journal
-from data.sending.landing import Outcome
+from data.sending.group_commit import GroupCommit
+from data.sending.outcomes import Outcome
 from data.store.clock import Moment, now
 from data.store.states import AttemptState, Operation, Step
 from tasks.sending.gate import Gate
@@ -142,7 +142,7 @@ class Sender:
     def __init__(
         self,
         service: Service,
-        journal: Journal,
+        group_commit: GroupCommit,
         gate: Gate,
         *,
         campaign: int,
@@ -151,14 +151,14 @@ class Sender:
         first_wait: float = 0.5,
     ) -> None:
         self._service = service
-        self._journal = journal
+        self._group_commit = group_commit
         self._trust = trust
         self._gate = gate
         self._campaign = campaign
         self._run = run
         self._first_wait = first_wait  # seconds, doubled with each try
 
-    async def see_through(self, sending: Coroutine[Any, Any, T]) -> T:
+    async def run_to_end(self, sending: Coroutine[Any, Any, T]) -> T:
         """Let requests under way come to their end: a cancelled run still records its answers.
 
         Nothing is claimed any more once the run was cancelled.
@@ -184,7 +184,7 @@ class Sender:
         *,
         waits: bool = True,
     ) -> Sent | None:
-        """Claim, send and record, again where that is safe; to be called within `see_through`.
+        """Claim, send and record, again where that is safe; to be called within `run_to_end`.
 
         None: it was not sent (taken by another run, stopped, or `still` said that it is too late
         once it might have left). `noes` are the statuses by which it was refused before. Where the
@@ -250,7 +250,7 @@ class Sender:
         asked = Moment()
         claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
         try:
-            claimed = await self._journal.claim(claim)
+            claimed = await self._group_commit.claim(claim)
         except CampaignError as error:
             self._gate.stop(str(error))
             return None
@@ -294,7 +294,7 @@ class Sender:
         if seen.status is None or judged.proof in (Proof.DONE, Proof.UNSURE):
             return judged
         try:
-            before = await self._journal.noes_before(claimed.attempt)
+            before = await self._group_commit.noes_before(claimed.attempt)
         except CampaignError:
             before = (seen.status,) * REPEATS
         return verdict(operation, seen, rows=rows, trust=trust, before=before)
@@ -306,7 +306,7 @@ class Sender:
         had it sent again. The ledger is asked each time: in a paused machine every clock stands.
         """
         try:
-            await self._journal.see_that_it_stands(self._run)
+            await self._group_commit.see_that_it_stands(self._run)
         except CampaignError as error:
             self._gate.stop(str(error))
         if self._gate.stopped or asked.age() > CLAIM_LIVES:
@@ -320,7 +320,7 @@ class Sender:
     def _record(
         self, order: Order, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
     ) -> None:
-        self._journal.record(outcome_of(order.operation, claimed, seen, judged, learned))
+        self._group_commit.record(outcome_of(order.operation, claimed, seen, judged, learned))
         if logs.listening():
             logs.say(
                 f"{order.operation}: {judged.proof}",

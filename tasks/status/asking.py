@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from data.campaigns import intake, pauses, so_far
+from data.campaigns import intake, pauses, send_progress
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
@@ -35,4 +35,4 @@ def _to_confirm(ledger: Ledger, campaign: Campaign) -> bool:
     pilot = ledger.read(intake.known, campaign.id).get(key)
     if pilot is None or pilot.invite is not Step.DONE:
         return False
-    return not ledger.read(so_far.so_far, campaign.id, campaign.key, key).confirmed
+    return not ledger.read(send_progress.send_progress, campaign.id, campaign.key, key).confirmed

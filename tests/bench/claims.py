@@ -16,7 +16,7 @@ from pathlib import Path
 
 from data.sending import queue, runs
 from data.sending.claims import Claim
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, Operation, Step

@@ -14,9 +14,9 @@ from data.store.ledger import Ledger
 from data.store.states import By, Ending, Operation
 from flows.run import inviting, order
 from flows.run.ending import Finish
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.sending.sender import Sent
 from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
@@ -50,13 +50,13 @@ class TwoCampaigns:
         self.desk.service.faults.clear()
         self.desk.service.faults.add(*faults)
         with self.desk.ledger() as ledger:
-            return asyncio.run(conduct(Asked(self.file, SECOND), desk_of(ledger)))
+            return asyncio.run(conduct(CampaignSource(self.file, SECOND), desk_of(ledger)))
 
     def run_first(self) -> Finish:
         """Run the first one; the record is by then not of one campaign alone."""
         self.desk.service.faults.clear()
         with self.desk.ledger() as ledger:
-            return asyncio.run(conduct(Asked(self.desk.file, KEY), desk_of(ledger)))
+            return asyncio.run(conduct(CampaignSource(self.desk.file, KEY), desk_of(ledger)))
 
     def status(self) -> dict[str, object]:
         answer = self.desk.type("status", SECOND, "--json").object
@@ -68,8 +68,8 @@ class TwoCampaigns:
         return dict(Counter(one.email.lower() for one in self.desk.service.record.invitations))
 
 
-def desk_of(ledger: Ledger, **more: object) -> Desk:
-    return Desk(ledger, load_service(), load_local(), **more)  # type: ignore[arg-type]
+def desk_of(ledger: Ledger, **more: object) -> RunContext:
+    return RunContext(ledger, load_service(), load_local(), **more)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -267,7 +267,9 @@ def test_somebody_blocked_while_a_run_is_at_work_is_not_invited(two: TwoCampaign
 
     with two.desk.ledger() as ledger:
         asyncio.run(
-            conduct(Asked(two.desk.file, KEY), desk_of(ledger, observer=Heard(on_sent=hears)))
+            conduct(
+                CampaignSource(two.desk.file, KEY), desk_of(ledger, observer=Heard(on_sent=hears))
+            )
         )
     assert two.emails() == {ADA: 1, ZOE.lower(): 1}
     assert two.desk.steps(GRACE) == ("done", "waiting")
@@ -329,7 +331,7 @@ def test_a_list_that_cannot_be_read_stops_everything(
     if content is not None:
         listed.write_text(content)
     with two.desk.ledger() as ledger, pytest.raises(order.CampaignError) as refused:
-        asyncio.run(conduct(Asked(two.desk.file, KEY), desk_of(ledger)))
+        asyncio.run(conduct(CampaignSource(two.desk.file, KEY), desk_of(ledger)))
     assert refused.value.exit_code == 2
     assert two.desk.service.api_requests() == 0
     planned = two.desk.type("plan", two.desk.file)
@@ -354,7 +356,9 @@ def test_a_list_that_goes_bad_during_a_run_ends_it(
 
     with two.desk.ledger() as ledger:
         end = asyncio.run(
-            conduct(Asked(two.desk.file, KEY), desk_of(ledger, observer=Heard(on_sent=hears)))
+            conduct(
+                CampaignSource(two.desk.file, KEY), desk_of(ledger, observer=Heard(on_sent=hears))
+            )
         )
     assert end.ending is Ending.STOPPED
     assert end.reason is not None and "can no longer be read" in end.reason
@@ -379,8 +383,8 @@ def test_two_campaigns_at_once_invite_nobody_twice(two: TwoCampaigns) -> None:
     async def both() -> list[Finish]:
         with two.desk.ledger() as one, two.desk.ledger() as other:
             return await asyncio.gather(
-                conduct(Asked(first, "first"), desk_of(one)),
-                conduct(Asked(two.file, SECOND), desk_of(other)),
+                conduct(CampaignSource(first, "first"), desk_of(one)),
+                conduct(CampaignSource(two.file, SECOND), desk_of(other)),
             )
 
     ends = asyncio.run(both())

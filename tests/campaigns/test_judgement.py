@@ -21,7 +21,7 @@ from data.store.states import By, Ending
 from flows.cli.prepare.forecast import Forecast, forecast
 from flows.cli.prepare.stop import Cause
 from flows.run.ending import Finish
-from flows.run.order import Asked, Desk, conduct
+from flows.run.order import CampaignSource, RunContext, conduct
 from flows.words.closing import next_steps
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -61,8 +61,8 @@ class Judged:
     def run(self, path: Path, **desk: Any) -> Finish:
         with self.office.ledger() as ledger:
             service = settings_of(self.office.service)
-            at = Desk(ledger, service, self.office.local, clock=self.clock, **desk)
-            return asyncio.run(conduct(Asked(path, KEY), at))
+            at = RunContext(ledger, service, self.office.local, clock=self.clock, **desk)
+            return asyncio.run(conduct(CampaignSource(path, KEY), at))
 
     def confirm(self) -> None:
         with self.office.ledger() as ledger:
@@ -119,8 +119,8 @@ def test_one_pilot_serves_many_campaigns_of_one_problem(judged: Judged) -> None:
     judged.run(judged.write(TEN, "{pilot: me@example.com}"))
     other = judged.office.write("other", people("zoe"), more="invites: {pilot: me@example.com}\n")
     with judged.office.ledger() as ledger:
-        desk = Desk(ledger, settings_of(judged.office.service), judged.office.local)
-        end = asyncio.run(conduct(Asked(other, "other"), desk))
+        desk = RunContext(ledger, settings_of(judged.office.service), judged.office.local)
+        end = asyncio.run(conduct(CampaignSource(other, "other"), desk))
     assert end.ending is Ending.AWAITS_APPROVAL
     assert judged.invited() == ["me", "me"]
 

@@ -15,7 +15,7 @@ from data.sending import runs
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows.run.ending import Finish
-from flows.run.order import Asked, Desk, conduct
+from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
 from tasks.plan.asked import intent_of, look_up
@@ -53,8 +53,10 @@ class Bench:
         self.settings = ServiceSettings(**credentials(service))
 
     def run(self, file: Path, *, keep_project: bool = False, **more: Any) -> Finish:
-        asked = Asked(file, "my-trap", keep_project=keep_project)
-        return asyncio.run(conduct(asked, Desk(self.ledger, self.settings, self.local, **more)))
+        asked = CampaignSource(file, "my-trap", keep_project=keep_project)
+        return asyncio.run(
+            conduct(asked, RunContext(self.ledger, self.settings, self.local, **more))
+        )
 
     @property
     def invited(self) -> list[tuple[str, int]]:
@@ -158,9 +160,9 @@ def test_a_title_and_the_id_it_stood_for_are_the_same_problem(bench: Bench) -> N
 def test_what_the_service_does_not_have_yet_may_change(bench: Bench) -> None:
     """Before the project is created a definition may name another one: nobody was promised it."""
     first = written(bench.folder / "backend.yaml", *FIRST)
-    wanted = look_up(Asked(first), bench.ledger, bench.settings)
+    wanted = look_up(CampaignSource(first), bench.ledger, bench.settings)
     assert wanted.definition is not None
-    intent = intent_of(wanted, Asked(first), bench.settings, None)
+    intent = intent_of(wanted, CampaignSource(first), bench.settings, None)
     bench.ledger.write_beside(runs.take_over, wanted.definition, intent)
     title = title_of(61)
     second = written(bench.folder / "data.yaml", "{name: Data}", f'{{title: "{title}"}}', OTHERS)
@@ -172,10 +174,10 @@ def test_what_the_service_does_not_have_yet_may_change(bench: Bench) -> None:
 def test_two_new_files_that_begin_at_once_do_not_share_a_project(bench: Bench) -> None:
     """A definition that was read before the key was taken is refused when it is taken over."""
     second = written(bench.folder / "data.yaml", *ANOTHER[0], OTHERS)
-    wanted = look_up(Asked(second), bench.ledger, bench.settings)
+    wanted = look_up(CampaignSource(second), bench.ledger, bench.settings)
     assert wanted.definition is not None and wanted.known is None
     bench.run(written(bench.folder / "backend.yaml", *FIRST))
-    intent = intent_of(wanted, Asked(second), bench.settings, None)
+    intent = intent_of(wanted, CampaignSource(second), bench.settings, None)
     for take in (
         partial(bench.ledger.write_beside, runs.take_over),
         partial(runs.begin, bench.ledger, "my-trap"),

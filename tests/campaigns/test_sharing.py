@@ -14,10 +14,10 @@ import pytest
 from data.decisions import adding_again
 from data.store.states import Ending
 from flows.run import inviting
+from flows.run.context import RunContext
 from flows.run.ending import Finish
-from flows.run.others import Others
 from flows.run.parts import around
-from flows.run.work import Desk
+from flows.run.sibling_runs import SiblingRuns
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Heard, Office, people
@@ -132,9 +132,9 @@ def test_others_are_stayed_for_as_long_as_they_come_on(
         return True
 
     async def looked() -> int:
-        others = Others(cast(Desk, desk), 1, at_once)
+        others = SiblingRuns(cast(RunContext, desk), 1, at_once)
         number = 0
-        while await others.were_at_work():
+        while await others.wait_for_siblings():
             number += 1
         return number
 

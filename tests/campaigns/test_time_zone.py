@@ -20,9 +20,9 @@ from flows import batch, forms, inbox
 from flows.cli.run.progress import paused
 from flows.pages import showing
 from flows.pages.seen import _page, _zone
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.sending import gate
 from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
@@ -79,8 +79,10 @@ def run(desk: DoubtfulCampaign, key: str, *faults: Fault) -> str:
     local = load_local()
     with desk.ledger() as ledger:
         watching = Heard(on_pause=lambda until: heard.append(paused(until)))
-        asked = Asked(desk.folder / f"{key}.yaml", key)
-        end = asyncio.run(conduct(asked, Desk(ledger, load_service(), local, observer=watching)))
+        asked = CampaignSource(desk.folder / f"{key}.yaml", key)
+        end = asyncio.run(
+            conduct(asked, RunContext(ledger, load_service(), local, observer=watching))
+        )
         page = showing.dated(_page(ledger, local, end) or "", now(), _zone(ledger, end))
     return "\n".join([*heard, end.reason or "", page])
 

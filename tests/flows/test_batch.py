@@ -14,7 +14,7 @@ import openpyxl
 import pytest
 
 from config.errors import BadInput
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.reading.folder import Entry, campaign_files, campaigns_at, stray_tables
 from flows import side_by_side
 from flows.run.observer import Observers, RunObserver
@@ -252,7 +252,7 @@ def test_where_a_file_is_wrong_is_told_without_what_was_found(
 ) -> None:
     """What was found in a cell may be somebody's name, and Prefect keeps what it is told."""
     problems = tuple(
-        Problem(Place("/x/people.csv", line), "email1", f'"Ada{line}"', 'an email; "Ada" is none')
+        Mistake(Place("/x/people.csv", line), "email1", f'"Ada{line}"', 'an email; "Ada" is none')
         for line in range(2, 10)
     )
     entry = Entry(Path("/x/spring.yaml"), "spring", problems)

@@ -30,10 +30,10 @@ from flows import inbox, side_by_side
 from flows.campaign import state_of
 from flows.engine.idle_looks import DROPPED, UntilBusy, forget_earlier
 from flows.reports import tell
+from flows.run.context import plainly
 from flows.run.interrupts import Stop
 from flows.run.observer import observing
-from flows.run.order import Asked, Desk, conduct
-from flows.run.work import plainly
+from flows.run.order import CampaignSource, RunContext, conduct
 from flows.side_by_side import Outcome
 from flows.summing_up import page
 from sandbox.faults.faults import Fault
@@ -162,8 +162,8 @@ class Inbox:
         observer = observing.get()
         try:
             with self.office.ledger() as ledger:
-                desk = Desk(ledger, settings_of(self.office.service), self.office.local)
-                end = await conduct(Asked(Path(file), key, digest=digest), desk)
+                desk = RunContext(ledger, settings_of(self.office.service), self.office.local)
+                end = await conduct(CampaignSource(Path(file), key, digest=digest), desk)
         except CampaignError as error:
             observer.on_failure(error)
             return inbox.Failed(name="BadInput", message=type(error).__name__)

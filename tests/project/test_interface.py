@@ -21,12 +21,12 @@ from data.campaigns.same_campaign import AnotherCampaign
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from flows.run.ending import Finish
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS, problem
 from tasks.outputs.links import index_page, links_of
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.service.client import Service
 from tasks.service.wire import CandidateBody, add_candidates, attach_problem, create_project
 from tasks.status.standing import standing
@@ -76,8 +76,8 @@ class Hiring:
     def run(self, service: Sandbox, *, keep_project: bool = False, **local: Any) -> Finish:
         here = LocalSettings(database_url=self.database, output_dir=self.folder / "out", **local)
         with Ledger.open(self.database) as ledger:
-            desk = Desk(ledger, settings(service), here)
-            asked = Asked(self.file, KEY, keep_project=keep_project)
+            desk = RunContext(ledger, settings(service), here)
+            asked = CampaignSource(self.file, KEY, keep_project=keep_project)
             return asyncio.run(conduct(asked, desk))
 
     def seen(self, read: Callable[[Ledger, Any], Any]) -> Any:

@@ -23,7 +23,7 @@ def claim_after_sending() -> None:
         prepared = order.prepare(Claimed(0, order.rows))
         seen = await self._service.call(prepared.request)
         claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
-        claimed = await self._journal.claim(claim)
+        claimed = await self._group_commit.claim(claim)
         if claimed is None:
             return None
         judged = sending.verdict(order.operation, seen, rows=len(order.rows) or 1)

@@ -18,7 +18,7 @@ from data.campaigns import queries
 from data.decisions import adding_again, settling
 from data.decisions.doubts import Decided, NotDecided
 from data.sending import recovery, runs
-from data.store import in_a_file
+from data.store import sqlite
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.opening import LedgerUnusable
@@ -83,14 +83,14 @@ def goes_on(office: Office, file: Path, *, unsure: int = 0) -> None:
 
 def with_pragmas(monkeypatch: pytest.MonkeyPatch, *pragmas: str) -> None:
     """Open every ledger with these on top of its own."""
-    durable = in_a_file._durable
+    durable = sqlite._durable
 
     def connect(connection: sqlite3.Connection, record: object) -> None:
         durable(connection, record)
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
 
-    monkeypatch.setattr(in_a_file, "_durable", connect)
+    monkeypatch.setattr(sqlite, "_durable", connect)
 
 
 # -- the disk ---------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_a_lock_that_outlives_the_patience_stops_the_run_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program holds the ledger from the n-th commit on, for each n."""
-    monkeypatch.setattr(in_a_file, "LOCK_TIMEOUT", 0.02)
+    monkeypatch.setattr(sqlite, "LOCK_TIMEOUT", 0.02)
     sent, number = set(), 1
     while True:
         with office_at(tmp_path / f"{number}") as office:
@@ -185,7 +185,7 @@ def test_a_ledger_locked_from_the_start_lets_nothing_leave(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a place to write a claim there is no changing request."""
-    monkeypatch.setattr(in_a_file, "LOCK_TIMEOUT", 0.05)
+    monkeypatch.setattr(sqlite, "LOCK_TIMEOUT", 0.05)
     file = campaign_in(office)
     office.ledger().close()
     with closing(sqlite3.connect(office.folder / "ledger.db", isolation_level=None)) as holder:

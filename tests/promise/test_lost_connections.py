@@ -9,10 +9,10 @@ import pytest
 
 from data.campaigns import queries
 from data.sending import runs
-from data.store import server_transactions
+from data.store import postgres_transactions
+from data.store.errors import LedgerUnusable
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, Ending, Operation, Step
-from data.store.unusable import LedgerUnusable
 from tests.promise.crashes.small_campaigns import KEY, Place, Scenario
 from tests.support.ledgers.cutting_proxy import Cut, CuttingProxy, cutting_proxy
 from tests.support.ledgers.databases import TEMPLATE, Postgres
@@ -93,7 +93,7 @@ def test_a_commit_that_nobody_can_ask_about_is_no_claim(
 ) -> None:
     """The patience is over before the server is back: nobody is told to send; then it is doubt."""
     proxy, url = way
-    monkeypatch.setattr(server_transactions, "PATIENCE", 0.3)
+    monkeypatch.setattr(postgres_transactions, "PATIENCE", 0.3)
     with Ledger.open(url) as ledger:
         small = small_at(ledger)
 

@@ -13,9 +13,9 @@ import pytest
 from config.settings import load_local, load_service
 from data.campaigns import queries
 from data.history import records
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tests.support.doubtful_campaign import (
     DEFINITION,
     EMAILS,
@@ -45,7 +45,11 @@ def run(desk: DoubtfulCampaign, *faults: Fault) -> None:
     desk.service.faults.clear()
     desk.service.faults.add(*faults)
     with desk.ledger() as ledger:
-        asyncio.run(conduct(Asked(desk.file, KEY), Desk(ledger, load_service(), load_local())))
+        asyncio.run(
+            conduct(
+                CampaignSource(desk.file, KEY), RunContext(ledger, load_service(), load_local())
+            )
+        )
 
 
 def no(status: int, count: int = 1, *, after_work: bool, **more: object) -> Fault:

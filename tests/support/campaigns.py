@@ -14,9 +14,9 @@ from data.campaigns import queries
 from data.store.ledger import Ledger
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.status.standing import standing
 from tests.support.ledgers.databases import empty_ledger_at
 from tests.support.ledgers.empty_ledger import open_ledger
@@ -74,8 +74,8 @@ class Office:
         `digest` is that of the bytes which were shown before, if any were.
         """
         with self.ledger() as ledger:
-            desk = Desk(ledger, settings_of(self.service), self.local, **watching)
-            return asyncio.run(conduct(Asked(path, path.stem, digest=digest), desk))
+            desk = RunContext(ledger, settings_of(self.service), self.local, **watching)
+            return asyncio.run(conduct(CampaignSource(path, path.stem, digest=digest), desk))
 
     def ledger(self) -> Ledger:
         return open_ledger(self.local.database_url)

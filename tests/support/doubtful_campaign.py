@@ -24,10 +24,10 @@ from data.store.ledger import Ledger
 from data.store.tables import Decision, table_of
 from flows.cli.main import main
 from flows.run.ending import Finish
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tests.promise.promise import check_promise
 from tests.support.ledgers.databases import empty_ledger_at
 from tests.support.ledgers.empty_ledger import open_ledger
@@ -84,8 +84,8 @@ class DoubtfulCampaign:
         self.service.faults.clear()
         self.service.faults.add(*faults)
         with self.ledger() as ledger:
-            desk = Desk(ledger, load_service(), load_local())
-            finish = asyncio.run(conduct(Asked(self.file, KEY), desk))
+            desk = RunContext(ledger, load_service(), load_local())
+            finish = asyncio.run(conduct(CampaignSource(self.file, KEY), desk))
             [definition] = read_campaigns(self.file).definitions
             keys = {person.key for person in definition.candidates}
             check_promise(ledger, KEY, self.service.record, keys)

@@ -11,7 +11,7 @@ from typing import Any
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.reading.own_tables import Named, OwnTable, own_tables
 from config.tables.cells import as_text, as_whole_number, is_blank
 from config.tables.headers import spelling
@@ -64,7 +64,7 @@ def read(path: Path) -> Listed:
         message = NO_LIST
         if found:
             message = f"the sheets {sheets} all have email addresses; leave only the right one"
-        raise BadInput([Problem(Place(str(path)), message=message)])
+        raise BadInput([Mistake(Place(str(path)), message=message)])
     [(table, emails)] = found
     return _listed(path, table, emails)
 
@@ -82,7 +82,7 @@ def _listed(path: Path, table: OwnTable, emails: int) -> Listed:
             ids.setdefault(email_key(_text(cells, emails)), []).append((number, line))
         else:
             found = shown(_text(cells, column)) if _text(cells, column) else "nothing"
-            problems.append(Problem(Place(str(path), line), _name(header, column), found, "an id"))
+            problems.append(Mistake(Place(str(path), line), _name(header, column), found, "an id"))
     if problems:
         raise BadInput(problems)
     return Listed(str(path), ids)
@@ -117,7 +117,7 @@ def _column_of_ids(
         message = f"{columns} may both be the ids; head the right one candidate_id"
     else:
         message = "no column of ids: whole numbers, each of them once; head it candidate_id"
-    raise BadInput([Problem(Place(str(path)), "candidate_id", message=message)])
+    raise BadInput([Mistake(Place(str(path)), "candidate_id", message=message)])
 
 
 def _may_be_ids(people: Sequence[Sequence[Any]], column: int) -> bool:

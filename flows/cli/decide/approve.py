@@ -12,7 +12,7 @@ from flows.words.closing import lines_of
 from flows.words.speech import answer_to, command, say
 
 if TYPE_CHECKING:
-    from data.campaigns.approvals import Asked
+    from data.campaigns.approvals import ShownPlan
 
 
 def approve(
@@ -52,7 +52,7 @@ def approve(
         say(f"  send: {command('run', asked.plan.file, *table_of)}")
 
 
-def _agreed(asked: "Asked", given: str) -> bool:
+def _agreed(asked: "ShownPlan", given: str) -> bool:
     """Ask whoever has just seen the plan; without a terminal, typing the command is the answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from config.errors import BadInput
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from data.decisions.doubts import NEED_A_REASON, Decided, NotDecided, objections
 from data.store.states import By, Operation, Word
 from flows.cli.arguments import AsJson, Key
@@ -179,7 +179,7 @@ def _from_list(
 def _taken(
     path: Path,
     rows: Sequence[tuple[int, Decided]],
-    problems: list[Problem],
+    problems: list[Mistake],
     standing: Standing,
     why: str | None,
     *,
@@ -193,7 +193,7 @@ def _taken(
     then = _instead(standing, decided, refused, why, more=bool(problems))
     for position, objection in refused.items():
         place = Place(str(path), rows[position][0] or None)
-        problems.append(Problem(place, "verdict", message=objection))
+        problems.append(Mistake(place, "verdict", message=objection))
     if problems:
         raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0), then=then)
     _reason_given(decided, why)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.places import Place, Problem, shown
+from config.places import Mistake, Place, shown
 from config.tables.formulas import guarded
 from data.decisions.doubts import WORDS, Decided, Doubt
 from data.store.states import Word
@@ -46,7 +46,7 @@ def write(doubts: Sequence[Doubt]) -> bytes:
     return text.getvalue().encode()
 
 
-def read(path: Path, standing: Standing) -> tuple[list[tuple[int, Decided]], list[Problem]]:
+def read(path: Path, standing: Standing) -> tuple[list[tuple[int, Decided]], list[Mistake]]:
     """Read the verdicts, each with its line, and what is wrong on other lines.
 
     Rows without a verdict are left out. Raises BadInput for a file that `write` did not make.
@@ -56,7 +56,7 @@ def read(path: Path, standing: Standing) -> tuple[list[tuple[int, Decided]], lis
     text = decoded(file_bytes(path), str(path), ("utf-8", "cp1252"))
     doubts = standing.by_place()
     decided: list[tuple[int, Decided]] = []
-    problems: list[Problem] = []
+    problems: list[Mistake] = []
     for line, row in _rows(text, path):
         if not (row["verdict"] or row["value"]):
             continue
@@ -67,7 +67,7 @@ def read(path: Path, standing: Standing) -> tuple[list[tuple[int, Decided]], lis
             wrong = _wrong_words(row, doubt)
         if doubt is None or wrong is not None:
             field, message = wrong or ("step", "this is not unsure")
-            problems.append(Problem(Place(str(path), line), field, message=message))
+            problems.append(Mistake(Place(str(path), line), field, message=message))
         else:
             value = int(row["value"]) if row["value"] else None
             word = Word(row["verdict"].casefold())
@@ -122,7 +122,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, Row]]:
 def _check(header: Sequence[str], path: Path) -> None:
     if missing := [name for name in NEEDED if name not in header]:
         message = f"no column for {', '.join(missing)}; wanted the file that --export wrote"
-        raise BadInput([Problem(Place(str(path), 1), message=message)])
+        raise BadInput([Mistake(Place(str(path), 1), message=message)])
 
 
 def _delimiter(text: str) -> str:

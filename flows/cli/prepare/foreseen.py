@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
-    from config.places import Problem
+    from config.places import Mistake
     from config.settings import LocalSettings
     from data.store.ledger import Ledger
     from flows.cli.prepare.forecast import Forecast
@@ -27,7 +27,7 @@ def check_same(
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
 
-    problems: list[Problem] = []
+    problems: list[Mistake] = []
     try:
         with Ledger.open(load_local().database_url, create=False) as ledger:
             for definition in definitions:

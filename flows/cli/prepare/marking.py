@@ -10,7 +10,7 @@ from flows.words.speech import command, counted
 
 if TYPE_CHECKING:
     from config.errors import BadInput
-    from config.places import Problem
+    from config.places import Mistake
     from config.reading.own_tables import Named
 
 
@@ -36,7 +36,7 @@ def mark_problems(mark: Path, file: Path, campaign: Path | None, error: "BadInpu
 
 
 def mark_warnings(
-    mark: Path, file: Path, campaign: Path | None, warnings: "Sequence[Problem]"
+    mark: Path, file: Path, campaign: Path | None, warnings: "Sequence[Mistake]"
 ) -> list[str]:
     """Write a copy with what to look at marked, where there is any; answers what to tell.
 
@@ -58,7 +58,7 @@ def _named(file: Path, campaign: Path | None) -> "Named | None":
 
 
 def _hand_back(
-    mark: Path, named: "Named", problems: "Sequence[Problem]", warnings: "Sequence[Problem]"
+    mark: Path, named: "Named", problems: "Sequence[Mistake]", warnings: "Sequence[Mistake]"
 ) -> list[str]:
     """Write the copy; answers what is in it, nothing where there is nothing to mark."""
     from config.errors import BadInput

@@ -20,7 +20,7 @@ def check_only(only: Sequence[str], found: Mapping[str, Path], files: Sequence[P
     `found` are the campaigns of the files, each with the file it is in.
     """
     from config.errors import BadInput
-    from config.places import Place, Problem, shown
+    from config.places import Mistake, Place, shown
 
     problems = []
     place = Place(" and ".join(map(str, files)))
@@ -29,6 +29,6 @@ def check_only(only: Sequence[str], found: Mapping[str, Path], files: Sequence[P
             near = get_close_matches(key.casefold(), found, n=1)
             hint = f"did you mean {near[0]}?" if near else f"found {', '.join(found)}"
             message = f"there is no campaign {key} here; {hint}"
-            problems.append(Problem(place, "--only", shown(key), message=message))
+            problems.append(Mistake(place, "--only", shown(key), message=message))
     if problems:
         raise BadInput(problems)

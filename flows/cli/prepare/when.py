@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from config.timetable.timetable import Timetable
-    from data.campaigns.foresight import Leg
+    from data.campaigns.forecast import Leg
     from tasks.plan.foreseen import Foreseen
 
 SHOWN = 6  # of the legs, and the last one

@@ -153,10 +153,10 @@ def _run(one: OneRun, set_up: "Stage") -> None:
     """Run it as `campaign run` does, but for Prefect. Raises what stops a run."""
     from flows.cli.run.progress import progress
     from flows.run.interrupts import INTERRUPTED
-    from tasks.plan.asked import Asked
+    from tasks.plan.asked import CampaignSource
 
     with progress(as_json=False) as shown:
-        one.end = set_up.run(Asked(one.file, one.key, one.definition_file), shown.of(one))
+        one.end = set_up.run(CampaignSource(one.file, one.key, one.definition_file), shown.of(one))
     say(f"{one.key}: {summary({'counts': one.end.counts})}")
     if one.end.reason == INTERRUPTED:
         raise RehearsalFailed("The rehearsal was interrupted. Nothing of it is kept.")

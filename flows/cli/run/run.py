@@ -117,7 +117,7 @@ def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int
 def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
     """Read every file before anything is sent. Raises BadInput with the problems of all."""
     from config.errors import BadInput
-    from config.places import Place, Problem
+    from config.places import Mistake, Place
     from flows.cli.prepare.foreseen import check_same
     from flows.cli.prepare.only import check_only, picked
     from flows.cli.reading import read_shown
@@ -125,8 +125,8 @@ def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
 
     files, campaign, only = typed.files, typed.campaign, typed.only
     runs: list[OneRun] = []
-    problems: list[Problem] = []
-    warnings: list[Problem] = []
+    problems: list[Mistake] = []
+    warnings: list[Mistake] = []
     then: str | None = None
     places: dict[str, Path] = {}
     found: dict[str, Path] = {}
@@ -146,7 +146,7 @@ def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
             first = places.setdefault(definition.campaign, file)
             if any(earlier.key == definition.campaign for earlier in runs):
                 message = f"the campaign {definition.campaign} is in {first} already"
-                problems.append(Problem(Place(str(file)), "campaign", message=message))
+                problems.append(Mistake(Place(str(file)), "campaign", message=message))
             runs.append(_as_typed(typed, file, definition, reading))
         if asks:
             show_notes(reading, [run for run in runs if run.file == file])

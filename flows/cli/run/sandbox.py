@@ -1,4 +1,4 @@
-"""`campaign sandbox`: the assessment service on one's own desk, until stopped."""
+"""`campaign sandbox`: the assessment service on one's own context, until stopped."""
 
 import shlex
 from pathlib import Path
@@ -40,7 +40,7 @@ def sandbox(
         typer.Option(metavar="FILE", help="How it misbehaves: a JSON list, see docs/sandbox.md."),
     ] = None,
 ) -> None:
-    """Run an assessment service on your own desk.
+    """Run an assessment service on your own context.
 
     It sends no real email and runs until stopped. It remembers its projects and
     candidates from one start to the next, as the ledger does.

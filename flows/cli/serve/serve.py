@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from prefect.client.orchestration import PrefectClient
     from prefect.schedules import Schedule
 
-    from config.places import Problem
+    from config.places import Mistake
     from flows.serving.deployments import Planned
 
 Places = Annotated[
@@ -69,7 +69,7 @@ def serve(
 
 def planned(
     places: "Sequence[Path]", schedule: "Schedule | None" = None
-) -> "tuple[list[Planned], list[Problem]]":
+) -> "tuple[list[Planned], list[Mistake]]":
     """What these files and folders and the forms make; a bad file among others is left out.
 
     Answers what is wrong as well, which was told. Raises BadInput where there is nothing else.

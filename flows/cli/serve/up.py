@@ -155,14 +155,14 @@ def _server(port: int, log: Path, login: str) -> Iterator["subprocess.Popen[byte
     """Prefect's server as a process of its own, ended after everything that speaks to it."""
     from config.settings import load_local
     from data.own_files import OWN, make_folder
-    from flows.engine.leash import leashed
+    from flows.engine.child_process import start_child
     from flows.engine.login import guarded
     from flows.engine.prefect_settings import kept_for
 
     make_folder(log.parent)
     command = [sys.executable, "-m", "flows.engine.prefect_server", str(port)]
     with open(log, "wb", opener=lambda path, flags: os.open(path, flags, OWN)) as words:
-        server = leashed(
+        server = start_child(
             command,
             stdout=words,
             stderr=words,

@@ -10,7 +10,7 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.places import Problem
+from config.places import Mistake
 from config.reading.own_tables import Named, own_tables, people_at
 from config.reading.reading import read_campaigns
 from config.tables.workbook import read_sheets
@@ -156,7 +156,7 @@ def test_a_link_over_many_cells_is_that_of_each() -> None:
         old, new = b'ref="A2"', f'ref="{area}"'.encode()
         whole = changed(file.getvalue(), lambda _, data: data.replace(old, new))
         (sheet_read,) = read_sheets(whole, "a.xlsx").values()
-        rows = [row for row in sheet_read.rows() if not isinstance(row, Problem)]
+        rows = [row for row in sheet_read.rows() if not isinstance(row, Mistake)]
         return [str(getattr(cells[0], "target", None)) for _, cells in rows]
 
     assert read("A2:A1048576") == ["None", "mailto:ada@work.org", "mailto:ada@work.org"]

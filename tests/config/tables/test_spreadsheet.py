@@ -17,9 +17,9 @@ from config.reading.own_tables import named_table, own_tables, people_at
 from config.reading.reading import Reading, read_campaigns
 from config.reading.sources import sources_of
 from config.workbooks.shapes import column_letters
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tests.support import yaml_definition as sample
 from tests.support.campaigns import Office, settings_of
 
@@ -422,8 +422,8 @@ def test_a_workbook_and_its_table_are_sent_once(
         office = Office.at(tmp_path, service)
         for _ in range(2):
             with office.ledger() as ledger:
-                desk = Desk(ledger, settings_of(service), office.local)
-                asyncio.run(conduct(Asked(table, "a", workbook), desk))
+                desk = RunContext(ledger, settings_of(service), office.local)
+                asyncio.run(conduct(CampaignSource(table, "a", workbook), desk))
         assert office.emails() == {"a@work.org": 1}
     before = sources_of(table, workbook).digest
     definition(("description", "another"))

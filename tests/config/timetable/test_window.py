@@ -15,7 +15,7 @@ from data.campaigns import approvals
 from data.campaigns.approvals import Answer
 from data.store.states import By, Ending
 from flows.run.ending import Finish
-from flows.run.order import Asked, Desk, conduct
+from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Heard, Office, people, settings_of
@@ -200,8 +200,8 @@ def write(office: Office, *names: str, more: str = "") -> Path:
 
 def run(office: Office, path: Path, clock: Callable[[], datetime], **more: object) -> Finish:
     with office.ledger() as ledger:
-        desk = Desk(ledger, settings_of(office.service), office.local, clock=clock, **more)  # type: ignore[arg-type]
-        return asyncio.run(conduct(Asked(path, path.stem), desk))
+        desk = RunContext(ledger, settings_of(office.service), office.local, clock=clock, **more)  # type: ignore[arg-type]
+        return asyncio.run(conduct(CampaignSource(path, path.stem), desk))
 
 
 def test_before_its_time_everything_is_prepared_and_nobody_invited(office: Office) -> None:

@@ -10,8 +10,8 @@ from config.timetable.hours import Hours
 from config.timetable.timetable import Timetable
 from config.timetable.waves import HoldOn, Waves
 from config.timetable.window import Window
-from data.campaigns.foresight import Foresight, foresee
-from data.campaigns.turns import SoFar, Turn, Wait, Waiting, turn
+from data.campaigns.forecast import Foresight, foresee
+from data.campaigns.turns import SendProgress, Turn, Wait, Waiting, allowed_now
 
 MONDAY = datetime(2026, 11, 30, 8, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -29,55 +29,55 @@ def window(begin: datetime | None = None, end: datetime | None = None) -> Timeta
 
 def test_without_rules_everybody_may_go() -> None:
     """A campaign that says nothing about time is sent as a whole, in its own order."""
-    answer = turn(Timetable(), None, FIVE, SoFar(), MONDAY)
+    answer = allowed_now(Timetable(), None, FIVE, SendProgress(), MONDAY)
     assert answer == Turn(tuple((row, None) for row in range(1, 6)))
 
 
 @pytest.mark.parametrize(
     ("table", "so_far", "wait", "again"),
     [
-        (window(begin=MONDAY + HOUR), SoFar(), Wait.EARLY, MONDAY + HOUR),
-        (window(end=MONDAY - HOUR), SoFar(), Wait.OVER, None),
-        (Timetable(latest=MONDAY - HOUR), SoFar(), Wait.TOO_LATE, None),
-        (Timetable(hours=OFFICE), SoFar(), Wait.HOURS, MONDAY + HOUR),
-        (Timetable(pilot="me@example.com"), SoFar(), Wait.PILOT, None),
-        (Timetable(hold_on=HoldOn(unsure=1)), SoFar(judged=3, unsure=1), Wait.HELD, None),
+        (window(begin=MONDAY + HOUR), SendProgress(), Wait.EARLY, MONDAY + HOUR),
+        (window(end=MONDAY - HOUR), SendProgress(), Wait.OVER, None),
+        (Timetable(latest=MONDAY - HOUR), SendProgress(), Wait.TOO_LATE, None),
+        (Timetable(hours=OFFICE), SendProgress(), Wait.HOURS, MONDAY + HOUR),
+        (Timetable(pilot="me@example.com"), SendProgress(), Wait.PILOT, None),
+        (Timetable(hold_on=HoldOn(unsure=1)), SendProgress(judged=3, unsure=1), Wait.HELD, None),
         (
             Timetable(waves=Waves((2,), HOUR)),
-            SoFar(tried=2, last=MONDAY),
+            SendProgress(tried=2, last=MONDAY),
             Wait.BETWEEN,
             MONDAY + HOUR,
         ),
     ],
 )
 def test_each_rule_can_hold_everybody(
-    table: Timetable, so_far: SoFar, wait: Wait, again: datetime | None
+    table: Timetable, so_far: SendProgress, wait: Wait, again: datetime | None
 ) -> None:
     """Nobody goes, the reason is named, and the moment to ask again where there is one."""
-    answer = turn(table, None, FIVE, so_far, MONDAY)
+    answer = allowed_now(table, None, FIVE, so_far, MONDAY)
     assert (answer.now, answer.wait, answer.again) == ((), wait, again)
 
 
 def test_the_bounds_of_a_window_are_inside() -> None:
     """Not before nine includes nine, not after six includes six."""
     for table in (window(begin=MONDAY), window(end=MONDAY), Timetable(latest=MONDAY)):
-        assert rows(turn(table, None, FIVE, SoFar(), MONDAY)) == [1, 2, 3, 4, 5]
+        assert rows(allowed_now(table, None, FIVE, SendProgress(), MONDAY)) == [1, 2, 3, 4, 5]
 
 
 def test_the_pilot_goes_alone_and_then_waits_for_a_person() -> None:
     """Nobody else is invited before the invitation to oneself is confirmed."""
     table = Timetable(pilot="me@example.com", waves=Waves((2,)))
-    first = turn(table, Waiting(9), FIVE, SoFar(), MONDAY)
+    first = allowed_now(table, Waiting(9), FIVE, SendProgress(), MONDAY)
     assert (rows(first), first.wave) == ([9], 0)
-    assert turn(table, None, FIVE, SoFar(last=MONDAY), MONDAY).wait is Wait.PILOT
-    confirmed = turn(table, None, FIVE, SoFar(last=MONDAY, confirmed=True), MONDAY)
+    assert allowed_now(table, None, FIVE, SendProgress(last=MONDAY), MONDAY).wait is Wait.PILOT
+    confirmed = allowed_now(table, None, FIVE, SendProgress(last=MONDAY, confirmed=True), MONDAY)
     assert (rows(confirmed), confirmed.wave) == ([1, 2], 1)
 
 
 def test_people_go_by_their_own_clocks() -> None:
     """Whoever has working hours now goes; the others as soon as one of them has."""
     people = [Waiting(1, "America/New_York"), Waiting(2), Waiting(3, "Asia/Tokyo")]
-    answer = turn(Timetable(hours=OFFICE), None, people, SoFar(), MONDAY + HOUR)
+    answer = allowed_now(Timetable(hours=OFFICE), None, people, SendProgress(), MONDAY + HOUR)
     assert answer.now == (
         (2, MONDAY.replace(hour=18)),
         (3, MONDAY.replace(hour=9)),
@@ -88,7 +88,7 @@ def test_people_go_by_their_own_clocks() -> None:
 def test_waves_grow_with_time_between_them() -> None:
     """Two, an hour later three, an hour later the rest."""
     people = [Waiting(row) for row in range(1, 11)]
-    seen = foresee(Timetable(waves=Waves((2, 3), HOUR)), None, people, SoFar(), MONDAY)
+    seen = foresee(Timetable(waves=Waves((2, 3), HOUR)), None, people, SendProgress(), MONDAY)
     assert [(leg.wave, len(leg.rows), leg.begins) for leg in seen.legs] == [
         (1, 2, MONDAY),
         (2, 3, MONDAY + HOUR),
@@ -100,7 +100,7 @@ def test_a_rate_that_outlasts_the_day_goes_on_the_next_one() -> None:
     """Ten an hour from nine to six: ninety-one the first day, the rest on Tuesday."""
     people = [Waiting(row) for row in range(100)]
     table = Timetable(hours=OFFICE, gap=HOUR / 10)
-    seen = foresee(table, None, people, SoFar(), MONDAY)
+    seen = foresee(table, None, people, SendProgress(), MONDAY)
     assert [(len(leg.rows), leg.begins, leg.ends) for leg in seen.legs] == [
         (91, MONDAY.replace(hour=9), MONDAY.replace(hour=18)),
         (9, MONDAY.replace(day=1, month=12, hour=9), MONDAY.replace(day=1, month=12, hour=9)
@@ -111,7 +111,7 @@ def test_a_rate_that_outlasts_the_day_goes_on_the_next_one() -> None:
 def test_whoever_would_come_too_late_is_left_and_named() -> None:
     """What a rate cannot bring through before the end is said beforehand."""
     table = Timetable(gap=HOUR, latest=MONDAY + 2 * HOUR)
-    seen = foresee(table, None, FIVE, SoFar(), MONDAY)
+    seen = foresee(table, None, FIVE, SendProgress(), MONDAY)
     assert (seen.left, seen.wait) == ((4, 5), Wait.TOO_LATE)
 
 
@@ -148,7 +148,7 @@ def test_a_forecast_keeps_every_rule_and_forgets_nobody(
     people = [Waiting(row, zone) for row, zone in enumerate(zones, start=1)]
     pilot = Waiting(0) if table.pilot else None
     before = MONDAY - last * HOUR if last is not None else None
-    seen = foresee(table, pilot, people, SoFar(last=before), MONDAY)
+    seen = foresee(table, pilot, people, SendProgress(last=before), MONDAY)
     _everybody_once(seen, people, pilot)
     _in_time(seen, table, people)
     _far_enough_apart(seen, table, before)

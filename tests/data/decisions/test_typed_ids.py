@@ -13,13 +13,13 @@ from data.decisions import cleaning, settling
 from data.decisions.doubts import Decided, NotDecided
 from data.sending import runs
 from data.sending.claims import Claim
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome
 from data.store.clock import now
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from flows import forms
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS
@@ -55,8 +55,8 @@ def typed_as_told(desk: DoubtfulCampaign, right: str) -> None:
 def run_by_a_wrong_id(desk: DoubtfulCampaign) -> Ending:
     """As `desk.run`, whose promise knows each request by an id that somebody has: not so here."""
     with desk.ledger() as ledger:
-        at = Desk(ledger, load_service(), load_local())
-        return asyncio.run(conduct(Asked(desk.file, KEY), at)).ending
+        at = RunContext(ledger, load_service(), load_local())
+        return asyncio.run(conduct(CampaignSource(desk.file, KEY), at)).ending
 
 
 def ids(desk: DoubtfulCampaign) -> dict[str, int]:

@@ -17,9 +17,9 @@ from data.moving.ledger_copy import NotCopied, copy_ledger
 from data.receipts import receipt_doubts
 from data.sending import recovery, runs
 from data.store.closed import LedgerClosed
+from data.store.errors import LedgerUnusable
 from data.store.ledger import Ledger
 from data.store.states import By, Ending, Operation, Step
-from data.store.unusable import LedgerUnusable
 from flows.cli.main import main
 from sandbox.server import Sandbox
 from tests.support.campaigns import Office, people

@@ -21,7 +21,7 @@ from data.store.ledger import Ledger
 from data.store.states import By, Ending
 from data.store.tables import Candidate, table_of
 from flows.pages.showing import summary
-from flows.run.order import Asked, Desk, conduct
+from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
 from tasks.retention import forget_due
 from tasks.status.standing import counts_of
@@ -85,8 +85,8 @@ def counts(desk: DoubtfulCampaign) -> dict[str, int]:
 def go_on(desk: DoubtfulCampaign) -> Ending:
     """Run once more after somebody was forgotten: the service alone can say who that was."""
     with desk.ledger() as ledger:
-        here = Desk(ledger, load_service(), load_local())
-        return asyncio.run(conduct(Asked(desk.file, KEY), here)).ending
+        here = RunContext(ledger, load_service(), load_local())
+        return asyncio.run(conduct(CampaignSource(desk.file, KEY), here)).ending
 
 
 def edit(desk: DoubtfulCampaign, text: str = DEFINITION) -> None:

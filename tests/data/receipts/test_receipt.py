@@ -35,11 +35,11 @@ from flows.cli.main import main
 from flows.cli.run import run as running
 from flows.cli.run.one_run import OneRun
 from flows.run import inviting
+from flows.run.context import Perform, plainly
 from flows.run.ending import Finish
-from flows.run.order import Desk, conduct
-from flows.run.work import Perform, plainly
+from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.plan.receipts import (
     AnotherLedger,
     NoReceipt,
@@ -81,7 +81,7 @@ class Office:
         with Ledger.open(f"sqlite:///{self.database(name)}") as ledger:
             yield ledger
 
-    def desk(self, ledger: Ledger, perform: Perform = plainly) -> Desk:
+    def desk(self, ledger: Ledger, perform: Perform = plainly) -> RunContext:
         service = ServiceSettings(
             **{
                 name.removeprefix("ASSESSMENT_").lower(): value
@@ -89,7 +89,7 @@ class Office:
             }
         )
         local = LocalSettings(output_dir=self.folder / "out")
-        return Desk(ledger, service, local, perform)
+        return RunContext(ledger, service, local, perform)
 
     def run(
         self,
@@ -101,7 +101,7 @@ class Office:
     ) -> Finish:
         """Run the campaign to its end. Raises what stops it."""
         definition = file or self.file
-        asked = Asked(table, KEY, definition) if table else Asked(definition)
+        asked = CampaignSource(table, KEY, definition) if table else CampaignSource(definition)
         with self.ledger(ledger) as opened:
             return asyncio.run(conduct(asked, self.desk(opened, perform)))
 
@@ -820,8 +820,8 @@ def test_a_table_of_people_has_its_definitions_receipt(office: Office) -> None:
 def test_two_ledgers_at_the_same_moment(office: Office) -> None:
     """Where two empty ledgers set out together, only one of them sends anything that counts."""
 
-    async def together(*desks: Desk) -> Sequence[object]:
-        runs = (conduct(Asked(office.file), desk) for desk in desks)
+    async def together(*desks: RunContext) -> Sequence[object]:
+        runs = (conduct(CampaignSource(office.file), desk) for desk in desks)
         return await asyncio.gather(*runs, return_exceptions=True)
 
     with office.ledger("first") as first, office.ledger("second") as second:
@@ -869,8 +869,8 @@ def test_two_runs_of_one_ledger_leave_the_furthest_receipt(office: Office) -> No
     """Runs side by side on one ledger neither stop each other nor set the receipt back."""
     office.write("backend.yaml", KEY, *(f"person{number}" for number in range(30)))
 
-    async def together(*desks: Desk) -> Sequence[Finish]:
-        return await asyncio.gather(*(conduct(Asked(office.file), desk) for desk in desks))
+    async def together(*desks: RunContext) -> Sequence[Finish]:
+        return await asyncio.gather(*(conduct(CampaignSource(office.file), desk) for desk in desks))
 
     with office.ledger("first") as one, office.ledger("first") as two:
         ends = asyncio.run(together(office.desk(one), office.desk(two)))
@@ -887,8 +887,8 @@ from config.settings import load_local, load_service
 from data.store.ledger import Ledger
 from data.moving.ledger_copy import copy_ledger
 from data.store.opening import open_engine
-from flows.run.order import Desk, conduct
-from tasks.plan.asked import Asked
+from flows.run.order import RunContext, conduct
+from tasks.plan.asked import CampaignSource
 
 async def die(name, step):
     if name.startswith("invitations"):
@@ -897,7 +897,8 @@ async def die(name, step):
 
 local = load_local()
 ledger = Ledger.open(local.database_url)
-asyncio.run(conduct(Asked(Path(sys.argv[1])), Desk(ledger, load_service(), local, die)))
+context = RunContext(ledger, load_service(), local, die)
+asyncio.run(conduct(CampaignSource(Path(sys.argv[1])), context))
 """
 
 

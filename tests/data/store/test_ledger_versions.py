@@ -12,7 +12,7 @@ from config.errors import CampaignError
 from config.settings import load_local, load_service
 from data.store.opening import KNOWN
 from data.store.states import Ending
-from flows.run.order import Asked, Desk, conduct
+from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.server import Sandbox
 from tests.ledger_versions import kept
 from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
@@ -56,8 +56,8 @@ def desk(
 
 def go_on(desk: DoubtfulCampaign) -> Ending:
     with desk.ledger() as ledger:
-        here = Desk(ledger, load_service(), load_local())
-        return asyncio.run(conduct(Asked(desk.file, KEY), here)).ending
+        here = RunContext(ledger, load_service(), load_local())
+        return asyncio.run(conduct(CampaignSource(desk.file, KEY), here)).ending
 
 
 def test_everything_in_it_is_seen(desk: DoubtfulCampaign, version: Path) -> None:

@@ -21,14 +21,14 @@ import xlsxwriter
 from pydantic import SecretStr
 from sqlalchemy import update
 
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.reading.reading import read_campaigns
 from config.settings import ServiceSettings
 from data.campaigns import queries
 from data.sending import queue
 from data.sending import runs as campaign_runs
 from data.sending.claims import Claim
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome
 from data.sending.runs import Begun
 from data.store.clock import now
 from data.store.ledger import Ledger
@@ -42,7 +42,7 @@ from flows.words.complaints import FIRST_OF_MANY, SHOWN_OF_ONE_CAUSE, lines_of
 from sandbox.server import Sandbox
 from tasks.outputs.exports import COLUMNS
 from tasks.outputs.links import write_links
-from tasks.plan.asked import Asked, Wanted, intent_of
+from tasks.plan.asked import CampaignSource, Target, intent_of
 from tasks.service.problem import Problem as ServiceProblem
 
 BASE_URL = "https://api.example.com"
@@ -128,8 +128,8 @@ SERVICE = ServiceSettings(
 def begin(ledger: Ledger, file: Path) -> Begun:
     """Begin a run of the one campaign in a file."""
     [definition] = read_campaigns(file).definitions
-    wanted = Wanted(definition.campaign, "digest", definition, None)
-    intent = intent_of(wanted, Asked(file), SERVICE, None)
+    wanted = Target(definition.campaign, "digest", definition, None)
+    intent = intent_of(wanted, CampaignSource(file), SERVICE, None)
     return campaign_runs.begin(ledger, definition.campaign, definition, intent)
 
 
@@ -305,9 +305,9 @@ def test_check_answers_a_program_with_one_object(typed: Typed, file: Path) -> No
 def test_a_cause_that_repeats_is_told_once_it_is_clear() -> None:
     """Of a cause that repeats a few are shown, then where all are; another is never hidden."""
     place = Place("people.csv", 1)
-    wrong = Problem(place, "email1", '"ana@"', "an email address")
+    wrong = Mistake(place, "email1", '"ana@"', "an email address")
     many = [replace(wrong, place=replace(place, line=line)) for line in range(2, 502)]
-    lines = lines_of([*many, Problem(place, "stage_id", '"x"', "a whole number")])
+    lines = lines_of([*many, Mistake(place, "stage_id", '"x"', "a whole number")])
     assert len(lines) == FIRST_OF_MANY + 2
     assert lines[0] == 'people.csv:2, email1: found "ana@", wanted an email address'
     assert lines[-2] == 'people.csv:1, stage_id: found "x", wanted a whole number'
@@ -639,9 +639,9 @@ def test_a_bare_table_is_run_again_with_its_definition(
     """Without its definition the table would not be understood."""
     people = tmp_path / "my people.csv"
     people.write_text("first_name,last_name,email1\nAda,L,ada@example.com\n", encoding="utf-8")
-    asked = Asked(people, definition=file)
+    asked = CampaignSource(people, definition=file)
     [definition] = read_campaigns(people, file).definitions
-    wanted = Wanted(definition.campaign, "digest", definition, None)
+    wanted = Target(definition.campaign, "digest", definition, None)
     begun = campaign_runs.begin(
         ledger, definition.campaign, definition, intent_of(wanted, asked, SERVICE, None)
     )

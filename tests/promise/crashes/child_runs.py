@@ -236,7 +236,7 @@ def _sleep(seconds: float) -> None:
 def _conduct(run: ChildRun) -> dict[str, Any]:
     from config.settings import LocalSettings, ServiceSettings
     from data.store.ledger import Ledger
-    from flows.run.order import Asked, Desk, conduct
+    from flows.run.order import CampaignSource, RunContext, conduct
 
     os.environ["XDG_DATA_HOME"] = str(Path(run.file).parent / "data-directory")
     local = LocalSettings.model_construct(
@@ -245,7 +245,9 @@ def _conduct(run: ChildRun) -> dict[str, Any]:
     service = ServiceSettings(**run.service)
     with Ledger.open(local.database_url) as ledger:
         end = asyncio.run(
-            conduct(Asked(Path(run.file), run.campaign), Desk(ledger, service, local))
+            conduct(
+                CampaignSource(Path(run.file), run.campaign), RunContext(ledger, service, local)
+            )
         )
     return {"ending": end.ending, "reason": end.reason, "counts": end.counts}
 

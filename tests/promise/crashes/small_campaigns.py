@@ -15,7 +15,7 @@ from data.campaigns import queries
 from data.store.ledger import Ledger
 from data.store.states import Operation
 from flows.run.ending import Finish
-from flows.run.order import Asked, Desk, conduct
+from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.record import Record
@@ -131,8 +131,8 @@ class Place:
     def conduct(self, service: Sandbox, ledger: Ledger, **more: Any) -> Finish:
         """Make one run, in this process; `more` is about its Desk."""
         local = LocalSettings.model_construct(**self.local())
-        desk = Desk(ledger, ServiceSettings(**credentials(service)), local, **more)
-        return asyncio.run(conduct(Asked(self.definition, KEY), desk))
+        desk = RunContext(ledger, ServiceSettings(**credentials(service)), local, **more)
+        return asyncio.run(conduct(CampaignSource(self.definition, KEY), desk))
 
     def check(self, service: Sandbox) -> int:
         """Hold the promise as it stands now; answers how many requests are in doubt."""

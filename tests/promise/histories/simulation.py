@@ -39,8 +39,8 @@ from data.sending.processes import HEARTBEAT_EXPIRES
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from flows.run.ending import Finish
 from flows.run.interrupts import INTERRUPTED
-from flows.run.order import Desk, conduct
-from tasks.plan.asked import Asked
+from flows.run.order import RunContext, conduct
+from tasks.plan.asked import CampaignSource
 from tasks.service.wire import Request
 from tests.promise.histories.simulated_decisions import Decisions
 from tests.promise.histories.simulated_service import FAR_TOO_LATE, Assessment, Client
@@ -320,8 +320,8 @@ class World:
         await asyncio.sleep(delay)
         named = KEY if self.dice.random() < 0.7 else None
         # Definitions name the problem by its id or its title, and who types knows that both are it.
-        asked = Asked(self.workshop.folder / "sim.yaml", named, keep_project=True)
-        desk = Desk(self.ledger, SERVICE, self.local)
+        asked = CampaignSource(self.workshop.folder / "sim.yaml", named, keep_project=True)
+        desk = RunContext(self.ledger, SERVICE, self.local)
         try:
             finish = await self.see(program, lambda: conduct(asked, desk))
         except CampaignError as error:

@@ -108,7 +108,7 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         patch.setattr("tasks.plan.asked.judged", _judged)
         patch.setattr("tasks.sending.sender.random", SimpleNamespace(uniform=_jitter))
         patch.setattr("flows.run.order.Service", _client)
-        patch.setattr("flows.run.work.stopping_on_signals", _signals)
+        patch.setattr("flows.run.context.stopping_on_signals", _signals)
         patch.setattr("flows.run.order.write_links", lambda *_: None)
         yield opened.enter_context(closing(Workshop(folder, url)))
 

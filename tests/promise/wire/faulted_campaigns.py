@@ -19,8 +19,8 @@ from config.places import Place
 from config.settings import LocalSettings
 from data.campaigns import queries
 from data.store.states import AttemptState, Step
-from flows.run.order import Desk, conduct
-from tasks.plan.asked import Asked
+from flows.run.order import RunContext, conduct
+from tasks.plan.asked import CampaignSource
 from tasks.service.client import Service
 from tasks.service.verdict import REPEATS
 from tests.promise import truthful_person
@@ -124,9 +124,9 @@ class Faulted:
         settings = settings_for(self.service.url, self.service.url)
         faults, before = self.service.doubtful, self.doubts()
         requests = len(self.service.record.requests)
-        asked = Asked(Path("faulted.yaml"), KEY)
+        asked = CampaignSource(Path("faulted.yaml"), KEY)
         with suppress(CampaignError):  # it stopped with words; what it did is judged all the same
-            await conduct(asked, Desk(self.ledger, settings, self.local))
+            await conduct(asked, RunContext(self.ledger, settings, self.local))
         await asyncio.sleep(2000)
         self.check()
         unsure, faults = self.doubts() - before, self.service.doubtful - faults

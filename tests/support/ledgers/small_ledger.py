@@ -12,7 +12,7 @@ from data.campaigns import queries
 from data.campaigns.intake import Intent
 from data.sending import runs
 from data.sending.claims import Claim, Claimed
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome
 from data.sending.runs import Begun
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, Operation, Step

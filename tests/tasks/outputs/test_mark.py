@@ -12,7 +12,7 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.places import Place, Problem
+from config.places import Mistake, Place
 from config.reading.own_tables import Named, named_table, own_tables
 from config.reading.reading import read_campaigns
 from tasks.outputs.marking import Marked, marked_copy
@@ -56,7 +56,7 @@ def everything_else(book: Any, sheet: Any) -> None:
     sheet.freeze_panes(1, 0)
 
 
-def problems_of(path: Path, campaign: Path | None = None) -> tuple[Problem, ...]:
+def problems_of(path: Path, campaign: Path | None = None) -> tuple[Mistake, ...]:
     with pytest.raises(BadInput) as raised:
         read_campaigns(path, campaign)
     return raised.value.problems
@@ -179,7 +179,7 @@ def test_marks_of_an_earlier_copy_go(tmp_path: Path) -> None:
 
     path = write_book(tmp_path / "people.xlsx", more=notes)
     path.write_bytes(marked(path).content)
-    problem = Problem(Place(str(path), sheet="Candidates", cell="B2"), message="what a name")
+    problem = Mistake(Place(str(path), sheet="Candidates", cell="B2"), message="what a name")
     copy = marked_copy(Named(path), [problem])
     assert copy is not None
     assert list(marks(copy.content)) == [
@@ -205,9 +205,9 @@ def test_what_has_no_cell_is_told_on_the_sheet_or_not_at_all(tmp_path: Path) -> 
     """A complaint about a whole sheet stands on its first cell; the rest is counted."""
     path = write_book(tmp_path / "people.xlsx")
     problems = [
-        Problem(Place(str(path), sheet="Candidates"), "candidates", message="nobody here"),
-        Problem(Place(str(path)), "sheets", message="too many"),
-        Problem(Place(str(tmp_path / "hiring.yaml"), 3, 1), "problem", message="no such"),
+        Mistake(Place(str(path), sheet="Candidates"), "candidates", message="nobody here"),
+        Mistake(Place(str(path)), "sheets", message="too many"),
+        Mistake(Place(str(tmp_path / "hiring.yaml"), 3, 1), "problem", message="no such"),
     ]
     copy = marked_copy(Named(path), problems)
     assert copy is not None and copy.elsewhere == 2
@@ -221,7 +221,7 @@ def test_a_row_that_is_not_there_can_be_marked(tmp_path: Path) -> None:
     """An empty sheet has no cell to colour, and gets one."""
     path = write_book(tmp_path / "people.xlsx")
     problems = [
-        Problem(Place(str(path), sheet="candidates", cell=cell), message=cell)
+        Mistake(Place(str(path), sheet="candidates", cell=cell), message=cell)
         for cell in ("B9", "A3", "E3", "B1")
     ]
     copy = marked_copy(Named(path), problems)
@@ -275,7 +275,7 @@ def test_doubts_are_marked_beside_mistakes(tmp_path: Path) -> None:
     path = write_book(tmp_path / "people.xlsx", people)
     with pytest.raises(BadInput) as raised:
         read_campaigns(path)
-    doubt = Problem(Place(str(path), sheet="Candidates", cell="C3"), message="look")
+    doubt = Mistake(Place(str(path), sheet="Candidates", cell="C3"), message="look")
     copy = marked_copy(Named(path), raised.value.problems, [*raised.value.warnings, doubt])
     assert copy is not None
     sheet = opened(copy.content)["Candidates"]
@@ -292,7 +292,7 @@ def test_a_workbook_is_what_it_holds_whatever_it_is_called(tmp_path: Path) -> No
     path.write_bytes(next(old.rglob("*.xls")).read_bytes())
     sheet = own_tables(Named(path))[1][0].name
     copy = marked_copy(
-        Named(path), [Problem(Place(str(path), sheet=sheet, cell="B2"), message="!")]
+        Named(path), [Mistake(Place(str(path), sheet=sheet, cell="B2"), message="!")]
     )
     assert copy is not None and copy.anew
     assert list(marks(copy.content)) == [(sheet, "B2", True, f"{BEGINS}!")]
@@ -328,7 +328,7 @@ def test_other_writers_books_are_marked_as_well(tmp_path: Path) -> None:
     with zipfile.ZipFile(path, "w") as book:
         for name, content in parts.items():
             book.writestr(name, content)
-    problem = Problem(Place(str(path), sheet="Candidates", cell="C3"), message="here")
+    problem = Mistake(Place(str(path), sheet="Candidates", cell="C3"), message="here")
     copy = marked_copy(Named(path), [problem])
     assert copy is not None
     assert list(marks(copy.content)) == [("Candidates", "C3", True, f"{BEGINS}here")]

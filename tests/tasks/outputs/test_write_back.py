@@ -17,7 +17,7 @@ from config.reading.own_tables import Named, OwnTable, PeopleAt, named_table, ow
 from config.tables.headers import Wishes, wishes_of
 from data.campaigns import queries
 from flows.cli.see.writing_back import Known, write_unfinished
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.outputs.exports import RESULT_COLUMNS, Result
@@ -32,7 +32,7 @@ from tasks.outputs.writing_back import (
     results_by_row,
     with_results,
 )
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tests.support.campaigns import Office, settings_of
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId="
@@ -287,8 +287,8 @@ def test_a_mended_sheet_is_sent_again_and_invites_nobody_twice(tmp_path: Path) -
 
         def run(file: Path) -> None:
             with office.ledger() as ledger:
-                desk = Desk(ledger, settings_of(service), office.local)
-                asyncio.run(conduct(Asked(file, "backend"), desk))
+                desk = RunContext(ledger, settings_of(service), office.local)
+                asyncio.run(conduct(CampaignSource(file, "backend"), desk))
 
         run(path)
         with office.ledger() as ledger:

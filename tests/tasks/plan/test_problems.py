@@ -9,10 +9,10 @@ import pytest
 
 from config.settings import load_local, load_service
 from flows.cli.prepare.problems import matching, narrowed
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.service.problems import problem
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.plan.problem_doubts import doubt_about
 from tasks.service.problem import Problem
 from tests.support.campaigns import Heard
@@ -161,13 +161,13 @@ def test_a_run_warns_before_it_sends_and_the_plan_remembers(campaign: DoubtfulCa
     campaign.service.faults.add(CLOSED)
     said: list[tuple[str, int]] = []
     with campaign.ledger() as ledger:
-        desk = Desk(
+        desk = RunContext(
             ledger,
             load_service(),
             load_local(),
             observer=Heard(on_warning=lambda doubt: said.append((doubt, len(campaign.requests())))),
         )
-        asyncio.run(conduct(Asked(campaign.file, KEY), desk))
+        asyncio.run(conduct(CampaignSource(campaign.file, KEY), desk))
     [(doubt, before)] = said
     assert before == 0 and "is not open, while others are" in doubt
     assert len(campaign.emails()) == 3  # a doubt is no refusal

@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from data.campaigns import approvals, queries
-from data.campaigns.approvals import Answer, Asked, NotAnswered, Overtaken, Plan, Standing, standing
+from data.campaigns.approvals import (
+    Answer,
+    NotAnswered,
+    Overtaken,
+    Plan,
+    ShownPlan,
+    Standing,
+    standing,
+)
 from data.decisions import settling
 from data.decisions.doubts import Decided
 from data.sending import runs
@@ -50,7 +58,7 @@ def doubtful(
         yield doubtful
 
 
-def answered(office: Office, given: Answer = Answer.APPROVED, code: str | None = None) -> Asked:
+def answered(office: Office, given: Answer = Answer.APPROVED, code: str | None = None) -> ShownPlan:
     with office.ledger() as ledger:
         return decide(ledger, "asked", given, code, "grace", "looks right")
 
@@ -62,9 +70,9 @@ def waits(end: Finish) -> bool:
 # -- where a plan stands ----------------------------------------------------------------------
 
 
-def shown(answer: Answer | None = None, by: datetime | None = None) -> Asked:
+def shown(answer: Answer | None = None, by: datetime | None = None) -> ShownPlan:
     plan = Plan("asked", "read", "https://api.example.com", "asked.yaml", None, "invite: 1")
-    return Asked(1, plan, "digest", NOON, by, answer)
+    return ShownPlan(1, plan, "digest", NOON, by, answer)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +92,9 @@ def shown(answer: Answer | None = None, by: datetime | None = None) -> Asked:
         (shown(Answer.REJECTED), "other", "digest", Standing.CHANGED),
     ],
 )
-def test_where_a_plan_stands(asked: Asked | None, read: str, digest: str, stands: Standing) -> None:
+def test_where_a_plan_stands(
+    asked: ShownPlan | None, read: str, digest: str, stands: Standing
+) -> None:
     """An answer counts for the very plan that was shown, and for no other."""
     assert standing(asked, read, digest, NOON) is stands
 

@@ -11,9 +11,9 @@ from data.store.ledger import Ledger
 from data.store.states import By, Ending
 from flows.run import inviting
 from flows.run.ending import Finish
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.sending import pace
 from tasks.sending.sender import Sent
 from tests.support.campaigns import Heard, Office, people, settings_of
@@ -47,13 +47,13 @@ def doubtful(
 def run_hearing(office: Office, path: Path, hears: Callable[[Ledger, Sent], None]) -> Finish:
     """Run it, and let somebody else act at each answer."""
     with office.ledger() as ledger, office.ledger() as other:
-        desk = Desk(
+        desk = RunContext(
             ledger,
             settings_of(office.service),
             office.local,
             observer=Heard(on_sent=lambda sent: hears(other, sent)),
         )
-        return asyncio.run(conduct(Asked(path, path.stem), desk))
+        return asyncio.run(conduct(CampaignSource(path, path.stem), desk))
 
 
 @pytest.fixture
@@ -136,8 +136,8 @@ def test_a_stop_from_outside_ends_a_run_within_one_wave(office: Office) -> None:
         return "It was cancelled." if before else None
 
     with office.ledger() as ledger:
-        desk = Desk(ledger, settings_of(office.service), office.local, stopped=stopped)
-        end = asyncio.run(conduct(Asked(path, "held"), desk))
+        desk = RunContext(ledger, settings_of(office.service), office.local, stopped=stopped)
+        end = asyncio.run(conduct(CampaignSource(path, "held"), desk))
     assert (end.ending, end.reason) == (Ending.STOPPED, "It was cancelled.")
     assert len(office.emails()) - before[0] <= office.local.invites_in_flight
     assert end.counts["unsure"] == 0

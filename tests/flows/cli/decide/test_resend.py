@@ -10,7 +10,7 @@ from data.campaigns import queries
 from data.decisions import resending
 from data.decisions.doubts import PATIENCE, Doubt, Invited, NotDecided, no_resend
 from data.sending import runs
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome
 from data.store.clock import now
 from data.store.states import AttemptState, By, Operation, Step
 from sandbox.faults.faults import Fault

@@ -35,15 +35,15 @@ from data.decisions.doubts import (
 )
 from data.sending import recovery, runs
 from data.sending.claims import Claim
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome
 from data.sending.runs import Begun
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from data.store.tables import Attempt, Candidate, table_of
-from flows.run.order import Desk, conduct
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import Asked, Wanted, intent_of
+from tasks.plan.asked import CampaignSource, Target, intent_of
 from tests.support.doubtful_campaign import (
     DEFINITION,
     EMAILS,
@@ -402,8 +402,8 @@ def test_a_project_of_another_campaign_is_refused(
     other.write_text(DEFINITION.replace(KEY, "frontend"), encoding="utf-8")
     desk.service.faults.add(LOST_PROJECT)
     with desk.ledger() as ledger:
-        at = Desk(ledger, load_service(), load_local())
-        asyncio.run(conduct(Asked(other, "frontend"), at))
+        at = RunContext(ledger, load_service(), load_local())
+        asyncio.run(conduct(CampaignSource(other, "frontend"), at))
     answer = desk.type("settle", "frontend", "--project", "101")
     assert answer.code == 2
     assert "the project 101 belongs to another campaign" in answer.err
@@ -419,8 +419,8 @@ def test_an_id_of_another_campaigns_person_is_refused(desk: DoubtfulCampaign) ->
     other.write_text(text, encoding="utf-8")
     desk.service.faults.add(LOST_ADD)
     with desk.ledger() as ledger:
-        at = Desk(ledger, load_service(), load_local())
-        asyncio.run(conduct(Asked(other, "frontend"), at))
+        at = RunContext(ledger, load_service(), load_local())
+        asyncio.run(conduct(CampaignSource(other, "frontend"), at))
     answer = desk.type("settle", "frontend", "--candidate", f"other.{ZOE}=5001")
     assert answer.code == 2
     assert "the id 5001 is another person's, in another campaign" in answer.err
@@ -662,8 +662,10 @@ def ready_to_invite(ledger: Ledger, folder: Path, number: int) -> Begun:
     file = folder / "crowd.yaml"
     file.write_text(DEFINITION.partition("  - ")[0] + people)
     [definition] = read_campaigns(file).definitions
-    wanted = Wanted(definition.campaign, "digest", definition, None)
-    begun = runs.begin(ledger, KEY, definition, intent_of(wanted, Asked(file), SERVICE, None))
+    wanted = Target(definition.campaign, "digest", definition, None)
+    begun = runs.begin(
+        ledger, KEY, definition, intent_of(wanted, CampaignSource(file), SERVICE, None)
+    )
     with ledger._writing() as connection:
         candidate = table_of(Candidate)
         connection.execute(

@@ -21,7 +21,7 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.visitor import Visitor
 from tasks.outputs.exports import Link
-from tasks.plan.asked import Asked
+from tasks.plan.asked import CampaignSource
 from tasks.service.embed import embed_url
 from tests.support.campaigns import Office, people
 from tests.support.candidate import one_candidate
@@ -190,7 +190,7 @@ def test_a_rehearsal_does_not_wait_for_its_time(tmp_path: Path, when: str) -> No
     path = definition(tmp_path, *NAMES, project="{name: Us, timezone: UTC}")
     path.write_text(f"{path.read_text()}invites: {{{when}}}\n")
     with on_stage(tmp_path, path) as set_up:
-        end = set_up.run(Asked(path, "hiring"), RunObserver())
+        end = set_up.run(CampaignSource(path, "hiring"), RunObserver())
         assert (end.ending, len(set_up.service.record.invitations)) == (Ending.COMPLETED, 40)
 
 
@@ -212,7 +212,7 @@ def on_stage(folder: Path, path: Path):
 
 
 def run(set_up: Stage, path: Path) -> Finish:
-    return set_up.run(Asked(path, "hiring"), RunObserver())
+    return set_up.run(CampaignSource(path, "hiring"), RunObserver())
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
         runs = wait_until(partial(all_ended, server), 100, log)
         assert runs[-1]["state_name"] == "Completed"
         started = psutil.Process(process.pid).children()
-        [pages] = [one for one in started if "flows.engine.leash" in one.cmdline()]
+        [pages] = [one for one in started if "flows.engine.child_process" in one.cmdline()]
         process.kill()
         pages.wait(timeout=100)
     assert set(invitations(desk).values()) == {1}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from config.errors import CampaignError
 from data.sending import noes, runs
 from data.sending.claims import Claim, Claimed, Granted
-from data.sending.landing import Outcome
+from data.sending.outcomes import Outcome
 from data.store.ledger import Ledger
 
 
@@ -25,7 +25,7 @@ class _Batch:
         return bool(self.outcomes or self.claims or self.flushes)
 
 
-class Journal:
+class GroupCommit:
     """Claims and outcomes of one run, in group commits on a thread of its own.
 
     Once a commit has failed every later claim fails with the same error: without a durable
@@ -34,7 +34,7 @@ class Journal:
 
     def __init__(self, ledger: Ledger, writer: Executor | None = None) -> None:
         self._ledger = ledger
-        self._thread = writer or ThreadPoolExecutor(1, thread_name_prefix="journal")
+        self._thread = writer or ThreadPoolExecutor(1, thread_name_prefix="group_commit")
         self._waiting = _Batch()
         self._writer: asyncio.Task[None] | None = None
         self._unwritten: list[Outcome] = []

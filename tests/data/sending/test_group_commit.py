@@ -8,8 +8,8 @@ import pytest
 
 from data.sending import runs
 from data.sending.claims import Claim, Claimed
-from data.sending.journal import Journal
-from data.sending.landing import Outcome
+from data.sending.group_commit import GroupCommit
+from data.sending.outcomes import Outcome
 from data.store.opening import LedgerUnusable
 from data.store.states import AttemptState, Operation, Step
 from tests.support.ledgers.small_ledger import NOON
@@ -71,7 +71,7 @@ def test_what_comes_while_a_commit_is_on_its_way_travels_together() -> None:
 
     async def story() -> None:
         disk, thread = Disk(), ByHand()
-        journal = Journal(disk, thread)  # type: ignore[arg-type]
+        journal = GroupCommit(disk, thread)  # type: ignore[arg-type]
         claims = [asyncio.create_task(journal.claim(wish(1)))]
         await settled()
         claims += [asyncio.create_task(journal.claim(wish(row))) for row in (2, 3, 4)]
@@ -93,7 +93,7 @@ def test_a_claim_is_granted_only_once_its_commit_returned() -> None:
 
     async def story() -> None:
         thread = ByHand()
-        journal = Journal(Disk(), thread)  # type: ignore[arg-type]
+        journal = GroupCommit(Disk(), thread)  # type: ignore[arg-type]
         claim = asyncio.create_task(journal.claim(wish(1)))
         await settled()
         assert not claim.done()
@@ -109,7 +109,7 @@ def test_a_flush_waits_for_what_was_handed_over_and_for_nothing_later() -> None:
 
     async def story() -> None:
         disk, thread = Disk(), ByHand()
-        journal = Journal(disk, thread)  # type: ignore[arg-type]
+        journal = GroupCommit(disk, thread)  # type: ignore[arg-type]
         journal.record(done(1))
         await settled()
         journal.record(done(2))
@@ -136,7 +136,7 @@ def test_after_a_failed_commit_nothing_is_claimed_any_more() -> None:
 
     async def story() -> None:
         disk = Disk(1)
-        journal = Journal(disk)  # type: ignore[arg-type]
+        journal = GroupCommit(disk)  # type: ignore[arg-type]
         for _ in range(2):
             with pytest.raises(LedgerUnusable):
                 await journal.claim(wish(1))
@@ -153,7 +153,7 @@ def test_outcomes_that_could_not_be_written_are_offered_once_more_at_the_end() -
 
     async def story() -> None:
         disk = Disk(1)
-        journal = Journal(disk)  # type: ignore[arg-type]
+        journal = GroupCommit(disk)  # type: ignore[arg-type]
         journal.record(done(1))
         with pytest.raises(LedgerUnusable):
             await journal.flush()
@@ -168,7 +168,7 @@ def test_outcomes_that_stay_unwritten_are_said_to_be(tmp_path: object) -> None:
     """A disk that stays full is an error at the end, never silence."""
 
     async def story() -> None:
-        journal = Journal(Disk(1, 2))  # type: ignore[arg-type]
+        journal = GroupCommit(Disk(1, 2))  # type: ignore[arg-type]
         journal.record(done(1))
         with pytest.raises(LedgerUnusable):
             await journal.close()
@@ -181,7 +181,7 @@ def test_an_outcome_is_written_before_any_claim_that_comes_after_it() -> None:
 
     async def story() -> None:
         disk = Disk()
-        journal = Journal(disk)  # type: ignore[arg-type]
+        journal = GroupCommit(disk)  # type: ignore[arg-type]
         first = await journal.claim(wish(1))
         journal.record(done(first.attempt))
         await journal.claim(wish(2))

@@ -136,7 +136,7 @@ class Outcome:
     whys: Mapping[int, str] = field(default_factory=dict)
 
 
-def land(connection: Connection, outcomes: Sequence[Outcome]) -> None:
+def record_outcomes(connection: Connection, outcomes: Sequence[Outcome]) -> None:
     """Write outcomes and move the steps that they settle; else only the evidence is kept.
 
     An attempt lands once, or late: after its run was taken for dead (UNSURE), or even after a

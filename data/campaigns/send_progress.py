@@ -5,7 +5,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, true
 
-from data.campaigns.turns import SoFar
+from data.campaigns.turns import SendProgress
 from data.store.states import By, Operation, Step
 from data.store.tables import Attempt, Campaign, Candidate, Decision, Pause, table_of
 
@@ -18,7 +18,7 @@ pauses = table_of(Pause)
 CONFIRMED = "pilot-confirmed"  # the decision's verdict
 
 
-def so_far(connection: Connection, row: int, key: str, pilot: str | None) -> SoFar:
+def send_progress(connection: Connection, row: int, key: str, pilot: str | None) -> SendProgress:
     """Count who was tried. `pilot` is an email key; `key` is the campaign's.
 
     What a person has let go on is judged no more: only what was claimed since.
@@ -42,7 +42,7 @@ def so_far(connection: Connection, row: int, key: str, pilot: str | None) -> SoF
         .join(attempt, attempt.c.id == candidate.c.invite_attempt)
         .where(mine, candidate.c.email_key != (pilot or ""))
     ).one()
-    return SoFar(
+    return SendProgress(
         tried=counted[0],
         last=last_claimed(connection, row),
         judged=counted[1] or 0,

@@ -22,7 +22,7 @@ from data.decisions import adding_again
 from data.holds.held import ListFile
 from data.receipts.receipt_file import Places
 from data.sending import runs
-from data.sending.journal import Journal
+from data.sending.group_commit import GroupCommit
 from data.sending.processes import HEARTBEAT_EVERY
 from data.sending.runs import Begun
 from data.store.clock import now
@@ -31,7 +31,7 @@ from data.store.tables import Campaign
 from flows.run.ending import finish
 from flows.run.interrupts import stopping_on_signals
 from flows.run.observer import RunObserver
-from tasks.plan.asked import Wanted
+from tasks.plan.asked import Target
 from tasks.plan.held import follow_on
 from tasks.plan.receipts import Receipts
 from tasks.plan.timing import Later, over, over_for, timetable_of
@@ -69,7 +69,7 @@ async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class RunContext:
     """What a run works with: the ledger, the settings, and who observes or stops it.
 
     `stopped` says why somebody outside the ledger wants no more sending (a cancel where runs are
@@ -98,14 +98,14 @@ class Desk:
 
 
 @dataclass(slots=True)
-class Work:
+class ActiveRun:
     """One run under way."""
 
-    desk: Desk
+    context: RunContext
     key: str
     begun: Begun
     gate: Gate
-    journal: Journal
+    group_commit: GroupCommit
     sender: Sender
     receipts: Receipts
     listed: ListFile | None = None  # the do-not-contact list in a file, as last looked at
@@ -113,7 +113,7 @@ class Work:
 
     def campaign(self) -> Campaign:
         """The campaign as the ledger has it now."""
-        found = self.desk.ledger.read(queries.find_campaign, self.key)
+        found = self.context.ledger.read(queries.find_campaign, self.key)
         if found is None:
             raise LookupError(self.key)
         return found
@@ -121,45 +121,47 @@ class Work:
 
 @asynccontextmanager
 async def working(
-    wanted: Wanted,
+    wanted: Target,
     intent: Intent | None,
-    desk: Desk,
+    context: RunContext,
     service: Service,
     receipts: Receipts,
     approval: int | None = None,
-) -> AsyncIterator[Work]:
+) -> AsyncIterator[ActiveRun]:
     """Open a run in the ledger, and close it whatever happens.
 
     `intent` is what a changed definition asks for; None when it is unchanged. `approval` is the
     approved plan that the run carries out, where one was needed.
     """
-    ledger = desk.ledger
+    ledger = context.ledger
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(
         runs.begin, ledger, wanted.key, wanted.definition, intent, approval
     )
     table = timetable_of(wanted)
-    address = canonical(desk.service.base_url)  # by it all runs at one service are paced together
+    address = canonical(
+        context.service.base_url
+    )  # by it all runs at one service are paced together
     heeds = partial(_heed_a_pause, ledger, wanted.key)
-    together = Together(ledger, address, list(_rates(desk, wanted.key, table)), heeds)
+    together = Together(ledger, address, list(_rates(context, wanted.key, table)), heeds)
     gate = Gate(
         service.problems,
         together,
-        over=lambda: over(table, desk.clock()),
-        pauses=lambda seconds: desk.observer.on_pause(
+        over=lambda: over(table, context.clock()),
+        pauses=lambda seconds: context.observer.on_pause(
             on_the_wall(now() + timedelta(seconds=seconds), wanted.timezone)
         ),
     )
-    journal = Journal(ledger)
+    group_commit = GroupCommit(ledger)
     sender = Sender(
         service,
-        journal,
+        group_commit,
         gate,
         campaign=begun.campaign,
         run=begun.run,
         trust=await asyncio.to_thread(_trust, ledger, wanted.key),
     )
-    work = Work(desk, wanted.key, begun, gate, journal, sender, receipts)
+    work = ActiveRun(context, wanted.key, begun, gate, group_commit, sender, receipts)
     heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
     try:
         await keep_receipt(work)
@@ -179,13 +181,14 @@ def _trust(ledger: Ledger, key: str) -> Trust:
     return Trust(found.trust) if found else Trust.STATUS
 
 
-def _rates(desk: Desk, key: str, table: Timetable) -> Iterator[Rate]:
+def _rates(context: RunContext, key: str, table: Timetable) -> Iterator[Rate]:
     """The rate that this machine sets for the service, and the campaign's own."""
-    if desk.local.invites_per_second:
+    if context.local.invites_per_second:
         yield Rate(
-            canonical(desk.service.base_url), timedelta(seconds=1 / desk.local.invites_per_second)
+            canonical(context.service.base_url),
+            timedelta(seconds=1 / context.local.invites_per_second),
         )
-    if desk.paced and table.gap:
+    if context.paced and table.gap:
         yield Rate(f"campaign {key}", table.gap)
 
 
@@ -198,13 +201,13 @@ async def _beat(ledger: Ledger, run: int, gate: Gate) -> None:
             gate.stop(str(error))
 
 
-async def _end(work: Work) -> None:
+async def _end(work: ActiveRun) -> None:
     try:
-        await work.journal.close()
+        await work.group_commit.close()
     except CampaignError as error:
         work.gate.stop(str(error))
     await keep_receipt(work)
-    ledger = work.desk.ledger
+    ledger = work.context.ledger
     try:
         # Where another run died meanwhile, what it was sending is doubt by now.
         await asyncio.to_thread(adding_again.recover, ledger, work.begun.campaign)
@@ -217,33 +220,33 @@ async def _end(work: Work) -> None:
         logs.say("the run ended", ending=ended.ending, counts=ended.counts)
 
 
-async def heed(work: Work) -> None:
+async def check_stop(work: ActiveRun) -> None:
     """Before each wave and each bulk add: stop where a person said so, or time is over."""
-    await heed_the_ledger(work)
+    await check_stop_in_ledger(work)
     if work.gate.stopped is None:
-        await heed_others(work)
+        await check_stop_beside(work)
 
 
-async def heed_the_ledger(work: Work) -> None:
+async def check_stop_in_ledger(work: ActiveRun) -> None:
     """Stop where it has a pause, where time is over, or where nobody knows who must be spared."""
     if (why := await asyncio.to_thread(_objection, work)) is not None:
         work.gate.stop(why)
 
 
-async def heed_others(work: Work) -> None:
+async def check_stop_beside(work: ActiveRun) -> None:
     """Stop where somebody outside the ledger said so, which takes longer to be asked."""
-    if (why := await work.desk.stopped()) is not None:
+    if (why := await work.context.stopped()) is not None:
         work.gate.stop(why)
 
 
-def _objection(work: Work) -> str | None:
-    desk = work.desk
+def _objection(work: ActiveRun) -> str | None:
+    context = work.context
     try:
-        work.listed = follow_on(desk.ledger, desk.local, work.listed)
+        work.listed = follow_on(context.ledger, context.local, work.listed)
     except CampaignError as error:
         return str(error)
-    paused = desk.ledger.read(pauses_of_campaigns.standing, work.key)
-    return paused_by(work.key, paused) if paused else over_for(work.campaign(), desk.clock())
+    paused = context.ledger.read(pauses_of_campaigns.standing, work.key)
+    return paused_by(work.key, paused) if paused else over_for(work.campaign(), context.clock())
 
 
 def _heed_a_pause(ledger: Ledger, key: str) -> None:
@@ -262,13 +265,15 @@ def paused_by(key: str, paused: Paused) -> str:
     )
 
 
-async def keep_receipt(work: Work) -> None:
+async def keep_receipt(work: ActiveRun) -> None:
     """Without a receipt that says how far this ledger has got, nothing more is sent.
 
     The ledger goes one step on first: a copy of it from a moment ago falls behind the receipt.
     """
     try:
-        await asyncio.to_thread(work.desk.ledger.write_beside, runs.begin_part, work.begun.campaign)
+        await asyncio.to_thread(
+            work.context.ledger.write_beside, runs.begin_part, work.begun.campaign
+        )
         await asyncio.to_thread(work.receipts.keep)
     except CampaignError as error:
         work.gate.stop(str(error))

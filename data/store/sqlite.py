@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 
 from data.own_files import make_folder
-from data.store.unusable import LOCK_TIMEOUT, LedgerUnusable, NoLedger
+from data.store.errors import LOCK_TIMEOUT, LedgerUnusable, NoLedger
 
 
 def engine_of_file(address: URL, *, create: bool) -> Engine:

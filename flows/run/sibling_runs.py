@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 
 from data.decisions import adding_again
 from data.sending import queue
-from flows.run.work import Desk
+from flows.run.context import RunContext
 
 AGAIN = 1.0  # seconds between two looks
 
 
-class Others:
+class SiblingRuns:
     """The other runs of a campaign, seen by `run`, which has nothing to send at the moment.
 
     `wait` lets some seconds pass, and answers False when there is no more staying.
@@ -18,28 +18,27 @@ class Others:
 
     def __init__(
         self,
-        desk: Desk,
+        context: RunContext,
         campaign_row: int,
         wait: Callable[[float], Awaitable[bool]],
         run: int = 0,
     ) -> None:
-        self._desk = desk
+        self._context = context
         self._campaign = campaign_row
         self._wait = wait
         self._run = run
         self._newest: int | None = None  # of their requests under way, as last seen
-        self._patience = desk.patience
+        self._patience = context.patience
         self._told = False
 
-    async def were_at_work(self) -> bool:
+    async def wait_for_siblings(self) -> bool:
         """Stay a moment while they wait for answers; True: there may be something to send by now.
 
         What they cannot send comes back, and what they add can be invited by this run as well.
-        They are stayed for as long as they come on, and where they do not, as long as the desk has
-        patience. Where one of them dies, what it was sending is said to be unsure as soon as that
-        is known.
+        It waits for as long as they come on, and where they do not, for `context.patience`. Where
+        one of them dies, what it was sending is said to be unsure as soon as that is known.
         """
-        ledger = self._desk.ledger
+        ledger = self._context.ledger
         before = self._newest
         self._newest = await asyncio.to_thread(
             ledger.read, queue.sent_beside, self._campaign, self._run
@@ -47,12 +46,12 @@ class Others:
         if self._newest is None:
             return before is not None  # their last answers are to be looked at as well
         if self._newest != before:
-            self._patience = self._desk.patience
+            self._patience = self._context.patience
         if self._patience <= 0:
             return False
         if not self._told:
             self._told = True
-            self._desk.observer.on_waiting()
+            self._context.observer.on_waiting()
         self._patience -= AGAIN
         if not await self._wait(AGAIN):
             return False

@@ -8,8 +8,8 @@ import psutil
 
 PARENT = """\
 import subprocess, sys, time
-from flows.engine.leash import leashed
-child = leashed([sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "0"],
+from flows.engine.child_process import start_child
+child = start_child([sys.executable, "-m", "http.server", "--bind", "127.0.0.1", "0"],
                 stderr=subprocess.DEVNULL, start_new_session=True)
 print(child.pid, flush=True)
 time.sleep(300)

@@ -2,7 +2,8 @@
 
 After a kill -9 nobody is left to end a server, and its port and its database stay taken. So it
 holds the reading end of a pipe whose other end only its parent has: when that closes, the parent
-is gone, on every system. `python -m flows.engine.leash MODULE …` is a module run in that way.
+is gone, on every system. `python -m flows.engine.child_process MODULE …` runs a module in that
+way.
 """
 
 import os
@@ -17,8 +18,8 @@ from typing import Any
 GRACE = 10.0  # seconds to end tidily
 
 
-def leashed(args: Sequence[str], **how: Any) -> "subprocess.Popen[bytes]":
-    """Start `python -m MODULE …` on a leash; `how` as for Popen, but for its standard input."""
+def start_child(args: Sequence[str], **how: Any) -> "subprocess.Popen[bytes]":
+    """Start `python -m MODULE …`, to end when this process does; `how` as for Popen."""
     python, dash_m, *module = args
     end, _ours = os.pipe()  # ours is closed by nobody but the end of this process
     try:

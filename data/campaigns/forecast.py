@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from config.timetable.timetable import Timetable
-from data.campaigns.turns import SoFar, Turn, Wait, Waiting, turn
+from data.campaigns.turns import SendProgress, Turn, Wait, Waiting, allowed_now
 
 # Runs that a forecast looks ahead to; behind them nobody plans by it.
 FARTHEST = 500
@@ -43,7 +43,7 @@ def foresee(
     table: Timetable,
     pilot: Waiting | None,
     people: Sequence[Waiting],
-    so_far: SoFar,
+    so_far: SendProgress,
     at: datetime,
 ) -> Foresight:
     """Say when each person will be invited if a run begins `at` a moment, and whenever one may.
@@ -55,7 +55,7 @@ def foresee(
     answer = Turn()
     asked: int | None = None
     while waiting or pilot is not None:
-        answer = turn(table, pilot, waiting, so_far, at)
+        answer = allowed_now(table, pilot, waiting, so_far, at)
         leg, at = _leg(table.gap, answer, so_far.last, at)
         if leg is not None:
             legs.append(leg)
@@ -97,7 +97,7 @@ def _leg(
     return Leg(answer.wave, tuple(rows), begins, ends), ends
 
 
-def _after(so_far: SoFar, leg: Leg) -> SoFar:
+def _after(so_far: SendProgress, leg: Leg) -> SendProgress:
     people = 0 if leg.wave == 0 else len(leg.rows)
     return replace(
         so_far,

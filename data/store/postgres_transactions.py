@@ -17,9 +17,9 @@ from sqlalchemy.exc import DBAPIError
 
 from data.store import locks
 from data.store.closed import refuse
-from data.store.on_a_server import Session, is_lost, was_in_the_way
+from data.store.errors import LedgerUnusable
+from data.store.postgres import Session, is_lost, was_in_the_way
 from data.store.transactions import Transactions, Work, said, unusable
-from data.store.unusable import LedgerUnusable
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from sqlalchemy import Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from data.store.unusable import LOCK_TIMEOUT, LedgerUnusable
+from data.store.errors import LOCK_TIMEOUT, LedgerUnusable
 
 _ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}  # seconds, tries
 _UNANSWERED = 20_000  # milliseconds for which sent bytes may stay without an acknowledgement
