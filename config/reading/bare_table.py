@@ -19,6 +19,7 @@ from config.tables.address_cells import addresses_in
 from config.tables.cell_errors import is_error
 from config.tables.cells import as_text, is_blank
 from config.tables.headers import FULL_NAME, meaning
+from config.tables.totals import is_total
 from config.tables.where import compared
 
 # A column has few values where they are so many at most, each so short; so many columns are shown.
@@ -126,7 +127,7 @@ def _rows(at: PeopleAt, columns: Mapping[str, int]) -> Iterator[tuple[Any, ...]]
     for number, cells in at.table.rows:
         if number > at.header:
             here = [cells[column] for column in columns.values() if column < len(cells)]
-            if not all(map(is_blank, here)):
+            if not all(map(is_blank, here)) and not is_total(cells):
                 yield tuple(cells)
 
 

@@ -8,7 +8,7 @@ from config.errors import BadInput
 from config.people.email_address import NotAnEmail, email_address
 from config.places import Mistake, Place, shown
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_at
-from config.reading.sources import ONLY_TABLES, WORKBOOKS, suffix_of
+from config.reading.sources import MARKUP, ONLY_TABLES, WORKBOOKS, suffix_of
 from config.tables.csv_file import ENCODINGS
 from config.tables.file_bytes import decoded, file_bytes
 from config.workbooks.shapes import column_letters
@@ -39,7 +39,7 @@ def read_do_not_contact(path: Path) -> dict[str, str]:
 
 def _addresses(path: Path) -> Iterator[tuple[Place, str]]:
     suffix = suffix_of(path)
-    if suffix in WORKBOOKS:
+    if suffix in (*WORKBOOKS, *MARKUP):
         return _column(path)
     lines = list(_lines(path))
     if suffix in ONLY_TABLES and not _plain(lines):

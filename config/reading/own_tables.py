@@ -13,15 +13,16 @@ from typing import Any
 
 from config.errors import BadInput
 from config.places import Mistake, Place, shown
-from config.reading.sources import TEXT_TABLES, WORKBOOKS, Sources, sources_of, suffix_of
+from config.reading.sources import TABLES, YAML, Sources, is_text_table, sources_of, suffix_of
 from config.reading.yaml_file import read_yaml
 from config.tables.address_cells import address_of
 from config.tables.cells import as_text, is_blank
-from config.tables.csv_file import ENCODINGS, delimiter_of
+from config.tables.csv_file import ENCODINGS, layout_of
 from config.tables.file_bytes import decoded, file_bytes
 from config.tables.formulas import unguarded
 from config.tables.headers import Wishes, find_columns, wishes_of
 from config.tables.table import ABOVE_AT_MOST, TableRow, header_among, words_in_numbers
+from config.tables.totals import is_total
 from config.tables.where import Where, conditions, select, where_of
 
 ONE_TABLE = "candidates"
@@ -59,7 +60,7 @@ class PeopleAt:
     def people(self) -> Iterator[tuple[int, Mapping[str, str]]]:
         """Each row below the header with something in a known column that is kept, as texts."""
         for number, cells in self.table.rows:
-            if number <= self.header or number in self.left_out:
+            if number <= self.header or number in self.left_out or is_total(cells):
                 continue
             fields = {
                 name: str(as_text(cells[column])).strip()
@@ -95,8 +96,8 @@ def named_table(file: Path, campaign: Path | None, key: str | None = None) -> Na
 
     Raises BadInput where a definition cannot be read.
     """
-    if campaign is None and suffix_of(file) in WORKBOOKS:
-        return _own_table(file, key)
+    if campaign is None and suffix_of(file) in TABLES:
+        return Named(file) if is_text_table(file, file_bytes(file)) else _own_table(file, key)
     sources = sources_of(file, campaign)
     if sources.error is not None:
         raise sources.error
@@ -111,7 +112,7 @@ def named_table(file: Path, campaign: Path | None, key: str | None = None) -> Na
 def _options(sources: Sources) -> Mapping[str, Any]:
     """What a definition says about the people in another file. Raises BadInput."""
     file = str(sources.definition)
-    if suffix_of(sources.definition) in WORKBOOKS:
+    if suffix_of(sources.definition) not in YAML:
         # Imported here: a definition in YAML needs nothing of workbooks.
         from config.reading.campaign_sheets import SHEETS, campaign_alone  # noqa: PLC0415
         from config.tables.workbook import read_book  # noqa: PLC0415
@@ -148,16 +149,15 @@ def _own_table(file: Path, key: str | None) -> Named:
 def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
     """Read a workbook or a text: its bytes, and its tables. Raises BadInput."""
     path = named.path
-    suffix = suffix_of(path)
-    if suffix not in (*TEXT_TABLES, *WORKBOOKS):
-        wanted = f"a table of candidates ({', '.join((*TEXT_TABLES, *WORKBOOKS))})"
+    if suffix_of(path) not in TABLES:
+        wanted = f"a table of candidates ({', '.join(TABLES)})"
         raise BadInput([Mistake(Place(str(path)), found=shown(path.name), wanted=wanted)])
     data = file_bytes(path)
-    if suffix in TEXT_TABLES:
+    if is_text_table(path, data):
         text = decoded(data, str(path), ENCODINGS)
-        delimiter, start = delimiter_of(text, named.wishes.named, named.wishes.split_name)
-        rows = tuple(_text_rows(text, delimiter, start, str(path)))
-        return data, (OwnTable(ONE_TABLE, rows, delimiter),)
+        layout = layout_of(text, named.wishes)
+        rows = tuple(_text_rows(text, layout.delimiter, layout.first - 1, str(path)))
+        return data, (OwnTable(ONE_TABLE, rows, layout.delimiter),)
     # Imported here: a text needs nothing of workbooks.
     from config.tables.workbook import read_sheets  # noqa: PLC0415
 
@@ -207,7 +207,7 @@ def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
     header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
 
     def below() -> Iterator[TableRow]:
-        return (row for row in table.rows if row[0] > number)
+        return (row for row in table.rows if row[0] > number and not is_total(row[1]))
 
     unfit = words_in_numbers(header, named.wishes, below)
     found = find_columns(header, named.wishes.named, ("email1",), unfit)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from config.errors import BadInput
-from config.reading.sources import TEXT_TABLES, PeopleFile, suffix_of
+from config.reading.sources import PeopleFile, is_text_table
 from config.tables.csv_file import read_csv
 from config.tables.headers import wishes_of
 from config.tables.table import people_table
@@ -21,7 +21,7 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any]) -> People:
     options = options if isinstance(options, Mapping) else {}
     wishes = wishes_of(options)
     key = str(fields.get("campaign", ""))
-    if suffix_of(file.path) in TEXT_TABLES:
+    if is_text_table(file.path, file.data):
         return read_csv(file.data, str(file.path), wishes).people(key, where_of(options))
     # Imported here: a text needs nothing of workbooks.
     from config.reading.people_sheet import people_sheet  # noqa: PLC0415

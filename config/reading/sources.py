@@ -11,9 +11,10 @@ from config.errors import BadInput
 from config.places import Mistake, Place, shown
 from config.reading.yaml_file import YamlDocument, read_yaml
 from config.tables.file_bytes import file_bytes
+from config.workbooks.content import is_text, is_workbook
 
 # Raised with every change of the rules that could make the same bytes mean something else.
-READER_VERSION = 6
+READER_VERSION = 7
 
 # Looking for the one word that names another file spares most definitions a parse for the digest;
 # a backslash, or two bytes to a letter, may spell that word in another way.
@@ -24,11 +25,19 @@ YAML = (".yaml", ".yml")
 ONLY_TABLES = (".csv", ".tsv")
 TEXT_TABLES = (*ONLY_TABLES, ".txt")
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
+# Read where a person names one; in a folder of campaigns they may be anything.
+MARKUP = (".xml", ".html", ".htm")
+TABLES = (*TEXT_TABLES, *WORKBOOKS, *MARKUP)
 
 
 def suffix_of(path: PurePath) -> str:
     """Answer the end of a file's name, by which its kind is known."""
     return path.suffix.lower()
+
+
+def is_text_table(path: PurePath, data: bytes) -> bool:
+    """Say whether a table is text; whatever its name, a workbook or a web page is none."""
+    return not is_workbook(data) if suffix_of(path) in TEXT_TABLES else is_text(data)
 
 
 @dataclass(frozen=True)
@@ -69,7 +78,7 @@ def sources_of(path: Path, campaign: Path | None) -> Sources:
             then = f"Then type: campaign check {quote(str(path))}, or campaign {{typed}} FILE"
             raise BadInput([Mistake(Place(str(path)), message=message)], then=then)
         data = file_bytes(path)
-        _check_kinds(path, campaign)
+        _check_kinds(path, data, campaign)
         if campaign is not None:
             people = PeopleFile(path, data)
             return _sources(campaign, file_bytes(campaign), None, people, given=True)
@@ -89,9 +98,9 @@ def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
     return Sources(path, data, None, None, False, digest.hexdigest(), (path,), error)
 
 
-def _check_kinds(path: Path, campaign: Path | None) -> None:
+def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
     kind, table = suffix_of(path), quote(str(path))
-    if kind not in (*YAML, *TEXT_TABLES, *WORKBOOKS):
+    if kind not in (*YAML, *TABLES):
         wanted = (
             "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv, .txt)"
         )
@@ -99,9 +108,9 @@ def _check_kinds(path: Path, campaign: Path | None) -> None:
     if campaign is not None and campaign.resolve() == path.resolve():
         message = "this is one file, typed twice; --campaign names another one: "
         message += "the definition that a table of candidates belongs to"
-        alone = kind not in TEXT_TABLES
+        alone = kind in YAML or not is_text_table(path, data)
         raise _another(path, table if alone else f"{table} --campaign DEFINITION", message=message)
-    if campaign is None and kind in TEXT_TABLES:
+    if campaign is None and kind not in YAML and is_text_table(path, data):
         # Imported here: this module is of its foundations.
         from config.reading.bare_table import BareTable  # noqa: PLC0415
 
@@ -113,7 +122,7 @@ def _check_kinds(path: Path, campaign: Path | None) -> None:
     if campaign is not None and kind in YAML:
         message = "this is a definition already; --campaign goes with a table of candidates"
         raise _another(path, table, message=message)
-    if campaign is not None and suffix_of(campaign) not in (*YAML, *WORKBOOKS):
+    if campaign is not None and suffix_of(campaign) not in (*YAML, *WORKBOOKS, *MARKUP):
         wanted = "a definition in YAML (.yaml), or a workbook with a sheet campaign"
         instead = f"{table} --campaign DEFINITION"
         raise _another(campaign, instead, found=shown(campaign.name), wanted=wanted)
@@ -132,14 +141,13 @@ def _named_people(document: YamlDocument, definition: Path) -> PeopleFile | None
     if not isinstance(named, str) or not named.strip():
         return None
     path = definition.parent / named.strip()
-    kinds = (*TEXT_TABLES, *WORKBOOKS)
 
     def refused(**clause: Any) -> PeopleFile:
         place = document.value(("candidates", "file"))
         return PeopleFile(path, problems=(Mistake(place, "candidates.file", **clause),))
 
-    if suffix_of(path) not in kinds:
-        return refused(found=shown(named), wanted=f"a table of candidates ({', '.join(kinds)})")
+    if suffix_of(path) not in TABLES:
+        return refused(found=shown(named), wanted=f"a table of candidates ({', '.join(TABLES)})")
     try:
         return PeopleFile(path, file_bytes(path))
     except BadInput as error:

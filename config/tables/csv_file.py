@@ -1,27 +1,39 @@
-"""People in a text file: comma, semicolon or tab between the columns."""
+"""People in a text file: comma, semicolon, tab or vertical bar between the columns."""
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
 from config.places import Mistake, Place, shown
-from config.tables.file_bytes import MARKS, decoded
+from config.tables.file_bytes import decoded
 from config.tables.formulas import unguarded
 from config.tables.headers import Wishes, matches
 from config.tables.table import ABOVE_AT_MOST, PeopleTable, TableRow, header_among, people_table
+from config.workbooks.content import encoding_of
 
-DELIMITERS = (",", ";", "\t")
+DELIMITERS = (",", ";", "\t", "|")
 # What is tried in turn: Excel in the West writes the second.
 ENCODINGS = ("utf-8", "cp1252")
-NAMES = {",": "comma", ";": "semicolon", "\t": "tab"}
+NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 MOST_COLUMNS = 1_000
 # One line with its end, whichever that is.
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 WORD = re.compile(r"\w+")
 LONGEST_WORD = 40
+# A line that only Excel understands; what edits it may add quotes, and a delimiter for each column.
+SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a text is laid out: its delimiter, the first line to read, and the line of the header."""
+
+    delimiter: str
+    first: int
+    header: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +77,16 @@ def read_csv(data: bytes, file: str, wishes: Wishes) -> PeopleTable:
     Raises BadInput for what is no text, and where the needed columns are not found.
     """
     text = decoded(data, file, ENCODINGS)
-    delimiter, start = delimiter_of(text, wishes.named, wishes.split_name)
-    grid = Lines(file, delimiter, _guessed(data, text, file))
-    rows = partial(_rows, text, delimiter, start, file)
+    layout = layout_of(text, wishes)
+    grid = Lines(file, layout.delimiter, _guessed(data, text, file))
+    rows = partial(_rows, text, layout, file)
     return people_table(rows, grid, wishes, wishes.needed)
 
 
 def _guessed(data: bytes, text: str, file: str) -> str | None:
     """Remark on a text that is no UTF-8: which characters its bytes mean is not certain."""
     try:
-        marked = data.startswith(tuple(mark for mark, _ in MARKS))
-        if text.isascii() or marked or b"\0" in data:
+        if text.isascii() or encoding_of(data):
             return None
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -92,43 +103,54 @@ def _guessed(data: bytes, text: str, file: str) -> str | None:
     return None
 
 
-def delimiter_of(
-    text: str, chosen: Mapping[str, str | None], split_name: bool = False
-) -> tuple[str, int]:
-    """Choose the delimiter with which the header names most fields, and the first line to read."""
-    first = text[:8].splitlines()[:1]
-    if first and first[0].lower().startswith("sep=") and first[0][4:] in DELIMITERS:
-        # A line that only Excel understands.
-        return first[0][4:], 1
+def layout_of(text: str, wishes: Wishes) -> Layout:
+    """Choose the delimiter with which the header names most fields."""
+    line = LINE.match(text)
+    told = SEPARATOR.fullmatch(line[0].rstrip("\r\n")) if line else None
+    first = 2 if told else 1
+    delimiters = (told["delimiter"],) if told else DELIMITERS
 
-    def fit(delimiter: str) -> tuple[int, int]:
-        rows = list(islice(_rows(text[:65536], delimiter, 0, "", strict=False), ABOVE_AT_MOST))
-        at = header_among(rows, Wishes(chosen, split_name))
+    def fit(delimiter: str) -> tuple[int, int, Layout]:
+        whole = Layout(delimiter, first, header=len(text))
+        rows = list(islice(_rows(text[:65536], whole, ""), ABOVE_AT_MOST))
+        at = header_among(rows, wishes)
         if at is None or isinstance(header := rows[at], Mistake):
-            return 0, 0
-        return matches(header[1], chosen, split_name), len(header[1])
+            return 0, 0, Layout(delimiter, first, first)
+        fields = matches(header[1], wishes.named, wishes.split_name)
+        return fields, len(header[1]), Layout(delimiter, first, header[0])
 
-    return max(DELIMITERS, key=fit), 0
+    return max(map(fit, delimiters), key=lambda fitting: fitting[:2])[2]
 
 
-def _rows(
-    text: str, delimiter: str, start: int, file: str, *, strict: bool = True
-) -> Iterator[TableRow | Mistake]:
-    """Go through the rows, each with the line it begins on; what is no row is a problem."""
-    lines = (line[0] for line in LINE.finditer(text) if line[0])
-    reader = csv.reader(islice(lines, start, None), delimiter=delimiter, strict=strict)
-    begins = start + 1
-    try:
-        for row in reader:
-            if len(row) > MOST_COLUMNS:
-                message = f"this row has {len(row):,} columns, which no table of people needs"
-                yield Mistake(Place(file, begins), message=message)
-            else:
-                yield begins, unguarded(row)
-            begins = start + reader.line_num + 1
-    except csv.Error as error:
-        message = f"the rows cannot be told apart from here on, often for a stray quote ({error})"
-        if "field limit" in str(error):
-            limit = csv.field_size_limit()
-            message = f"a cell has more than {limit:,} characters, often for a stray quote"
-        yield Mistake(Place(file, begins), message=message)
+def _rows(text: str, layout: Layout, file: str) -> Iterator[TableRow | Mistake]:
+    """Go through the rows, each with the line it begins on; what is no row is a problem.
+
+    Above the header stands what no program has to read: a stray quote there is part of the text.
+    """
+    every = (line[0] for line in LINE.finditer(text) if line[0])
+    lines = islice(every, layout.first - 1, None)
+    begins = layout.first
+    for strict in (False, True):
+        reader = csv.reader(lines, delimiter=layout.delimiter, strict=strict)
+        top = begins
+        try:
+            while strict or begins < layout.header:
+                row = next(reader)
+                if len(row) > MOST_COLUMNS:
+                    message = f"this row has {len(row):,} columns, which no table of people needs"
+                    yield Mistake(Place(file, begins), message=message)
+                else:
+                    yield begins, unguarded(row)
+                begins = top + reader.line_num
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield Mistake(Place(file, begins), message=_torn(error))
+            return
+
+
+def _torn(error: csv.Error) -> str:
+    if "field limit" in str(error):
+        limit = csv.field_size_limit()
+        return f"a cell has more than {limit:,} characters, often for a stray quote"
+    return f"the rows cannot be told apart from here on, often for a stray quote ({error})"

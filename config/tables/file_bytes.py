@@ -1,6 +1,5 @@
 """The bytes and the text of a file that a person named, or a sentence saying why there are none."""
 
-import codecs
 import re
 import time
 from collections.abc import Sequence
@@ -8,6 +7,7 @@ from pathlib import Path
 
 from config.errors import BadInput
 from config.places import Mistake, Place
+from config.workbooks.content import encoding_of
 
 # A table of 100,000 people has 10 MB.
 LARGEST = 48 * 2**20
@@ -16,22 +16,15 @@ LARGEST = 48 * 2**20
 REST = 0.5
 PATIENCE = 5.0
 WRITTEN_NOW = "this file is being written at this moment, and nothing of it was read; save it first"
-# Settings begin with NAME=value, perhaps after comments; our own may stand anywhere.
+# Settings begin with NAME=value, perhaps after comments; our own may stand anywhere. SEP= is how
+# a table may begin.
 SECRETS = re.compile(
-    r"\A(?:[ \t]*(?:#[^\n]*|\r)?\n)*[ \t]*(?:export +)?[A-Z][A-Z0-9_]*="
+    r"\A(?:[ \t]*(?:#[^\n]*|\r)?\n)*[ \t]*(?:export +)?(?!SEP=)[A-Z][A-Z0-9_]*="
     r"|^[ \t]*(?:export +)?(?:ASSESSMENT|assessment)_\w+ *=|^-----BEGIN ",
     re.MULTILINE,
 )
 HOLDS_SECRETS = (
     "this file holds settings or a key, and nothing of it is shown; wanted a definition, or a table"
-)
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    # Before the next one, which begins alike.
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
 )
 
 
@@ -91,8 +84,7 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
     Raises BadInput with the line on which the text ends to be one, and for a text of secrets:
     complaints about a table quote it.
     """
-    marked = [encoding for mark, encoding in MARKS if data.startswith(mark)][:1]
-    marked = marked or _two_bytes_a_letter(data)
+    marked = list(filter(None, [encoding_of(data)]))
     if not marked and b"\0" in data:
         message = "this is a binary file, wanted text; save it as UTF-8"
         raise BadInput([Mistake(Place(file), message=message)])
@@ -108,17 +100,6 @@ def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
         return text
     message = "this is not text in UTF-8; save the file as UTF-8"
     raise BadInput([Mistake(Place(file, line), message=message)])
-
-
-def _two_bytes_a_letter(data: bytes) -> list[str]:
-    """Tell UTF-16 without its mark: in the header of a table nearly every other byte is zero."""
-    head = data[:200]
-    first, second = head[::2].count(0), head[1::2].count(0)
-    if len(data) % 2 or 4 * max(first, second) < len(head):
-        return []
-    if 4 * first < second:
-        return ["utf-16-le"]
-    return ["utf-16-be"] if 4 * second < first else []
 
 
 def _refused(path: Path, message: str) -> BadInput:

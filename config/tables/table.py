@@ -1,6 +1,6 @@
 """People in rows and columns, whatever file the table came from."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any, Protocol
@@ -22,6 +22,7 @@ from config.tables.headers import (
     may_be_notes,
     spelling,
 )
+from config.tables.totals import is_total
 from config.tables.where import Selection, Where, conditions, select
 from config.tables.written import People, Row
 
@@ -31,10 +32,11 @@ TableRow = tuple[int, Sequence[Any]]
 Rows = Callable[[], Iterator[TableRow | Mistake]]
 
 # Titles, dates and remarks stand above a header; it is looked for among so many rows.
-ABOVE_AT_MOST = 20
+ABOVE_AT_MOST = 50
 # Twice what anybody invites; beyond it a file is no list of candidates.
 MOST_ROWS = 250_000
 TOLD_EVERY = 1_000
+TOTALS_NAMED = 3
 
 
 class Grid(Protocol):
@@ -80,7 +82,7 @@ class TablePlaces:
 class PeopleTable:
     """The rows of a table below its header, and which column holds which field.
 
-    `not_taken` says which columns are no fields for what their cells hold.
+    `remarks` say which columns are no fields for what their cells hold, and which rows no people.
     """
 
     columns: Columns
@@ -89,7 +91,7 @@ class PeopleTable:
     header: int
     titles: Sequence[str]
     wishes: Wishes
-    not_taken: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     @property
     def _whole(self) -> Place:
@@ -207,8 +209,7 @@ class PeopleTable:
     def _notes(self) -> tuple[str, ...]:
         unused = ", ".join(self.columns.unused)
         notes = (f"{self._whole}: columns not used, never sent: {unused}",) if unused else ()
-        not_taken = (f"{self._whole}: {sentence}" for sentence in self.not_taken)
-        return (*notes, *not_taken, *self._remarks(), *self.grid.remarks(self.header))
+        return (*notes, *self.remarks, *self._remarks(), *self.grid.remarks(self.header))
 
     def _remarks(self) -> Iterator[str]:
         """Say how a column of remarks is sent, which may be nobody's business but one's own."""
@@ -292,23 +293,50 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
         raise BadInput(problems or [Mistake(grid.row(1), message=message)])
     number, header = _texts(top[at])
 
-    def below() -> Iterator[TableRow | Mistake]:
+    def everything() -> Iterator[TableRow | Mistake]:
         going = rows()
         for _ in islice(_with_something(going), at + 1):
             pass
         return going
+
+    sums = _totals(everything())
+
+    def below() -> Iterator[TableRow | Mistake]:
+        every = everything()
+        return (row for row in every if not _among(sums, row)) if sums else every
 
     unfit = words_in_numbers(header, wishes, below)
     columns = find_columns(header, wishes.named, needed, unfit)
     if columns.complaints:
         place = grid.row(number)
         raise BadInput(Mistake(place, message=complaint) for complaint in columns.complaints)
-    not_taken = tuple(
-        f"column {header[column].strip()} is not taken for stage_id: its cells are text, "
+    first = grid.row(1)
+    whole = Place(first.file, sheet=first.sheet)
+    remarks = [
+        f"{whole}: column {header[column].strip()} is not taken for stage_id: its cells are text, "
         f"e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
         for column, (row, cell) in unfit.items()
-    )
-    return PeopleTable(columns, below, grid, number, header, wishes, not_taken)
+    ]
+    remarks += [
+        f"{grid.cell(row, column)}: {shown(said)} is a total, and this row no person"
+        for row, (column, said) in islice(sums.items(), TOTALS_NAMED)
+    ]
+    if len(sums) > TOTALS_NAMED:
+        remarks.append(f"{whole}: {len(sums) - TOTALS_NAMED:,} more rows of totals are no people")
+    return PeopleTable(columns, below, grid, number, header, wishes, tuple(remarks))
+
+
+def _totals(rows: Iterator[TableRow | Mistake]) -> dict[int, tuple[int, str]]:
+    """Find the rows that sum up: the column (from 0) in which each says so, and how."""
+    return {
+        row[0]: next((at, cell.strip()) for at, cell in enumerate(row[1]) if not is_blank(cell))
+        for row in rows
+        if not isinstance(row, Mistake) and is_total(row[1])
+    }
+
+
+def _among(numbers: Container[int], row: TableRow | Mistake) -> bool:
+    return not isinstance(row, Mistake) and row[0] in numbers
 
 
 def words_in_numbers(

@@ -11,6 +11,7 @@ from typing import IO, Any
 from xml.etree.ElementTree import ParseError
 
 from config.workbooks import frames
+from config.workbooks.content import is_markup, is_xml
 from config.workbooks.shapes import (
     DAMAGED,
     TABLE_COLUMNS,
@@ -37,7 +38,10 @@ FOREIGN = {
 }
 
 # What the readers meet in files that are damaged, beyond what they say themselves.
-BROKEN = (ParseError, ValueError, LookupError, TypeError, AttributeError, StopIteration)
+BROKEN = (
+    *(ParseError, ValueError, LookupError, TypeError, AttributeError, StopIteration),
+    AssertionError,  # of html.parser
+)
 
 
 def limit() -> None:
@@ -79,6 +83,14 @@ def book_of(data: bytes) -> Book:
         from config.workbooks.xls import Xls  # noqa: PLC0415
 
         return Xls(data)
+    if is_markup(data):
+        if is_xml(data):
+            from config.workbooks.xml_2003 import Xml2003  # noqa: PLC0415
+
+            return Xml2003(data)
+        from config.workbooks.web_page import WebPage  # noqa: PLC0415
+
+        return WebPage(data)
     archive = archive_of(data)
     members = set(archive.namelist())
     for part, what in FOREIGN.items():

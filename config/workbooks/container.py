@@ -1,19 +1,17 @@
 """What lies in a file that calls itself a workbook, seen before anything of it is unpacked."""
 
 import io
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Literal
+from typing import IO, Literal
 from xml.etree.ElementTree import Element, iterparse
 from xml.parsers import expat
 
+from config.workbooks.content import ARCHIVE, OLD_FORMAT, is_archived_page, is_text
 from config.workbooks.shapes import DAMAGED, PROTECTED, Unfit
 
-OLD_FORMAT = bytes.fromhex("d0cf11e0a1b11ae1")
-ARCHIVE = b"PK\x03\x04"
 # A workbook of 100,000 people unpacks to 40 MB; a few kilobytes can unpack to gigabytes.
 LARGEST_UNPACKED = 256 * 2**20
 MOST_MEMBERS = 10_000
@@ -22,8 +20,6 @@ Event = Literal["start", "end"]
 
 # What the parts of a damaged archive raise while they are unpacked.
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
-
-_MARKUP = re.compile(rb"\s*<(?:!doctype html|html|\?xml|table|head|body)", re.IGNORECASE)
 
 
 def old_format(data: bytes) -> bool:
@@ -52,12 +48,13 @@ def archive_of(data: bytes) -> zipfile.ZipFile:
         raise Unfit(PROTECTED)
     for member in members:
         if member.filename.endswith(XML) and not member.filename.startswith("META-INF/"):
-            with suppress(*BROKEN, expat.ExpatError):  # said where such a part is needed
-                _refuse_document_type(archive, member)
+            with suppress(*BROKEN, expat.ExpatError), archive.open(member) as stream:
+                # What is broken is said where such a part is needed.
+                refuse_document_type(stream)
     return archive
 
 
-def _refuse_document_type(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
+def refuse_document_type(stream: IO[bytes]) -> None:
     """Look through all that stands before the first element, however much it is. Raises Unfit.
 
     What a document type declares would read other files, or grow without end.
@@ -74,19 +71,17 @@ def _refuse_document_type(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> No
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
     parser.StartElementHandler = begin
-    with archive.open(part) as stream:
-        while not begun and (piece := stream.read(4096)):
-            parser.Parse(piece)
+    while not begun and (piece := stream.read(4096)):
+        parser.Parse(piece)
 
 
 def _instead(data: bytes) -> str:
-    if _MARKUP.match(data[:512].lstrip(b"\xef\xbb\xbf")):
-        what = "this is a web page or XML under the name of a workbook"
-        return f"{what}; open it in a spreadsheet program and save it as .xlsx"
+    if is_archived_page(data):
+        return "this is an archived web page (.mht); open it in Excel and save it as .xlsx"
     if data.startswith(b"%PDF"):
         return "this is a PDF; export the table as .xlsx or .csv instead"
-    if b"\0" not in data[:4096]:
-        return "this is a text under the name of a workbook; name it .csv"
+    if is_text(data):
+        return "this is a text, and no workbook with a sheet campaign"
     return "this is no workbook, or a damaged one; save it as .xlsx"
 
 

@@ -44,6 +44,7 @@ from tasks.service.verdict import Proof, verdict
 from tasks.service.wire import id_elsewhere, match_answer, read_project_id
 from tests.sheets.books import PLAIN
 from tests.sheets.broken import changed
+from tests.sheets.formats import BY_EXCEL, RICH_2003, SPANS
 from tests.sheets.writers import by_hand, by_xlsxwriter
 
 KINDS = ("application/json", "", "text/html; charset=utf-8", "APPLICATION/JSON;x=\x00", "\xff")
@@ -172,14 +173,15 @@ PARTS = (
 
 
 def _of_a_workbook() -> list[bytes]:
-    """Each part as the programs write it, and the start of an old workbook."""
+    """Each part as the programs write it; an old workbook, web pages, and XML as whole ones."""
     found = []
     for which, (made, part) in enumerate(PARTS):
         with zipfile.ZipFile(BytesIO(_plain(made))) as archive:
             name = next(one for one in archive.namelist() if one.endswith(part))
             found.append(bytes([which]) + archive.read(name))
     old = Path(__file__).parents[1] / "sheets" / "libreoffice" / "nobody.xls"
-    return [*found, bytes([len(PARTS)]) + old.read_bytes()]
+    whole = (old.read_bytes(), BY_EXCEL.encode("latin-1"), SPANS, RICH_2003.encode())
+    return [*found, *(bytes([len(PARTS)]) + content for content in whole)]
 
 
 def lists(data: bytes) -> None:

@@ -25,6 +25,10 @@ LINES = st.lists(
             b"&a [*a, *a]",
             b"? !!python/object:os.system",
             b"\xff\xfe\x00",
+            b"\x06<html><table><tr hidden><td rowspan=3 colspan=2>email1",
+            b"<table><!-- <![x[ <td><a href=mailto:a@example.com>a</table>",
+            b'<Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet"><Worksheet><Table>',
+            b'<Row><Cell xmlns:s="urn:schemas-microsoft-com:office:spreadsheet" s:Index="-1"/>',
         ]
     )
 ).map(b"\n".join)

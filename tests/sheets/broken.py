@@ -90,9 +90,9 @@ ENTITIES = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/hostname">]><sst '
 BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "empty.xlsx": (lambda: b"", "the file is empty"),
     "blank.csv": (lambda: b"\n \n", "the file is empty"),
-    "text.xlsx": (lambda: b"first_name,last_name\n", "this is a text under the name of a workbook"),
-    "web.xls": (lambda: b"\xef\xbb\xbf<HTML><table>", "a web page or XML under the name"),
-    "xml.xls": (lambda: b'<?xml version="1.0"?><Workbook/>', "a web page or XML under the name"),
+    "text.xlsx": (lambda: b"first_name,last_name\n", "this file holds candidates only"),
+    "web.xls": (lambda: b"\xef\xbb\xbf<HTML><table>", "a web page without a table"),
+    "xml.xls": (lambda: b'<?xml version="1.0"?><Workbook/>', "this XML is no workbook"),
     "picture.xlsx": (lambda: b"\x89PNG\r\n\0\0\0", "no workbook, or a damaged one"),
     "cut.xlsx": (lambda: by_openpyxl(PLAIN)[:3000], "only a part of a workbook"),
     "cut.ods": (lambda: by_hand(PLAIN)[:900], "only a part of a workbook"),
@@ -113,7 +113,8 @@ BROKEN: dict[str, tuple[Callable[[], bytes], str]] = {
     "circular.xls": (circular, "this workbook is damaged"),
     "texts.xls": (torn_texts, "this workbook is damaged"),
     "letter.xls": (lambda: compound("WordDocument"), "this workbook is damaged"),
-    "binary.csv": (lambda: b"PK\x03\x04\0\0\0", "this is a binary file"),
+    "binary.csv": (lambda: b"\x7fELF\0\0\0", "this is a binary file"),
+    "cut.csv": (lambda: b"PK\x03\x04\0\0\0", "only a part of a workbook"),
     "half.csv": (lambda: b"\xff\xfeA\0B", "this is not text"),
     "quote.csv": (
         lambda: b'first name,last name,email\nA,B,"a@x.org\n',

@@ -190,7 +190,7 @@ def _beside(file: Path) -> Iterator[Path]:
 
 
 _TABLES = (
-    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods"),
+    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods", ".xml", ".htm"),
     *(".yaml", ".yml", ".html", ".json"),
 )
 

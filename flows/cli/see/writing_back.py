@@ -142,8 +142,6 @@ def _named(into: Path, definition: Path | None, campaign: "Campaign") -> "Named"
     from config.reading.own_tables import Named, named_table
 
     definition = definition or _last_definition(campaign)
-    if definition is None and into.suffix.lower() in TEXTS:
-        return Named(into)
     return named_table(into, definition, campaign.key) or Named(into)
 
 

@@ -42,9 +42,9 @@ class NoFolder(CampaignError):
 def _instead(typed: Path) -> str:
     """Say what fits: the folder around a file, or around what is called like one; else a folder of
     the right name, or one that is begun."""
-    from config.reading.sources import TEXT_TABLES, WORKBOOKS, YAML, suffix_of
+    from config.reading.sources import TABLES, YAML, suffix_of
 
-    is_file = typed.is_file() or suffix_of(typed) in (*YAML, *TEXT_TABLES, *WORKBOOKS)
+    is_file = typed.is_file() or suffix_of(typed) in (*YAML, *TABLES)
     folder = typed.parent if is_file else typed
     if folder.is_dir():
         return f"Type the folder of your campaigns: {command('up', folder)}"

@@ -109,7 +109,8 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
             ':2, first_name: found "Ad\\u202ea", wanted text without the invisible '
             "RIGHT-TO-LEFT OVERRIDE in it",
         ),
-        (b"PK\x03\x04\x00\x00", ": this is a binary file"),
+        (b"PK\x03\x04\x00\x00", ": this is only a part of a workbook"),
+        (b"\x7fELF\x00\x00", ": this is a binary file"),
         (b"\x81\x8d\n", ":1: this is not text"),
         ("", ": the file is empty"),
         (

@@ -323,10 +323,10 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
     """Damaged, protected, renamed or far too large: a sentence, before anything unpacks it."""
     whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
     for name, data, said in [
-        ("a.xlsx", b"hello", "this is a text under the name of a workbook"),
+        ("a.xlsx", b"hello", "this file holds candidates only"),
         ("b.xlsx", whole[:2000], "only a part of a workbook"),
         ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 999, "this workbook is damaged"),
-        ("d.xls", b"<html><table>", "a web page or XML under the name of a workbook"),
+        ("d.xls", b"<html><table>", "this is a web page without a table"),
         ("e.ods", b"\0" * 99, "no workbook, or a damaged one"),
         ("f.xlsx", torn(whole), "this workbook is damaged"),
         ("g.xlsx", b"%PDF-1.7", "this is a PDF; export the table"),

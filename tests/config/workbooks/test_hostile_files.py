@@ -168,6 +168,17 @@ def wide_text() -> bytes:
     return b"first name,last name,email\n" + b",".join([b"x"] * 5_000_000)
 
 
+def spans_without_end() -> bytes:
+    """Cells of a web page that claim a thousand columns and all rows below."""
+    cell = b"<td rowspan=65534 colspan=1000>x" * 16
+    return b"<html><table><tr>" + cell + b"<tr><td>x" * 200_000 + b"</table></html>"
+
+
+def tags_without_end() -> bytes:
+    """A web page of nothing but beginnings."""
+    return b"<html><table><tr><td>" + b"<a <!-- <![" * 1_000_000
+
+
 def many_rows() -> bytes:
     return b"first name,last name,email\n" + b"a,b,\n" * 5_000_000
 
@@ -189,6 +200,8 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "merged.xlsx": (merged_everywhere, "more than any campaign needs"),
     "wide.csv": (wide_text, "this row has 5,000,000 columns"),
     "many.csv": (many_rows, "more than 250,000 rows"),
+    "spans.xls": (spans_without_end, "more than any campaign needs"),
+    "tags.xls": (tags_without_end, ""),
 }
 
 

@@ -1,0 +1,116 @@
+"""The XML that Excel 2003 wrote (SpreadsheetML), and that many systems still hand out as .xls."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from io import BytesIO
+from typing import Any
+from xml.etree.ElementTree import Element, iterparse
+from xml.parsers import expat
+
+from config.workbooks.container import Event, refuse_document_type
+from config.workbooks.shapes import (
+    COLUMNS,
+    DAMAGED,
+    ERROR,
+    FORMULA,
+    MAILTO,
+    ROWS,
+    Layout,
+    RowOfCells,
+    Unfit,
+    moment,
+    text,
+)
+
+SHEET = "{urn:schemas-microsoft-com:office:spreadsheet}"
+EXCEL = "{urn:schemas-microsoft-com:office:excel}"
+NO_WORKBOOK = "this XML is no workbook; export the table as .xlsx or .csv instead"
+
+
+class Xml2003:
+    """A workbook of this kind."""
+
+    def __init__(self, data: bytes) -> None:
+        with suppress(expat.ExpatError):  # said where the file is gone through
+            refuse_document_type(BytesIO(data))
+        self._data = data
+        self.names: list[tuple[str, bool]] = []
+        self.from_1904 = False
+        for number, (event, element) in enumerate(self._elements("start", "end")):
+            if number == 0 and element.tag != f"{SHEET}Workbook":
+                raise Unfit(NO_WORKBOOK)
+            if event == "start" and element.tag == f"{SHEET}Worksheet":
+                self.names.append((element.get(f"{SHEET}Name", ""), False))
+            elif event == "end" and element.tag == f"{EXCEL}Visible" and self.names:
+                self.names[-1] = (self.names[-1][0], element.text != "SheetVisible")
+            elif element.tag == f"{EXCEL}Date1904":
+                self.from_1904 = True
+            elif event == "end" and element.tag in {f"{SHEET}Row", f"{SHEET}Styles"}:
+                element.clear()
+
+    def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
+        """Go through the rows of a sheet, and fill in its layout on the way."""
+        at, number = -1, 0
+        for event, element in self._elements("start", "end"):
+            if event == "start":
+                at += element.tag == f"{SHEET}Worksheet"
+                continue
+            if element.tag == f"{SHEET}Worksheet" and at == sheet:
+                return
+            if element.tag != f"{SHEET}Row":
+                continue
+            if at == sheet:
+                number = int(element.get(f"{SHEET}Index", number + 1))
+                if not 0 < number <= ROWS:
+                    raise Unfit(DAMAGED)
+                if element.get(f"{SHEET}Hidden") == "1":
+                    layout.hidden.append(number)
+                yield number, _cells(element, number, layout)
+                # So many rows below have its format and nothing in them.
+                number += int(element.get(f"{SHEET}Span", 0))
+            element.clear()
+
+    def _elements(self, *events: Event) -> Iterator[tuple[str, Element]]:
+        # What declares anything was refused with the whole file.
+        return iterparse(BytesIO(self._data), events=events)  # noqa: S314
+
+
+def _cells(row: Element, number: int, layout: Layout) -> list[Any]:
+    cells: list[Any] = []
+    for cell in row:
+        if cell.tag != f"{SHEET}Cell":
+            continue
+        column = int(cell.get(f"{SHEET}Index", len(cells) + 1)) - 1
+        across = int(cell.get(f"{SHEET}MergeAcross", 0))
+        if not len(cells) <= column < COLUMNS - across or across < 0:
+            raise Unfit(DAMAGED)
+        cells.extend([None] * (column - len(cells)))
+        cells.append(_value(cell))
+        cells.extend([None] * across)
+        down = min(int(cell.get(f"{SHEET}MergeDown", 0)), ROWS - number)
+        if down > 0:
+            layout.merged.append((number, number + down, column))
+        target = cell.get(f"{SHEET}HRef", "")
+        if target.lower().startswith(MAILTO):
+            layout.links.append((number, number, column, column, target))
+    return cells
+
+
+def _value(cell: Element) -> Any:
+    data = cell.find(f"{SHEET}Data")
+    if data is None:
+        return (FORMULA, "") if cell.get(f"{SHEET}Formula") else None
+    stored, kind = "".join(data.itertext()), data.get(f"{SHEET}Type")
+    if kind == "Number":
+        number = float(stored)
+        if number - number != 0:
+            return (ERROR, "#NUM!")
+        return int(number) if number.is_integer() and abs(number) < 2**53 else number
+    if kind == "Boolean":
+        return stored.strip() == "1"
+    if kind == "DateTime":
+        return moment(datetime.fromisoformat(stored.strip()).replace(tzinfo=None))
+    if kind == "Error":
+        return (ERROR, stored.strip() or "an error")
+    return text(stored)
