@@ -40,7 +40,7 @@ from flows.run.ending import Finish
 from flows.run.interrupts import listen_again
 from flows.run.observer import Observers, RunObserver, observing
 from flows.run.order import RunContext, conduct
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
 from tasks.status import logs

@@ -47,7 +47,7 @@ from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from flows.summing_up import state_of_all
 from tasks.inbox import Traces, at_rest, due, situation, traces
-from tasks.plan.asked import Rewritten
+from tasks.plan.target import Rewritten
 from tasks.shell import as_task, in_words
 
 Seconds = Annotated[

@@ -12,7 +12,7 @@ from flows.engine.event_order import say_scheduled
 from flows.engine.sharing import WAVE_RUN
 from flows.pages.seen import name_of
 from flows.run.observer import whole
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 
 
 def _name() -> str:

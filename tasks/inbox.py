@@ -8,11 +8,11 @@ from pathlib import Path
 from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import Standing
 from data.campaigns.inbox import BAD_CONTENT, Passed
-from data.campaigns.remaining import Remaining
+from data.decisions import adding_again
 from data.store.ledger import Ledger
 from data.store.states import Ending
-from tasks.plan.asked import Target, what_is_left
-from tasks.plan.timing import before_it_begins, kept_timetable, over
+from tasks.plan.plan import Cause, make_plan
+from tasks.plan.target import Target
 
 # A campaign that stopped is tried again by itself, but not with every look into the folder.
 TRY_AGAIN = timedelta(minutes=15)
@@ -97,8 +97,8 @@ def situation(ledger: Ledger, digest: str, key: str, at: datetime) -> Situation:
     if known is None or known.digest != digest:
         # Another content was taken over since: this one has had its time.
         return Situation(False, paused, False, plan)
-    left = what_is_left(Target(key, digest, None, known), ledger)
-    late = bool(left.invite) and over(kept_timetable(known), at) is not None
-    early = before_it_begins(Target(key, digest, None, known), ledger, at) if left.invite else None
-    now = Remaining(left.create, left.attach, left.add, 0 if early else left.invite)
-    return Situation(not now.nothing, paused, late, plan)
+    if adding_again.recover(ledger, known.id):
+        known = ledger.read(queries.find_campaign, key) or known
+    made = make_plan(Target(key, digest, None, known), ledger, at)
+    late = made.stop is not None and made.stop.cause is Cause.OVER
+    return Situation(not made.calls.nothing, paused, late, plan)

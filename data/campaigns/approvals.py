@@ -65,7 +65,7 @@ class Overtaken(CampaignError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlanInWords:
     """What a run would do, to be shown for approval.
 
     `read` is the digest of the definition's bytes, `service` the base URL, `definition` the file
@@ -90,7 +90,7 @@ class ShownPlan:
     """A plan that was shown, and what a person answered."""
 
     id: int
-    plan: Plan
+    plan: PlanInWords
     digest: str
     asked_at: datetime
     answer_by: datetime | None = None
@@ -186,7 +186,7 @@ def last(connection: Connection, key: str) -> ShownPlan | None:
     return None if found is None else _asked(found)
 
 
-def seek(connection: Connection, plan: Plan) -> tuple[ShownPlan, Standing]:
+def seek(connection: Connection, plan: PlanInWords) -> tuple[ShownPlan, Standing]:
     """Find the answer to a plan; where it was not shown yet, or its time is over, ask.
 
     Answers the plan as it stands now, and where it stood before.
@@ -266,7 +266,7 @@ def answer(connection: Connection, asked: ShownPlan, given: Answer, by: By) -> N
 
 
 def _asked(found: Row[Any]) -> ShownPlan:
-    plan = Plan(
+    plan = PlanInWords(
         found.campaign_key,
         found.read,
         found.service,

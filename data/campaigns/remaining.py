@@ -1,6 +1,6 @@
 """What is left to do: pure decisions about a definition beside what the ledger knows."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from config.definition.model import Candidate, Definition
@@ -110,46 +110,54 @@ def corrected(
             yield candidate, known[before.instead]
 
 
-def after(
-    changes: Changes, known: Iterable[Known], held: Collection[str] = ()
-) -> list[tuple[Step, Step]]:
-    """The (add, invite) steps of everyone the definition lists, once `changes` are taken over.
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Somebody whom a run would add, invite, or both, as their definition has them.
 
-    `held` are the email keys of those who are left out for now.
+    `row` is that of the ledger; None: new to it.
     """
-    removed = {person.row for person in changes.removed}
-    returned = {person.row for person in changes.returned}
-    reworded = {person.row for person, _ in changes.reworded}
-    steps = [
-        (Step.WAITING if person.row in reworded else person.add, person.invite)
-        for person in known
-        if ((person.listed and person.row not in removed) or person.row in returned)
-        and person.key not in held
-    ]
-    new = sum(1 for person in changes.new if person.key not in held)
-    return steps + [(Step.WAITING, Step.WAITING)] * new
+
+    key: str
+    first_name: str
+    last_name: str
+    email1: str
+    timezone: str | None
+    row: int | None
+    add: bool
+    invite: bool
 
 
-def waiting(
-    definition: Definition, changes: Changes, known: Mapping[str, Known], held: Collection[str] = ()
-) -> list[tuple[str, str | None]]:
-    """Whom a run would invite in the end: email key and timezone, in the order of the ledger.
+def due(definition: Definition | None, known: Mapping[str, Known], *, send: bool) -> Iterator[Due]:
+    """Say whom a run would add or invite once a definition is taken over, in its order.
 
-    Whoever is new comes behind those whom the ledger knows.
+    `definition` None: the ledger has it already. `send` is its `invites.send`. A refused person
+    is added only in other words than those that were refused; who is held is not left out.
     """
-    clocks = {candidate.key: candidate.timezone for candidate in definition.candidates}
-    removed = {person.row for person in changes.removed}
-    returned = {person.row for person in changes.returned}
-    reworded = {person.row for person, _ in changes.reworded}
-    stay = [
-        (person.key, clocks.get(person.key, person.timezone))
-        for person in known.values()
-        if ((person.listed and person.row not in removed) or person.row in returned)
-        and (person.add in (Step.WAITING, Step.DONE) or person.row in reworded)
-        and person.invite is Step.WAITING
-    ]
-    new = [(candidate.key, candidate.timezone) for candidate in changes.new]
-    return [one for one in stay + new if one[0] not in held]
+    if definition is None:
+        people = ((person, person.fields, False) for person in known.values() if person.listed)
+        for person, fields, worded in people:
+            yield from _due(person, person.key, fields, person.timezone, worded, send)
+        return
+    for candidate, before in meant(definition, known):
+        fields = fields_of(candidate)
+        worded = before is not None and before.fields != fields
+        yield from _due(before, candidate.key, fields, candidate.timezone, worded, send)
+
+
+def _due(
+    before: Known | None, key: str, fields: Fields, zone: str | None, worded: bool, send: bool
+) -> Iterator[Due]:
+    add, invited = (before.add, before.invite) if before else (Step.WAITING, Step.WAITING)
+    adds = add is Step.WAITING or (worded and add is Step.REFUSED)
+    invites = send and (adds or add is Step.DONE) and invited is Step.WAITING
+    if adds or invites:
+        first, last, email1 = fields[:3]
+        yield Due(key, first, last, email1, zone, before.row if before else None, adds, invites)
+
+
+def by_row(people: Iterable[Due]) -> list[Due]:
+    """Put people into the order in which they are sent to: the ledger's, then who is new."""
+    return sorted(people, key=lambda person: (person.row is None, person.row or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +174,8 @@ class Remaining:
         return not (self.create or self.attach or self.add or self.invite)
 
 
-def remaining(
-    project: Step, problem: Step, people: Iterable[tuple[Step, Step]], *, send: bool
-) -> Remaining:
-    """Say which calls are left, given the steps; `send` is the definition's `invites.send`.
+def remaining(project: Step, problem: Step, add: int, invite: int) -> Remaining:
+    """Say which calls are left, given the steps and how many people are due.
 
     Each call waits for the one before it: while the project is UNSURE nothing else can go,
     while the problem is UNSURE nobody is invited to a project that may be empty.
@@ -180,11 +186,4 @@ def remaining(
     attach = problem in (Step.WAITING, Step.REFUSED)
     if not attach and problem is not Step.DONE:
         return Remaining(create=create)
-    steps = list(people)
-    add = sum(1 for added, _ in steps if added is Step.WAITING)
-    invite = sum(
-        1
-        for added, invited in steps
-        if added in (Step.WAITING, Step.DONE) and invited is Step.WAITING
-    )
-    return Remaining(create, attach, add, invite if send else 0)
+    return Remaining(create, attach, add, invite)

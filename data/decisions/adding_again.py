@@ -29,7 +29,7 @@ THE_DEFINITION = "the definition"
 _WANTED = select(campaign.c.add_again).where(campaign.c.id == bindparam("of"))
 _UNSURE = select(candidate.c.add_attempt, candidate.c.id).where(
     candidate.c.campaign_id == bindparam("of"),
-    candidate.c.add_state == Step.UNSURE,
+    candidate.c.add_state.in_(bindparam("states", expanding=True)),
     candidate.c.listed,  # whoever is gone from the definition would wait for ever
 )
 _WAIT = (
@@ -73,9 +73,15 @@ def _any(connection: Connection, campaign_row: int, wanted: bool | None) -> bool
     return wanted and bool(find(connection, campaign_row))
 
 
-def find(connection: Connection, campaign_row: int) -> list[tuple[int, int]]:
-    """Whose add is unsure and may be made once more: the unsure attempt, and the person's row."""
-    unsure = [(number, row) for number, row in connection.execute(_UNSURE, {"of": campaign_row})]
+def find(
+    connection: Connection, campaign_row: int, states: Sequence[Step] = (Step.UNSURE,)
+) -> list[tuple[int, int]]:
+    """Whose add is unsure and may be made once more: the unsure attempt, and the person's row.
+
+    `states` are those that are unsure, or will be once dead runs are closed.
+    """
+    given = {"of": campaign_row, "states": states}
+    unsure = [(number, row) for number, row in connection.execute(_UNSURE, given)]
     if not unsure:
         return []
     people = {row for _, row in unsure}

@@ -17,7 +17,7 @@ from flows.run.observer import RunObserver
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
 from tasks.outputs.embed_pages import write_pages
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tests.support.browser import QUIET, chromium
 from tests.support.candidate import log_in
 

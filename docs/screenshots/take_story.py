@@ -31,8 +31,8 @@ from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
-from tasks.plan.asked import CampaignSource
 from tasks.plan.pilot import confirm
+from tasks.plan.target import CampaignSource
 from tests.support.browser import QUIET, chromium
 
 HERE = Path(__file__).parent

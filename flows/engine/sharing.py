@@ -11,7 +11,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 
 WAVE_RUN = "wave run"  # the flow; its deployment is called as the work pool
 ENOUGH = 500  # people for each run: to start one takes as long as inviting some hundreds

@@ -33,8 +33,8 @@ from sandbox.visitor import Visitor
 from tasks.outputs.exports import Link
 from tasks.outputs.links import links_of
 from tasks.plan.approval import decide
-from tasks.plan.asked import CampaignSource
 from tasks.plan.pilot import confirm
+from tasks.plan.target import CampaignSource
 
 BY = ("rehearsal", "a rehearsal")
 FIRST_STAND_IN = 1001

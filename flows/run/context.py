@@ -12,11 +12,11 @@ from config.definition.model import Trust
 from config.errors import CampaignError
 from config.service_address import canonical
 from config.settings import LocalSettings, ServiceSettings
-from config.timetable.moments import in_zone, on_the_wall
+from config.timetable.moments import on_the_wall
 from config.timetable.timetable import Timetable
 from data.campaigns import pauses as pauses_of_campaigns
 from data.campaigns import queries
-from data.campaigns.intake import Intent
+from data.campaigns.approvals import ShownPlan
 from data.campaigns.pauses import Paused
 from data.decisions import adding_again
 from data.holds.held import ListFile
@@ -31,8 +31,8 @@ from data.store.tables import Campaign
 from flows.run.ending import finish
 from flows.run.interrupts import stopping_on_signals
 from flows.run.observer import RunObserver
-from tasks.plan.asked import Target
 from tasks.plan.held import follow_on
+from tasks.plan.plan import Plan, in_words
 from tasks.plan.receipts import Receipts
 from tasks.plan.timing import Later, over, over_for, timetable_of
 from tasks.sending.gate import Gate
@@ -121,22 +121,21 @@ class ActiveRun:
 
 @asynccontextmanager
 async def working(
-    wanted: Target,
-    intent: Intent | None,
+    plan: Plan,
     context: RunContext,
     service: Service,
     receipts: Receipts,
-    approval: int | None = None,
+    approved: ShownPlan | None,
 ) -> AsyncIterator[ActiveRun]:
-    """Open a run in the ledger, and close it whatever happens.
+    """Open a run in the ledger that carries out a plan, and close it whatever happens.
 
-    `intent` is what a changed definition asks for; None when it is unchanged. `approval` is the
-    approved plan that the run carries out, where one was needed.
+    `approved` is the plan as a person approved it, where that was needed.
     """
-    ledger = context.ledger
+    ledger, wanted = context.ledger, plan.target
+    approval = approved.id if approved else None
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(
-        runs.begin, ledger, wanted.key, wanted.definition, intent, approval
+        runs.begin, ledger, wanted.key, wanted.definition, plan.intent, approval
     )
     table = timetable_of(wanted)
     address = canonical(
@@ -257,12 +256,12 @@ def _heed_a_pause(ledger: Ledger, key: str) -> None:
 
 def paused_by(key: str, paused: Paused) -> str:
     """Say who paused a campaign, and what lets it go on."""
-    why = f": {paused.why}" if paused.why else ""
-    since = in_zone(paused.since, paused.timezone)
-    return (
-        f"It was paused by {paused.who} on {since}{why}. To go on: campaign resume {key}, "
-        "then the same run again."
-    )
+    return to_go_on(key, in_words(paused))
+
+
+def to_go_on(key: str, paused: str) -> str:
+    """Say what lets a campaign go on that is `paused by …`."""
+    return f"It was {paused}. To go on: campaign resume {key}, then the same run again."
 
 
 async def keep_receipt(work: ActiveRun) -> None:

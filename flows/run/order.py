@@ -12,11 +12,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from config.errors import CampaignError
-from data.campaigns import approvals, intake, pauses, queries
+from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import ShownPlan
-from data.campaigns.guard import too_many_gone
-from data.campaigns.intake import Intent
-from data.campaigns.remaining import Changes, Remaining, compare
+from data.campaigns.remaining import Changes
 from data.campaigns.turns import Wait
 from data.decisions import adding_again, settling
 from data.own_files import CannotWrite
@@ -31,7 +29,7 @@ from flows.run.context import (
     check_stop,
     check_stop_beside,
     check_stop_in_ledger,
-    paused_by,
+    to_go_on,
     working,
 )
 from flows.run.ending import Finish, finish
@@ -39,12 +37,13 @@ from flows.run.inviting import HOLD_ON, invite_people
 from flows.run.parts import in_parts
 from flows.run.sibling_runs import SiblingRuns
 from tasks.outputs.links import see_where_links_go, write_links
-from tasks.plan.approval import held_back, plan_of
-from tasks.plan.asked import CampaignSource, Target, intent_of, left_out, look_up, what_is_left
+from tasks.plan.approval import held_back, in_words
 from tasks.plan.held import follow_the_list
+from tasks.plan.plan import Cause, Plan, Stop, make_plan, pause_of
 from tasks.plan.preflight import preflight
 from tasks.plan.receipts import Receipts
-from tasks.plan.timing import Later, before_it_begins, over, timetable_of
+from tasks.plan.target import CampaignSource, Target, intent_of, left_out, look_up
+from tasks.plan.timing import Later
 from tasks.sending.candidates import Refusals, add
 from tasks.sending.project import AttachProblem, CreateProject
 from tasks.sending.sender import Order
@@ -65,73 +64,118 @@ class ProblemChanged(CampaignError):
     """The problem this run had looked up is not the one that the definition names now."""
 
 
-async def conduct(asked: CampaignSource, context: RunContext) -> Finish:
+async def conduct(source: CampaignSource, context: RunContext) -> Finish:
     """See one campaign through, as far as it can go now. Safe to call again at any time.
 
     Raises CampaignError for what stops it before anything is sent: bad input, an unreachable
     service, refused credentials, a ledger that cannot be written, a receipt of another ledger.
     """
-    perform, ledger = context.perform, context.ledger
-    wanted = await perform(
-        "read the definition", partial(asyncio.to_thread, look_up, asked, ledger, context.service)
-    )
-    context.observer.on_start(wanted.key, wanted.timezone)
-    if wanted.forgotten:
-        context.observer.on_warning(left_out(wanted.forgotten))
-    await asyncio.to_thread(follow_the_list, ledger, context.local)
-    whole = await asyncio.to_thread(what_is_left, wanted, ledger)
-    if wanted.known is not None:
-        others = SiblingRuns(context, wanted.known.id, _stays(context))
-        while whole.nothing and await others.wait_for_siblings():
-            whole = await asyncio.to_thread(what_is_left, wanted, ledger)
-    context.observer.on_reading(wanted.digest, whole)
-    if (gone := await asyncio.to_thread(_gone, wanted, ledger, context)) is not None:
-        return await asyncio.to_thread(finish, ledger, wanted.key, gone)
-    at = context.clock()
-    if whole.invite and (late := over(timetable_of(wanted), at)) is not None:
-        return await asyncio.to_thread(finish, ledger, wanted.key, late)
-    early = None
-    if whole.invite:
-        early = await asyncio.to_thread(before_it_begins, wanted, ledger, at)
-        if early is not None and early.wait is Wait.HELD:
-            await asyncio.to_thread(
-                ledger.write, pauses.pause, wanted.key, By(HOLD_ON, early.reason)
-            )
-            early = None
-    left = whole if early is None else replace(whole, invite=0)
-    receipts = _receipts(asked, wanted, context)
-    if not left.nothing:
-        await perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
-    context.observer.on_plan(left)
-    if left.nothing:
-        return await _nothing_to_send(wanted, asked, context, early)
-    if (paused := await asyncio.to_thread(ledger.read, pauses.standing, wanted.key)) is not None:
-        held = (Ending.STOPPED, paused_by(wanted.key, paused))
-        return await _not_begun(wanted, asked, context, held)
-    await asyncio.to_thread(see_where_links_go, context.local.output_dir, wanted.key)
+    plan = await _look(source, context)
+    key = plan.target.key
+    if plan.stop is not None and plan.stop.cause is not Cause.PAUSED:
+        return await asyncio.to_thread(finish, context.ledger, key, _why(key, plan.stop))
+    receipts = _receipts(source, plan.target, context)
+    if not plan.calls.nothing:
+        await context.perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
+    context.observer.on_plan(plan.calls)
+    if plan.calls.nothing:
+        return await _close_up(
+            plan, context, None, plan.early, await _take_over(plan, source, context)
+        )
+    if plan.stop is not None:
+        return await _not_begun(plan, source, context, (Ending.STOPPED, _why(key, plan.stop)))
+    await asyncio.to_thread(see_where_links_go, context.local.output_dir, key)
     async with _service(context) as service:
-        look = await perform(
-            "check the service and the problem", partial(preflight, service, wanted, left)
-        )
-        if look.doubt:
-            context.observer.on_warning(look.doubt)
-        intent = (
-            intent_of(wanted, asked, context.service, look.problem) if wanted.definition else None
-        )
-        plan, why_not = await asyncio.to_thread(
-            _approval, wanted, asked, whole, intent, ledger, look.doubt
-        )
+        plan = await _ask_the_service(plan, source, context, service)
+        approved, why_not = await asyncio.to_thread(_approval, plan, source, context.ledger)
         if why_not is not None:
-            end = await _not_begun(wanted, asked, context, why_not, intent)
-            await asyncio.to_thread(ledger.write, queries.saw_problem, wanted.key, look.doubt)
-            return replace(end, plan=plan)
-        number = plan.id if plan else None
-        async with working(wanted, intent, context, service, receipts, number) as work:
-            await asyncio.to_thread(ledger.write, queries.saw_problem, wanted.key, look.doubt)
-            await _send_what_is_left(work)
-    end = await _close_up(wanted.key, context, work.gate.stopped, work.early, work.begun.changes)
-    invited = await asyncio.to_thread(ledger.read, queries.invited_by, work.begun.run)
+            end = await _not_begun(plan, source, context, why_not)
+            await _note_the_problem(plan, context)
+            return replace(end, plan=approved)
+        async with working(plan, context, service, receipts, approved) as run:
+            await _note_the_problem(plan, context)
+            if await create_project(run) and await attach_problem(run):
+                await add_candidates(run)
+                await invite(run)
+    end = await _close_up(plan, context, run.gate.stopped, run.early, run.begun.changes)
+    invited = await asyncio.to_thread(context.ledger.read, queries.invited_by, run.begun.run)
     return replace(end, receipt=receipts.trouble, invited=invited)
+
+
+async def _look(source: CampaignSource, context: RunContext) -> Plan:
+    """Read the definition, and plan what is left of it; while that is nothing, wait for others."""
+    ledger, observer = context.ledger, context.observer
+    target = await context.perform(
+        "read the definition", partial(asyncio.to_thread, look_up, source, ledger, context.service)
+    )
+    observer.on_start(target.key, target.timezone)
+    if target.forgotten:
+        observer.on_warning(left_out(target.forgotten))
+    await asyncio.to_thread(follow_the_list, ledger, context.local)
+    plan = await asyncio.to_thread(_plan, target, context)
+    if target.known is not None:
+        siblings = SiblingRuns(context, target.known.id, _stays(context))
+        while plan.left.nothing and await siblings.wait_for_siblings():
+            plan = await asyncio.to_thread(_plan, target, context)
+    observer.on_reading(target.digest, plan.left)
+    return await asyncio.to_thread(_decided, plan, context)
+
+
+def _plan(target: Target, context: RunContext) -> Plan:
+    """Plan what is left, after what dead runs left behind became unsure."""
+    ledger, known, definition = context.ledger, target.known, target.definition
+    wanted = definition.add_again if definition else None
+    if known is not None and adding_again.recover(ledger, known.id, wanted):
+        target = replace(target, known=ledger.read(queries.find_campaign, target.key))
+    named = known is not None and known.ask_first
+    accepted = context.accept_removed is not None
+    return make_plan(target, ledger, context.clock(), accepted=accepted, named=named)
+
+
+def _decided(plan: Plan, context: RunContext) -> Plan:
+    """Write down what a person accepted, and the pause that the definition itself asks for."""
+    ledger, known = context.ledger, plan.target.known
+    if plan.stop is None or plan.stop.cause is Cause.PAUSED:
+        if context.accept_removed is not None and plan.gone is not None and known is not None:
+            by = By(context.accept_removed, plan.gone)
+            ledger.write(settling.accept_removed, known.id, by)
+        if plan.early is not None and plan.early.wait is Wait.HELD:
+            ledger.write(pauses.pause, plan.target.key, By(HOLD_ON, plan.early.reason))
+            return replace(plan, early=None, stop=pause_of(plan.target.key, ledger))
+    return plan
+
+
+def _why(key: str, stop: Stop) -> str:
+    """Say why nothing is sent, and what lets it go on."""
+    match stop.cause:
+        case Cause.GUARD:
+            return (
+                f"{stop.why}, so nothing was sent and nothing taken over. If they are rightly "
+                "gone: the same command with  --accept-removed"
+            )
+        case Cause.PAUSED:
+            return to_go_on(key, stop.why)
+        case Cause.OVER:
+            return stop.why
+
+
+async def _ask_the_service(
+    plan: Plan, source: CampaignSource, context: RunContext, service: Service
+) -> Plan:
+    """Check the credentials and the problem, which may have been known by its title alone."""
+    look = await context.perform(
+        "check the service and the problem", partial(preflight, service, plan)
+    )
+    if look.doubt:
+        context.observer.on_warning(look.doubt)
+    intent = None
+    if plan.target.definition is not None:
+        intent = intent_of(plan.target, source, context.service, look.problem)
+    return replace(plan, intent=intent, doubt=look.doubt)
+
+
+async def _note_the_problem(plan: Plan, context: RunContext) -> None:
+    await asyncio.to_thread(context.ledger.write, queries.saw_problem, plan.target.key, plan.doubt)
 
 
 @asynccontextmanager
@@ -146,10 +190,10 @@ async def _service(context: RunContext) -> AsyncIterator[Service]:
                 context.observer.on_words(service.wrote)
 
 
-def _receipts(asked: CampaignSource, wanted: Target, context: RunContext) -> Receipts:
+def _receipts(source: CampaignSource, target: Target, context: RunContext) -> Receipts:
     service = context.service.base_url
-    where = context.receipts or places(asked.definition or asked.file, wanted.key, service)
-    return Receipts(context.ledger, where, wanted.key, service, wanted.timezone)
+    where = context.receipts or places(source.definition or source.file, target.key, service)
+    return Receipts(context.ledger, where, target.key, service, target.timezone)
 
 
 def _stays(context: RunContext) -> Callable[[float], Awaitable[bool]]:
@@ -160,85 +204,48 @@ def _stays(context: RunContext) -> Callable[[float], Awaitable[bool]]:
     return wait
 
 
-def _gone(wanted: Target, ledger: Ledger, context: RunContext) -> str | None:
-    """Say that the guard of a changed definition stops it before it is taken over."""
-    definition, known = wanted.definition, wanted.known
-    if definition is None or known is None:
-        return None
-    people = ledger.read(intake.known, known.id)
-    gone = too_many_gone(definition.guard, compare(definition, people), people)
-    if gone is None:
-        return None
-    if context.accept_removed is not None:
-        ledger.write(settling.accept_removed, known.id, By(context.accept_removed, gone))
-        return None
-    return (
-        f"{gone}, so nothing was sent and nothing taken over. If they are rightly gone: the same "
-        "command with  --accept-removed"
-    )
-
-
 def _approval(
-    wanted: Target,
-    asked: CampaignSource,
-    left: Remaining,
-    intent: Intent | None,
-    ledger: Ledger,
-    doubt: str | None,
+    plan: Plan, source: CampaignSource, ledger: Ledger
 ) -> tuple[ShownPlan | None, tuple[Ending, str] | None]:
     """Find the approved plan that this run carries out, and why it may not begin, if so."""
-    terms = intent or wanted.known
+    terms = plan.intent or plan.target.known
     if terms is None or not terms.ask_first:
         return None, None
-    shown, stood = ledger.write(approvals.seek, plan_of(wanted, asked, left, terms, ledger, doubt))
+    shown, stood = ledger.write(approvals.seek, in_words(plan, source, terms))
     return shown, held_back(shown, stood)
 
 
 async def _not_begun(
-    wanted: Target,
-    asked: CampaignSource,
-    context: RunContext,
-    held: tuple[Ending, str],
-    intent: Intent | None = None,
+    plan: Plan, source: CampaignSource, context: RunContext, held: tuple[Ending, str]
 ) -> Finish:
     """Say why no run was begun; nobody is forgotten meanwhile: the ledger has the definition."""
     ending, reason = held
-    changes = await _take_over(wanted, asked, context, intent)
-    end = await asyncio.to_thread(finish, context.ledger, wanted.key, reason)
+    changes = await _take_over(plan, source, context)
+    end = await asyncio.to_thread(finish, context.ledger, plan.target.key, reason)
     return _with_changes(replace(end, ending=ending), changes)
 
 
-async def _nothing_to_send(
-    wanted: Target, asked: CampaignSource, context: RunContext, early: Later | None
-) -> Finish:
-    changes = await _take_over(wanted, asked, context)
-    return await _close_up(wanted.key, context, None, early, changes)
-
-
-async def _take_over(
-    wanted: Target, asked: CampaignSource, context: RunContext, intent: Intent | None = None
-) -> Changes | None:
-    """Take a changed definition over without a run; `intent` as it is known after a look."""
-    if wanted.definition is None:
+async def _take_over(plan: Plan, source: CampaignSource, context: RunContext) -> Changes | None:
+    """Take a changed definition over without a run."""
+    target = plan.target
+    if target.definition is None:
         return None
-    intent = intent or intent_of(wanted, asked, context.service, None)
+    intent = plan.intent or intent_of(target, source, context.service, None)
     return await asyncio.to_thread(
-        context.ledger.write_beside, runs.take_over, wanted.definition, intent
+        context.ledger.write_beside, runs.take_over, target.definition, intent
     )
 
 
-async def _send_what_is_left(work: ActiveRun) -> None:
-    """Project, problem, people, invitations: each only when the one before it is done."""
-    if await _single(work, "project", "create the project", _create) and await _single(
-        work, "problem", "add the problem", _attach
-    ):
-        await _add_people(work)
-        if work.campaign().send_invites:
-            await invite_people(work)
+async def create_project(run: ActiveRun) -> bool:
+    """Create the project (interface 4.3); True once it is there."""
+    return await _single(
+        run, "create the project", lambda campaign: campaign.project_state, CreateProject
+    )
 
 
-def _create(campaign: Campaign) -> Order:
-    return CreateProject(campaign)
+async def attach_problem(run: ActiveRun) -> bool:
+    """Add the problem to the project (interface 4.4); True once it is there."""
+    return await _single(run, "add the problem", lambda campaign: campaign.problem_state, _attach)
 
 
 def _attach(campaign: Campaign) -> Order:
@@ -252,65 +259,80 @@ def _attach(campaign: Campaign) -> Order:
 
 
 async def _single(
-    work: ActiveRun, what: str, name: str, order: Callable[[Campaign], Order]
+    run: ActiveRun,
+    name: str,
+    state_of: Callable[[Campaign], str],
+    order: Callable[[Campaign], Order],
 ) -> bool:
     """Make one of the two single calls unless it was made; True once it is done."""
-    current = work.campaign()
-    if Step(getattr(current, f"{what}_state")) in (Step.WAITING, Step.REFUSED):
-        await check_stop(work)
-        await work.context.perform(name, partial(_send_one, work, order(current)))
-        current = work.campaign()
-    patience = work.context.local.request_deadline
+    current = run.campaign()
+    if state_of(current) in (Step.WAITING, Step.REFUSED):
+        await check_stop(run)
+        await run.context.perform(name, partial(_send_one, run, order(current)))
+        current = run.campaign()
+    patience = run.context.local.request_deadline
     # Another run may be at it: its answer is waited for, never made twice.
-    while getattr(current, f"{what}_state") == Step.SENDING and patience > 0:
-        await work.gate.wait(0.25)
+    while state_of(current) == Step.SENDING and patience > 0:
+        await run.gate.wait(0.25)
         patience -= 0.25
-        current = work.campaign()
-        if work.gate.stopped:
+        current = run.campaign()
+        if run.gate.stopped:
             break
-    return bool(getattr(current, f"{what}_state") == Step.DONE)
+    return state_of(current) == Step.DONE
 
 
-async def _send_one(work: ActiveRun, order: Order) -> None:
-    await work.sender.run_to_end(work.sender.send(order))
-    await work.group_commit.flush()
+async def _send_one(run: ActiveRun, order: Order) -> None:
+    await run.sender.run_to_end(run.sender.send(order))
+    await run.group_commit.flush()
 
 
-async def _add_people(work: ActiveRun) -> None:
-    ledger, project = work.context.ledger, work.campaign().project_id
-    size = work.context.local.candidates_per_request
+async def add_candidates(run: ActiveRun) -> None:
+    """Add everybody who waits, a hundred or so in a request (interface 4.5)."""
+    ledger, project = run.context.ledger, run.campaign().project_id
+    size = run.context.local.candidates_per_request
     refusals = Refusals()
 
-    async def some(part: Sequence[int]) -> None:
+    async def add_part(part: Sequence[int]) -> None:
         for start in range(0, len(part), size):
-            await check_stop_in_ledger(work)
-            if project is None or work.gate.stopped:
+            await check_stop_in_ledger(run)
+            if project is None or run.gate.stopped:
                 return
             batch = part[start : start + size]
             adding = add(
-                work.sender, ledger, project, batch, refusals, each=work.context.observer.on_sent
+                run.sender, ledger, project, batch, refusals, each=run.context.observer.on_sent
             )
             # Others are asked while the request is under way: whoever says no stops the next one.
-            await asyncio.gather(adding, check_stop_beside(work))
+            await asyncio.gather(adding, check_stop_beside(run))
             if refusals.everybody:
-                await work.group_commit.flush()
+                await run.group_commit.flush()
                 await asyncio.to_thread(ledger.write, adding_again.wait_again, refusals.rows)
-                work.gate.stop(refusals.why)
-        await work.group_commit.flush()
+                run.gate.stop(refusals.why)
+        await run.group_commit.flush()
 
     again = True
     while again:
-        rows = await asyncio.to_thread(ledger.read, queue.to_add, work.begun.campaign)
-        await in_parts(work, "add candidates", rows, size * ADDS, some)
+        rows = await asyncio.to_thread(ledger.read, queue.to_add, run.begun.campaign)
+        await in_parts(run, "add candidates", rows, size * ADDS, add_part)
         # Whom an answer left in doubt: a definition may have them added once more.
-        again = bool(await asyncio.to_thread(adding_again.add_again, ledger, work.begun.campaign))
-        again = again and work.gate.stopped is None
+        again = bool(await asyncio.to_thread(adding_again.add_again, ledger, run.begun.campaign))
+        again = again and run.gate.stopped is None
+
+
+async def invite(run: ActiveRun) -> None:
+    """Invite whoever is in the project (interface 4.6), where the definition sends invitations."""
+    if run.campaign().send_invites:
+        await invite_people(run)
 
 
 async def _close_up(
-    key: str, context: RunContext, stopped: str | None, early: Later | None, changes: Changes | None
+    plan: Plan,
+    context: RunContext,
+    stopped: str | None,
+    early: Later | None,
+    changes: Changes | None,
 ) -> Finish:
     """Write the links and say how it ended."""
+    key = plan.target.key
     await context.perform(
         "write the links",
         partial(asyncio.to_thread, _links, context.ledger, key, context.local.output_dir),

@@ -1,94 +1,50 @@
 """Before anything is sent, a person may have to approve the plan: what it says, where it stands."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
 from config.reading.sources import sources_of
-from data.campaigns import approvals, intake
-from data.campaigns.approvals import Answer, NotAnswered, Plan, ShownPlan, Standing
+from data.campaigns import approvals
+from data.campaigns.approvals import Answer, NotAnswered, PlanInWords, ShownPlan, Standing
 from data.campaigns.intake import Intent
-from data.campaigns.remaining import Known, Remaining, fields_of, meant
+from data.campaigns.remaining import Due
 from data.holds.held import Holds
 from data.privacy.masking import masked_email, masked_name
 from data.store.ledger import Ledger
-from data.store.states import By, Ending, Step
+from data.store.states import By, Ending
 from data.store.tables import Campaign
-from tasks.plan.asked import CampaignSource as AskedFor
-from tasks.plan.asked import Target
-from tasks.plan.held import held_by, in_words
+from tasks.plan.held import in_words as counted_in_words
+from tasks.plan.plan import Plan
+from tasks.plan.target import CampaignSource
 from tasks.plan.timing import timetable_of
 
 NAMED = 10  # of the people in a plan
 
 
-def plan_of(
-    wanted: Target,
-    asked: AskedFor,
-    left: Remaining,
-    terms: Intent | Campaign,
-    ledger: Ledger,
-    doubt: str | None = None,
-) -> Plan:
-    """Put what a run would do into words for the person who approves it.
-
-    `doubt` is what speaks against the problem (tasks/plan/problem_doubts.py).
-    """
-    known = ledger.read(intake.known, wanted.known.id) if wanted.known else {}
-    held = held_by(wanted.definition, wanted.known, ledger, wanted.service)
-    people = [
-        person
-        for key, *person in _people(wanted, known, send=terms.send_invites)
-        if key not in held
-    ]
-    told = [
-        *_told(wanted, terms, left, people, Holds.of(held)),
-        *([("look", doubt)] if doubt else []),
-    ]
-    return Plan(
-        campaign=wanted.key,
-        read=wanted.digest,
+def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> PlanInWords:
+    """Put what a run would do into words for the person who approves it."""
+    target, held = plan.target, plan.held
+    lines = [*_lines(plan, terms), *([("look", plan.doubt)] if plan.doubt else [])]
+    return PlanInWords(
+        campaign=target.key,
+        read=target.digest,
         service=terms.service,
-        file=str(asked.file),
-        definition=str(asked.definition) if asked.definition else None,
-        told="\n".join(f"{word}: {said}" for word, said in told),
+        file=str(source.file),
+        definition=str(source.definition) if source.definition else None,
+        told="\n".join(f"{word}: {line}" for word, line in lines),
         within=timedelta(seconds=terms.answer_within) if terms.answer_within else None,
         timezone=terms.timezone,
         held=sha256("\n".join(sorted(held)).encode()).hexdigest() if held else "",
     )
 
 
-Person = tuple[str, str, str, str]  # email key, first_name, last_name, email1
-
-
-def _people(wanted: Target, known: Mapping[str, Known], *, send: bool) -> Iterator[Person]:
-    """Everyone whom the run would add or invite, in the definition's order."""
-    if wanted.definition is None:
-        for person in known.values():
-            if person.listed and _moves(person.add, person.invite, send=send):
-                yield person.key, person.fields[0], person.fields[1], person.fields[2]
-        return
-    for candidate, before in meant(wanted.definition, known):
-        worded_anew = (
-            before is not None
-            and before.add is Step.REFUSED
-            and before.fields != fields_of(candidate)
-        )
-        if before is None or worded_anew or _moves(before.add, before.invite, send=send):
-            yield candidate.key, candidate.first_name, candidate.last_name, candidate.email1
-
-
-def _moves(add: Step, invite: Step, *, send: bool) -> bool:
-    return add is Step.WAITING or (send and add is Step.DONE and invite is Step.WAITING)
-
-
-def _told(
-    wanted: Target, terms: Intent | Campaign, left: Remaining, people: list[list[str]], held: Holds
-) -> Iterator[tuple[str, str]]:
-    window = timetable_of(wanted).window
+def _lines(plan: Plan, terms: Intent | Campaign) -> Iterator[tuple[str, str]]:
+    left, known = plan.left, plan.target.known
+    window = timetable_of(plan.target).window
     # A definition names the project that it had created, and does not know its id.
-    project = (wanted.known and wanted.known.project_id) or terms.project_id
+    project = (known and known.project_id) or terms.project_id
     yield "project", f'create "{terms.name}"' if left.create else f"{project}, as it is"
     if left.attach:
         yield "problem", f"add {terms.problem_id or terms.problem_title}"
@@ -96,23 +52,23 @@ def _told(
         yield "problem", "nothing to do"
     yield "add", f"{left.add:,} to the project" if left.add else "nobody"
     yield "invite", f"{left.invite:,} by email" if left.invite else "nobody"
-    if held.number:
-        yield "held", in_words(held)
-    if people:
-        yield "people", _named(people)
+    if plan.held:
+        yield "held", counted_in_words(Holds.of(plan.held))
+    if plan.people:
+        yield "people", _named(plan.people)
     if terms.starttime or terms.endtime:
         yield "open", f"{terms.starttime or 'at once'} to {terms.endtime or 'no end'}"
     by_email = f"; emails {window}" if window is not None and left.invite else ""
     yield "when", f"with the first run after the approval{by_email}"
 
 
-def _named(people: list[list[str]]) -> str:
-    some = [
-        f"{masked_name(first, last)} ({masked_email(email)})"
-        for first, last, email in people[:NAMED]
+def _named(people: Sequence[Due]) -> str:
+    names = [
+        f"{masked_name(person.first_name, person.last_name)} ({masked_email(person.email1)})"
+        for person in people[:NAMED]
     ]
     more = f", and {len(people) - NAMED:,} more" if len(people) > NAMED else ""
-    return ", ".join(some) + more
+    return ", ".join(names) + more
 
 
 def held_back(asked: ShownPlan, stood: Standing) -> tuple[Ending, str] | None:
@@ -178,7 +134,7 @@ def decide(
     return asked
 
 
-def _read_now(plan: Plan) -> str | None:
+def _read_now(plan: PlanInWords) -> str | None:
     """The digest of the definition as it is now; None where it lies on another machine."""
     file, definition = Path(plan.file), Path(plan.definition) if plan.definition else None
     return sources_of(file, definition).digest if file.exists() else None

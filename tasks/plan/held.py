@@ -1,6 +1,6 @@
 """Who is held back from a run: a definition beside the ledger, and the do-not-contact list."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -10,7 +10,7 @@ from config.errors import BadInput, CampaignError
 from config.reading.do_not_contact import read_do_not_contact
 from config.settings import LocalSettings
 from data.campaigns import intake
-from data.campaigns.remaining import Known, fields_of, meant
+from data.campaigns.remaining import Due, Known, fields_of, meant
 from data.holds import do_not_contact, holding
 from data.holds.held import Assessment, Held, Holds, ListFile, Terms, held
 from data.holds.holding import terms_of
@@ -19,6 +19,7 @@ from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
+from tasks.plan.target import Target
 
 NOTHING_YET = (Step.WAITING, Step.REFUSED)
 
@@ -74,57 +75,64 @@ def follow_on(ledger: Ledger, local: LocalSettings, before: ListFile | None) -> 
 
 
 def held_by(
-    definition: Definition | None,
-    campaign: Campaign | None,
-    ledger: Ledger,
-    service: str,
+    target: Target,
+    definition: Definition,
+    known: Mapping[str, Known],
+    people: Sequence[Due],
+    ledger: Ledger | None,
     listed: ListFile | None = None,
 ) -> dict[str, Held]:
-    """Who is held of those whom a run would add or invite now, by email key.
+    """Who is held of those whom a run would add or invite, by email key.
 
-    `definition` None: the ledger has taken it over, and `campaign` is what it has. `service` is
-    where a campaign would run that is not in the ledger yet. `listed` is the file of the
-    do-not-contact list, where the ledger has not followed it yet.
+    `known` is what the ledger has of the campaign, `listed` the file of the do-not-contact list,
+    where the ledger has not followed it yet.
     """
-    if definition is None:
-        if campaign is None:
-            return {}
-        rows = ledger.read(holding.held_in, campaign.id)
-        return (
-            {one.key: rows[one.row] for one in ledger.read(intake.people, list(rows))}
-            if rows
-            else {}
-        )
-    known = ledger.read(intake.known, campaign.id) if campaign else {}
+    if ledger is None:
+        return _held_by_file(definition, people, listed)
+    campaign = target.known
+    terms = terms_for(definition, campaign, target.service)
+    keys = [person.key for person in people]
+    seconds = _seconds(definition, known, set(keys))
     own = campaign.id if campaign else None
-    terms = terms_for(definition, campaign, service)
-    turn = list(whose_turn(definition, known))
-    seconds = _seconds(definition, known, set(turn))
-    return seconds | ledger.read(holding.held_people, own, terms, turn, listed)
+    return seconds | ledger.read(holding.held_people, own, terms, keys, listed)
+
+
+def held_unchanged(campaign: Campaign, ledger: Ledger) -> dict[str, Held]:
+    """Who is held of a definition that the ledger has taken over, by email key."""
+    rows = ledger.read(holding.held_in, campaign.id)
+    if not rows:
+        return {}
+    people = ledger.read(intake.people, list(rows))
+    return {person.key: rows[person.row] for person in people}
 
 
 def _seconds(
-    definition: Definition, known: Mapping[str, Known], turn: Collection[str]
+    definition: Definition, known: Mapping[str, Known], keys: Collection[str]
 ) -> dict[str, Held]:
     """Who would be invited again, at another address, once the definition is taken over."""
     if not known:
         return {}
-    means = [(one.key, fields_of(one), before) for one, before in meant(definition, known)]
+    means = [
+        (candidate.key, fields_of(candidate), before)
+        for candidate, before in meant(definition, known)
+    ]
     seconds = second_addresses(means, known.values())
-    return {key: why for key, why in seconds.items() if key in turn}
+    return {key: why for key, why in seconds.items() if key in keys}
 
 
-def held_by_file(definition: Definition, listed: ListFile | None) -> dict[str, Held]:
-    """Who would be held by the file of the do-not-contact list alone: there is no ledger yet."""
+def _held_by_file(
+    definition: Definition, people: Sequence[Due], listed: ListFile | None
+) -> dict[str, Held]:
+    """Who is held by the file of the do-not-contact list alone: there is no ledger yet."""
     if listed is None:
         return {}
     terms, at = terms_for(definition, None, ""), now()
-    found = {
-        candidate.key: held(terms, (), listed.amend(candidate.key, ()), at)
-        for candidate in definition.candidates
-        if candidate.key in listed.addresses
+    reasons = {
+        person.key: held(terms, (), listed.amend(person.key, ()), at)
+        for person in people
+        if person.key in listed.addresses
     }
-    return {key: one for key, one in found.items() if one is not None}
+    return {key: reason for key, reason in reasons.items() if reason is not None}
 
 
 def in_words(holds: Holds) -> str:
@@ -151,14 +159,3 @@ def terms_for(definition: Definition, campaign: Campaign | None, service: str) -
     if campaign.project_state not in NOTHING_YET:
         project = known.project_id
     return Terms(Assessment(known.service, number, project, title), cooldown, pilot, zone)
-
-
-def whose_turn(definition: Definition, known: Mapping[str, Known]) -> Iterator[str]:
-    """The email keys of everyone whom a run of a definition would add or invite."""
-    for candidate, before in meant(definition, known):
-        if before is None or (before.add is Step.REFUSED and before.fields != fields_of(candidate)):
-            yield candidate.key
-        elif before.add is Step.WAITING or (
-            definition.invites.send and before.add is Step.DONE and before.invite is Step.WAITING
-        ):
-            yield before.key

@@ -7,9 +7,9 @@ from difflib import get_close_matches
 from config.definition.model import ProblemById, ProblemByTitle
 from config.errors import BadInput
 from config.places import Mistake, Place, shown
-from data.campaigns.remaining import Remaining
-from tasks.plan.asked import Target
+from tasks.plan.plan import Plan
 from tasks.plan.problem_doubts import doubt_about
+from tasks.plan.target import Target
 from tasks.service.client import Service
 from tasks.service.problem import Problem, Problems
 
@@ -23,16 +23,16 @@ class Look:
     doubt: str | None = None
 
 
-async def preflight(service: Service, wanted: Target, left: Remaining) -> Look:
+async def preflight(service: Service, plan: Plan) -> Look:
     """See that the token and the API work (interface 4.2) and which problem is meant.
 
     Raises BadInput: the problem cannot be found, or not only once.
     """
     listed = await service.problems()
-    if left.attach:
-        meant = _meant(listed, wanted)
+    if plan.left.attach:
+        meant = _meant(listed, plan.target)
         return Look(meant, None if meant is None else doubt_about(meant, listed))
-    known = wanted.known
+    known = plan.target.known
     if known is None or known.problem_id is None:
         return Look()  # a project made in the web application has its problem already
     return Look(None, doubt_about(known.problem_id, listed))

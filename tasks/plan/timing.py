@@ -15,7 +15,7 @@ from data.sending.queue import ToInvite
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
-from tasks.plan.asked import Target
+from tasks.plan.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ def over_for(campaign: Campaign, at: datetime) -> str | None:
     return over(kept_timetable(campaign), at) if campaign.send_invites else None
 
 
-def before_it_begins(wanted: Target, ledger: Ledger, at: datetime) -> Later | None:
+def before_it_begins(wanted: Target, ledger: Ledger | None, at: datetime) -> Later | None:
     """Say that no invitation at all could go out now; None where one might."""
     table = timetable_of(wanted)
     if table == Timetable():
@@ -73,7 +73,7 @@ def before_it_begins(wanted: Target, ledger: Ledger, at: datetime) -> Later | No
     known = wanted.known
     so_far = (
         ledger.read(progress.send_progress, known.id, known.key, table.pilot)
-        if known
+        if known and ledger
         else SendProgress()
     )
     clocks = _clocks(wanted, ledger)
@@ -82,18 +82,20 @@ def before_it_begins(wanted: Target, ledger: Ledger, at: datetime) -> Later | No
     return None if answer.now else later(answer, table, wanted.key, wanted.timezone)
 
 
-def _clocks(wanted: Target, ledger: Ledger) -> set[str | None]:
+def _clocks(wanted: Target, ledger: Ledger | None) -> set[str | None]:
     if wanted.definition is not None:
         return {candidate.timezone for candidate in wanted.definition.candidates}
-    return set(ledger.read(queries.timezones, wanted.known.id)) if wanted.known else set()
+    return (
+        set(ledger.read(queries.timezones, wanted.known.id)) if wanted.known and ledger else set()
+    )
 
 
-def _pilot(wanted: Target, ledger: Ledger, key: str | None) -> Waiting | None:
+def _pilot(wanted: Target, ledger: Ledger | None, key: str | None) -> Waiting | None:
     """The pilot while still to be invited."""
     known: Known | None = None
     if key is None:
         return None
-    if wanted.known is not None:
+    if wanted.known is not None and ledger is not None:
         known = ledger.read(intake.known, wanted.known.id).get(key)
     if known is not None and known.invite is not Step.WAITING:
         return None

@@ -16,7 +16,7 @@ from flows.run import inviting, order
 from flows.run.ending import Finish
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.sending.sender import Sent
 from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign

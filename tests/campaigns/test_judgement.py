@@ -15,18 +15,18 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from config.reading.reading import read_campaigns
-from data.campaigns import intake, pauses, queries
+from data.campaigns import pauses, queries
 from data.history import records
 from data.store.states import By, Ending
 from flows.cli.prepare.forecast import Forecast, forecast
-from flows.cli.prepare.stop import Cause
 from flows.run.ending import Finish
 from flows.run.order import CampaignSource, RunContext, conduct
 from flows.words.closing import next_steps
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.plan.held import held_by
 from tasks.plan.pilot import NothingToConfirm, confirm
+from tasks.plan.plan import Cause, make_plan
+from tasks.plan.target import beside
 from tasks.sending import sender as sending
 from tasks.sending.gate import Gate
 from tests.support.campaigns import Office, people, settings_of
@@ -331,18 +331,10 @@ def _say(judged: Judged, word: Any) -> None:
 def _plan(judged: Judged, path: Path) -> Forecast:
     """What `campaign plan` would tell at the clock's moment."""
     [definition] = read_campaigns(path).definitions
+    service = settings_of(judged.office.service).base_url
     with judged.office.ledger() as ledger:
-        campaign = ledger.read(queries.find_campaign, KEY)
-        return forecast(
-            definition,
-            campaign,
-            ledger.read(intake.known, campaign.id) if campaign else {},
-            per_request=judged.office.local.candidates_per_request,
-            run_lives=False,
-            held=held_by(definition, campaign, ledger, settings_of(judged.office.service).base_url),
-            ledger=ledger,
-            at=judged.clock.at,
-        )
+        plan = make_plan(beside(definition, "", ledger, service), ledger, judged.clock.at)
+        return forecast(plan, per_request=judged.office.local.candidates_per_request, ledger=ledger)
 
 
 def _calls(plan: Forecast, invited: int) -> Counter[str]:

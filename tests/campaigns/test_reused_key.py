@@ -18,7 +18,7 @@ from flows.run.ending import Finish
 from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
-from tasks.plan.asked import intent_of, look_up
+from tasks.plan.target import intent_of, look_up
 from tests.flows.cli.test_cli import Typed, clean_environment, typed
 from tests.promise.crashes.small_campaigns import credentials
 from tests.support.ledgers.databases import ledger_at

@@ -22,7 +22,7 @@ from flows.pages import showing
 from flows.pages.seen import _page, _zone
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.sending import gate
 from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign

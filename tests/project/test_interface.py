@@ -26,7 +26,7 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS, problem
 from tasks.outputs.links import index_page, links_of
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.service.client import Service
 from tasks.service.wire import CandidateBody, add_candidates, attach_problem, create_project
 from tasks.status.standing import standing

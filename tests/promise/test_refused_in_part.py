@@ -15,7 +15,7 @@ from data.campaigns import queries
 from data.history import records
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tests.support.doubtful_campaign import (
     DEFINITION,
     EMAILS,

@@ -16,7 +16,7 @@ from flows.run.ending import Finish
 from flows.run.observer import RunObserver
 from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.status.standing import standing
 from tests.support.ledgers.databases import empty_ledger_at
 from tests.support.ledgers.empty_ledger import open_ledger

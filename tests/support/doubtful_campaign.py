@@ -27,7 +27,7 @@ from flows.run.ending import Finish
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tests.promise.promise import check_promise
 from tests.support.ledgers.databases import empty_ledger_at
 from tests.support.ledgers.empty_ledger import open_ledger

@@ -1,18 +1,15 @@
-"""What a run of a definition would do now, decided from the ledger alone. Pure.
-
-The same decisions as the run's own (data/campaigns/remaining.py), written nowhere.
+"""What a run would do, counted and named for a person: the plan that the run itself makes
+(tasks/plan/plan.py), as `campaign plan` shows it.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any
 
 from config.definition.model import Candidate, Definition, ProblemById, ProblemByTitle
 from data.campaigns.forgotten import is_forgotten
-from data.campaigns.guard import too_many_gone
-from data.campaigns.remaining import Changes, Known, after, compare, meant, remaining
+from data.campaigns.remaining import Changes, Known, meant
 from data.campaigns.same_campaign import OPEN
 from data.campaigns.turns import Wait
 from data.holds.held import Held
@@ -20,8 +17,8 @@ from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
 from flows.cli.prepare.look import kept_doubt
-from flows.cli.prepare.stop import Stop, stop
 from tasks.plan.foreseen import Foreseen, foreseen
+from tasks.plan.plan import Plan, Stop
 from tasks.service.wire import service_date
 from tasks.status.standing import furthest
 
@@ -139,42 +136,23 @@ def _legs(seen: Foreseen | None) -> list[dict[str, Any]]:
     ]
 
 
-def forecast(
-    definition: Definition,
-    campaign: Campaign | None,
-    known: Mapping[str, Known],
-    *,
-    per_request: int,
-    run_lives: bool,
-    held: Mapping[str, Held],
-    ledger: Ledger | None = None,
-    at: datetime,
-) -> Forecast:
-    """Lay a definition beside the ledger; `campaign` is None before its first run.
-
-    `held` are those who are left out, by email key (tasks/plan/held.py).
-    `ledger` is where `campaign` is, `at` the moment (aware) at which a run would begin.
-    `run_lives` says whether the run behind what is SENDING still works on it; without its run a
-    claim is unsure (data/sending/recovery.py).
-    """
-    project, problem = _calls(definition, campaign, run_lives=run_lives)
-    if definition.add_again:
-        known = {key: _added_again(person, run_lives) for key, person in known.items()}
-    changes = compare(definition, known)
-    steps = after(changes, known.values(), held)
-    left = remaining(project, problem, steps, send=definition.invites.send)
-    ahead = None
-    if left.invite:
-        ahead = foreseen(definition, campaign, known, changes, held, ledger, at)
-    standing = _standing(changes, known, send=definition.invites.send, run_lives=run_lives)
+def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast:
+    """Count and name for people what a plan has. `ledger` is where its campaign is."""
+    definition, campaign = plan.target.definition, plan.target.known
+    if definition is None:
+        raise ValueError("a plan is shown of a definition")
+    left, changes, known = plan.left, plan.changes, plan.known
+    send = definition.invites.send
+    ahead = foreseen(plan, ledger) if left.invite else None
+    standing = _standing(changes, known, send=send)
     going = set(ahead.keys if ahead else (person.key for person in changes.new))
     made = campaign is not None and campaign.project_id is not None
     return Forecast(
         campaign=definition.campaign,
         service=campaign.service if campaign else None,
         project_id=campaign.project_id if campaign and made else definition.project.id,
-        project=project,
-        problem=problem,
+        project=plan.project,
+        problem=plan.problem,
         create=left.create,
         attach=left.attach,
         add=left.add,
@@ -193,46 +171,23 @@ def forecast(
         ahead=ahead,
         going=going,
         hidden=sum(person.hidden and person.key in going for person in definition.candidates),
-        stop=stop(definition, left, too_many_gone(definition.guard, changes, known), ledger, at),
+        stop=plan.stop,
+        forgotten=plan.target.forgotten,
         held={
-            (person.email1 if before is None else email1_of(before)): held[person.key]
+            (person.email1 if before is None else email1_of(before)): plan.held[person.key]
             for person, before in meant(definition, known)
-            if person.key in held
+            if person.key in plan.held
         },
     )
 
 
-def _calls(
-    definition: Definition, campaign: Campaign | None, *, run_lives: bool
-) -> tuple[Step, Step]:
-    """Where the project and the problem will stand once the definition is taken over."""
-    project = Step(campaign.project_state) if campaign else Step.WAITING
-    problem = Step(campaign.problem_state) if campaign else Step.WAITING
-    if project in OPEN and definition.project.id is not None:
-        project = Step.DONE
-    if problem in OPEN and definition.problem is None:
-        problem = Step.DONE
-    return _claimed(project, run_lives), _claimed(problem, run_lives)
-
-
-def _claimed(step: Step, run_lives: bool) -> Step:
-    return Step.UNSURE if step is Step.SENDING and not run_lives else step
-
-
-def _added_again(person: Known, run_lives: bool) -> Known:
-    unsure = person.listed and _claimed(person.add, run_lives) is Step.UNSURE
-    return replace(person, add=Step.WAITING) if unsure else person
-
-
-def _standing(
-    changes: Changes, known: Mapping[str, Known], *, send: bool, run_lives: bool
-) -> Counter[Step]:
+def _standing(changes: Changes, known: Mapping[str, Known], *, send: bool) -> Counter[Step]:
     """Count everyone by the furthest step; a refused person with new wording waits again."""
     reworded = {person.row for person, _ in changes.reworded}
     return Counter(
         furthest(
-            Step.WAITING if person.row in reworded else _claimed(person.add, run_lives),
-            _claimed(person.invite, run_lives),
+            Step.WAITING if person.row in reworded else person.add,
+            person.invite,
             send=send,
         )
         for person in known.values()

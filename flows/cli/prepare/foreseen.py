@@ -76,7 +76,7 @@ def check_ahead(
     from config.settings import load_address, load_local
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
-    from tasks.plan.asked import only_problem
+    from tasks.plan.target import only_problem
 
     local, service = load_local(), load_address()
     try:

@@ -1,7 +1,7 @@
 """`campaign plan`: what a run would do, said beforehand."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,8 +20,6 @@ from flows.words.speech import answering, as_typed, command, complain, counted, 
 if TYPE_CHECKING:
     from config.definition.model import Definition
     from config.reading.reading import Reading
-    from data.store.ledger import Ledger
-    from data.store.tables import Campaign
     from flows.cli.prepare.forecast import Forecast
 
 
@@ -97,66 +95,32 @@ def _answer(
 
 def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
     """Forecast each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
-    from config.service_address import same_service
     from config.settings import load_address, load_local
-    from data.campaigns import intake, queries
     from data.store.clock import now
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
     from flows.cli.prepare.forecast import forecast
-    from tasks.plan.asked import AnotherService, without_forgotten
-    from tasks.plan.held import held_by, held_by_file, list_file
+    from tasks.plan.held import list_file
+    from tasks.plan.plan import make_plan
+    from tasks.plan.target import Target, beside
 
-    local = load_local()
-    per_request = local.candidates_per_request
+    local, service = load_local(), load_address() or ""
     listed = list_file(local)
-    service = load_address()
+    per_request = local.candidates_per_request
     try:
-        ledger = Ledger.open(local.database_url, create=False)
+        opened: Ledger | None = Ledger.open(local.database_url, create=False)
     except NoLedger:
-        return [
-            forecast(
-                definition,
-                None,
-                {},
-                per_request=per_request,
-                run_lives=False,
-                held=held_by_file(definition, listed),
-                at=now(),
-            )
-            for definition in definitions
-        ]
-    forecasts = []
-    with ledger:
+        opened = None
+    with opened or nullcontext() as ledger:
+        forecasts = []
         for definition in definitions:
-            found = ledger.read(queries.find_campaign, definition.campaign)
-            if found and service and not same_service(found.service, service):
-                raise AnotherService(
-                    f"The ledger has {found.key} at {found.service}, but ASSESSMENT_BASE_URL is "
-                    f"{service}: a run would stop and send nothing. Set the address back, or give "
-                    "the campaign for the other service a key of its own."
-                )
-            known = ledger.read(intake.known, found.id) if found else {}
-            listed_now, gone = without_forgotten(definition, found, ledger)
-            seen = forecast(
-                listed_now,
-                found,
-                known,
-                per_request=per_request,
-                run_lives=found is not None and last_run_lives(ledger, found),
-                held=held_by(listed_now, found, ledger, service or "", listed),
-                ledger=ledger,
-                at=now(),
-            )
-            forecasts.append(replace(seen, forgotten=gone))
+            if ledger is None:
+                target = Target(definition.campaign, "", definition, None, service)
+            else:
+                target = beside(definition, "", ledger, service)
+            plan = make_plan(target, ledger, now(), listed=listed)
+            forecasts.append(forecast(plan, per_request=per_request, ledger=ledger))
     return forecasts
-
-
-def last_run_lives(ledger: "Ledger", campaign: "Campaign") -> bool:
-    """Whether a run is at work on this campaign now, here or on another machine."""
-    from data.sending import runs
-
-    return ledger.read(runs.at_work, campaign.id)
 
 
 def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
@@ -244,13 +208,13 @@ def _next(forecasts: "list[Forecast]", typed: list[str]) -> list[str]:
 def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
     """What a person may type about one campaign, besides running it."""
     from data.holds import held
-    from flows.cli.prepare import stop
+    from tasks.plan.plan import Cause
 
     if seen.needs_a_person:
         yield f"Unsure: {command('settle', seen.campaign)}"
-    if seen.stop is not None and seen.stop.cause is stop.Cause.GUARD:
+    if seen.stop is not None and seen.stop.cause is Cause.GUARD:
         yield f"If they are rightly gone: {command('run', *typed, '--accept-removed')}"
-    if seen.stop is not None and seen.stop.cause is stop.Cause.PAUSED:
+    if seen.stop is not None and seen.stop.cause is Cause.PAUSED:
         yield f"Go on: {command('resume', seen.campaign)}"
     if any(one.cause is not held.Cause.LISTED for one in seen.held.values()):
         allow = command("allow", seen.campaign, "EMAIL", "--why", "TEXT")

@@ -153,7 +153,7 @@ def _run(one: OneRun, set_up: "Stage") -> None:
     """Run it as `campaign run` does, but for Prefect. Raises what stops a run."""
     from flows.cli.run.progress import progress
     from flows.run.interrupts import INTERRUPTED
-    from tasks.plan.asked import CampaignSource
+    from tasks.plan.target import CampaignSource
 
     with progress(as_json=False) as shown:
         one.end = set_up.run(CampaignSource(one.file, one.key, one.definition_file), shown.of(one))

@@ -108,7 +108,6 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
 def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     from data.sending import runs
     from flows.cli.prepare.look import seen_doubt
-    from flows.cli.prepare.plan import last_run_lives
     from tasks.status.standing import in_short, standing
 
     ahead = ledger.read(runs.ahead, campaign.id)
@@ -142,7 +141,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     _show_clean_up(stand)
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
     steps = next_steps(stand, *run_again(campaign))
-    if last_run_lives(ledger, campaign):
+    if ledger.read(runs.at_work, campaign.id):
         steps = beside_a_run(steps, campaign.key)
     say(*(f"  {step}" for step in steps))
 
@@ -231,8 +230,8 @@ def _call(stand: Mapping[str, Any], name: str) -> str:
 def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
     from config.timetable.moments import in_zone
     from data.campaigns import queries
+    from data.sending import runs
     from data.store.states import SENT_NOTHING
-    from flows.cli.prepare.plan import last_run_lives
 
     run = ledger.read(queries.last_run, campaign.id)
     if run is None:
@@ -243,6 +242,6 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
         if run.process_start == SENT_NOTHING:
             ended = f"sent nothing, {ended}"
         return f"{began}, {ended}" + (f": {run.reason}" if run.reason else "")
-    if last_run_lives(ledger, campaign):
+    if ledger.read(runs.at_work, campaign.id):
         return f"{began}, at work now"
     return f"{began}, went away without an end; what it was sending is unsure"

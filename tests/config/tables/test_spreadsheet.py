@@ -19,7 +19,7 @@ from config.reading.sources import sources_of
 from config.workbooks.shapes import column_letters
 from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tests.support import yaml_definition as sample
 from tests.support.campaigns import Office, settings_of
 

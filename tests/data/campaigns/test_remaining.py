@@ -1,19 +1,20 @@
 """What is left to do: definitions beside the ledger, decided without either."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import pytest
 
 from data.campaigns.remaining import (
-    Changes,
+    Due,
     Known,
     Remaining,
-    after,
+    by_row,
     compare,
+    due,
     fields_of,
     meant,
     remaining,
-    waiting,
 )
 from data.store.states import Step
 from tests.support.ledgers.small_ledger import definition
@@ -63,17 +64,23 @@ def test_other_words_are_sent_only_while_nothing_was(add: Step) -> None:
     assert bool(changes.changed) is (add not in (W, R))
 
 
-def test_after_the_changes_everyone_listed_counts_once() -> None:
-    """Removed people drop out, returned ones count, reworded ones wait, new ones come last."""
-    people = [known("ada", D, U), known("bo", D, D), known("cy", R), known("di", D, listed=False)]
+def steps(people: Iterable[Due]) -> list[tuple[str, bool, bool]]:
+    return [(person.first_name, person.add, person.invite) for person in people]
+
+
+def test_once_taken_over_everyone_listed_is_due_once() -> None:
+    """Removed people drop out, returned ones count, reworded ones wait, in the sheet's order."""
+    people = [known("ada", D, U), known("bo", D, W), known("cy", R), known("di", D, listed=False)]
     there = beside(*people)
-    changes = compare(definition("ada", "cy", "di", "eli"), there)
-    assert after(changes, there.values()) == [(D, U), (R, W), (D, W), (W, W)]
-    reworded = compare(definition("cy", notes="mended"), there)
-    assert after(reworded, there.values()) == [(W, W)]
-
-
-EVERYONE = [(W, W), (D, W), (D, D), (U, W), (R, W), (D, U), (D, R), (X, X), (S, W), (D, S)]
+    listed = definition("eli", "ada", "cy", "di")
+    assert steps(due(listed, there, send=True)) == [("eli", True, True), ("di", False, True)]
+    assert steps(by_row(due(listed, there, send=True))) == [
+        ("di", False, True),
+        ("eli", True, True),
+    ]
+    mended = definition("cy", notes="mended")
+    assert steps(due(mended, there, send=True)) == [("cy", True, True)]
+    assert steps(due(None, there, send=True)) == [("bo", False, True)]
 
 
 @pytest.mark.parametrize(
@@ -96,21 +103,19 @@ def test_each_call_waits_for_the_one_before_it(
     project: Step, problem: Step, left: Remaining
 ) -> None:
     """Nobody is invited to a project that may not be, or may be empty."""
-    assert remaining(project, problem, EVERYONE, send=True) == left
+    assert remaining(project, problem, 1, 2) == left
 
 
+@pytest.mark.parametrize("send", [True, False])
 @pytest.mark.parametrize("add", list(Step))
 @pytest.mark.parametrize("invite", list(Step))
-def test_who_is_left_to_add_and_to_invite(add: Step, invite: Step) -> None:
+def test_who_is_left_to_add_and_to_invite(add: Step, invite: Step, send: bool) -> None:
     """Added is who waits; invited is who waits for that and is, or will be, added."""
-    left = remaining(D, D, [(add, invite)], send=True)
-    assert left.add == (add is W)
-    assert left.invite == (invite is W and add in (W, D))
-
-
-def test_without_invites_people_are_only_added() -> None:
-    """`invites: {send: false}` adds and links."""
-    assert remaining(D, D, EVERYONE, send=False) == Remaining(False, False, 1, 0)
+    adds, invites = add is W, send and invite is W and add in (W, D)
+    there = beside(known("ada", add, invite))
+    for listed in (None, definition("ada")):
+        people = steps(due(listed, there, send=send))
+        assert people == ([("ada", adds, invites)] if adds or invites else [])
 
 
 @pytest.mark.parametrize(
@@ -184,11 +189,9 @@ def test_who_waits_for_an_invitation() -> None:
     there = beside(*people)
     named = ("kim", "gus", "eli", "ada", "bo", "cy", "di", "ina", "jo", "lea")
     sought = definition(*named)
-    found = waiting(sought, compare(sought, there), there, {"ina@example.com", "lea@example.com"})
-    assert [key.partition("@")[0] for key, _ in found] == ["ada", "bo", "eli", "gus", "kim"]
-    assert {zone for _, zone in found} == {None}
-    assert waiting(sought, compare(sought, there), there)[-1][0] == "lea@example.com"
+    asked = by_row(person for person in due(sought, there, send=True) if person.invite)
+    assert [one.first_name for one in asked] == ["ada", "bo", "eli", "gus", "ina", "kim", "lea"]
+    assert {person.timezone for person in asked} == {None}
     clocks = replace(sought, candidates=(replace(sought.candidates[0], timezone="Asia/Tokyo"),))
-    assert waiting(clocks, compare(clocks, {}), {}) == [("kim@example.com", "Asia/Tokyo")]
-    gone = definition("bo")
-    assert waiting(gone, Changes(), beside(people[0])) == [("ada@example.com", "Asia/Tokyo")]
+    assert [person.timezone for person in due(clocks, {}, send=True)] == ["Asia/Tokyo"]
+    assert next(due(None, there, send=True)).timezone == "Asia/Tokyo"

@@ -9,7 +9,7 @@ from config.definition.model import Definition
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from data.campaigns import approvals
-from data.campaigns.approvals import Plan, Standing
+from data.campaigns.approvals import PlanInWords, Standing
 from data.decisions import adding_again, cleaning
 from data.decisions.adding_again import ADDS
 from data.history import records as campaign_records
@@ -143,7 +143,7 @@ def test_what_a_forgotten_person_has_twice_is_told_once_and_kept_no_more(small: 
 
 def test_an_approval_holds_although_its_run_died_while_adding(small: Small) -> None:
     """What the definition itself decides is no verdict that a person had to see first."""
-    plan = Plan("a", "one", "https://api.example.com", "a.yaml", None, "add: 2")
+    plan = PlanInWords("a", "one", "https://api.example.com", "a.yaml", None, "add: 2")
     shown, _ = small.ledger.write(approvals.seek, plan)
     small.ledger.write(approvals.answer, shown, "approved", By("rita", ""))
     recovery.OWN_RUNS.clear()

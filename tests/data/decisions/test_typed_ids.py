@@ -19,7 +19,7 @@ from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from flows import forms
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 
 ADA, ZOE, GRACE = EMAILS

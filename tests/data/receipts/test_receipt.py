@@ -39,7 +39,6 @@ from flows.run.context import Perform, plainly
 from flows.run.ending import Finish
 from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
-from tasks.plan.asked import CampaignSource
 from tasks.plan.receipts import (
     AnotherLedger,
     NoReceipt,
@@ -49,6 +48,7 @@ from tasks.plan.receipts import (
     misfits,
     refusal,
 )
+from tasks.plan.target import CampaignSource
 from tests.support.ledgers.journal import attempts
 
 T = TypeVar("T")
@@ -888,7 +888,7 @@ from data.store.ledger import Ledger
 from data.moving.ledger_copy import copy_ledger
 from data.store.opening import open_engine
 from flows.run.order import RunContext, conduct
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 
 async def die(name, step):
     if name.startswith("invitations"):

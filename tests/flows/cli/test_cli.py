@@ -42,7 +42,7 @@ from flows.words.complaints import FIRST_OF_MANY, SHOWN_OF_ONE_CAUSE, lines_of
 from sandbox.server import Sandbox
 from tasks.outputs.exports import COLUMNS
 from tasks.outputs.links import write_links
-from tasks.plan.asked import CampaignSource, Target, intent_of
+from tasks.plan.target import CampaignSource, Target, intent_of
 from tasks.service.problem import Problem as ServiceProblem
 
 BASE_URL = "https://api.example.com"

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from data.campaigns.approvals import Answer, Plan, ShownPlan
+from data.campaigns.approvals import Answer, PlanInWords, ShownPlan
 from data.decisions.doubts import Doubt
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step
@@ -274,7 +274,7 @@ def test_a_plan_tells_how_to_answer_it() -> None:
     """What would be sent, until when it waits, its code, the form and the command."""
     words = "add: 3 to the project\ninvite: 3 by email\nopen: Dec 1, 2026 9:00 am to no end"
     at = "https://api.example.com"
-    shown = Plan("backend-2026", "read", at, "a.yaml", None, words, timezone="Asia/Tokyo")
+    shown = PlanInWords("backend-2026", "read", at, "a.yaml", None, words, timezone="Asia/Tokyo")
     told = plan(ShownPlan(1, shown, "3f9a1c2e" + "0" * 56, NOON, answer_by=NOON))
     assert "plan 3f9a1c2e waits for approval" in told
     assert "| invite | 3 by email |" in told
@@ -286,7 +286,9 @@ def test_a_plan_tells_how_to_answer_it() -> None:
 
 def test_a_plan_that_was_answered_waits_for_nobody() -> None:
     """Who decided what, and why; nothing to fill in any more. What was typed has no power."""
-    shown = Plan("backend-2026", "read", "https://api.example.com", "a.yaml", None, "add: nobody")
+    shown = PlanInWords(
+        "backend-2026", "read", "https://api.example.com", "a.yaml", None, "add: nobody"
+    )
     asked = ShownPlan(
         1, shown, "3f9a1c2e" + "0" * 56, NOON, None, Answer.REJECTED, "[Ann]", "*late*"
     )

@@ -15,7 +15,7 @@ from data.store.states import Ending
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.problems import problem
-from tasks.plan.asked import AnotherService
+from tasks.plan.target import AnotherService
 from tests.support.campaigns import Office, people, settings_of
 from tests.support.ledgers.journal import attempts
 

@@ -40,7 +40,7 @@ from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from flows.run.ending import Finish
 from flows.run.interrupts import INTERRUPTED
 from flows.run.order import RunContext, conduct
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.service.wire import Request
 from tests.promise.histories.simulated_decisions import Decisions
 from tests.promise.histories.simulated_service import FAR_TOO_LATE, Assessment, Client

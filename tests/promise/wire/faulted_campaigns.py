@@ -20,7 +20,7 @@ from config.settings import LocalSettings
 from data.campaigns import queries
 from data.store.states import AttemptState, Step
 from flows.run.order import RunContext, conduct
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.service.client import Service
 from tasks.service.verdict import REPEATS
 from tests.promise import truthful_person

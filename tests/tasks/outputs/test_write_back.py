@@ -32,7 +32,7 @@ from tasks.outputs.writing_back import (
     results_by_row,
     with_results,
 )
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tests.support.campaigns import Office, settings_of
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId="

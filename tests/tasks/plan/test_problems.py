@@ -12,8 +12,8 @@ from flows.cli.prepare.problems import matching, narrowed
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.service.problems import problem
-from tasks.plan.asked import CampaignSource
 from tasks.plan.problem_doubts import doubt_about
+from tasks.plan.target import CampaignSource
 from tasks.service.problem import Problem
 from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign

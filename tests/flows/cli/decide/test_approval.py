@@ -12,7 +12,7 @@ from data.campaigns.approvals import (
     Answer,
     NotAnswered,
     Overtaken,
-    Plan,
+    PlanInWords,
     ShownPlan,
     Standing,
     standing,
@@ -71,7 +71,7 @@ def waits(end: Finish) -> bool:
 
 
 def shown(answer: Answer | None = None, by: datetime | None = None) -> ShownPlan:
-    plan = Plan("asked", "read", "https://api.example.com", "asked.yaml", None, "invite: 1")
+    plan = PlanInWords("asked", "read", "https://api.example.com", "asked.yaml", None, "invite: 1")
     return ShownPlan(1, plan, "digest", NOON, by, answer)
 
 

@@ -117,7 +117,7 @@ def test_the_sheet_may_say_either_address(desk: DoubtfulCampaign, sheet: str, se
 def _take_over(desk: DoubtfulCampaign, ledger: object) -> None:
     """The ledger knows everybody, and nothing was sent: the campaign is paused."""
     from config.settings import load_service
-    from tasks.plan.asked import CampaignSource, intent_of, look_up
+    from tasks.plan.target import CampaignSource, intent_of, look_up
 
     asked = CampaignSource(desk.file, KEY)
     wanted = look_up(asked, ledger, load_service())  # type: ignore[arg-type]

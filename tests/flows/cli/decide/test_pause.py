@@ -13,7 +13,7 @@ from flows.run import inviting
 from flows.run.ending import Finish
 from flows.run.order import RunContext, conduct
 from sandbox.server import Sandbox
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.sending import pace
 from tasks.sending.sender import Sent
 from tests.support.campaigns import Heard, Office, people, settings_of

@@ -43,7 +43,7 @@ from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from data.store.tables import Attempt, Candidate, table_of
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
-from tasks.plan.asked import CampaignSource, Target, intent_of
+from tasks.plan.target import CampaignSource, Target, intent_of
 from tests.support.doubtful_campaign import (
     DEFINITION,
     EMAILS,

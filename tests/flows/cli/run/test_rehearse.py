@@ -21,7 +21,7 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.visitor import Visitor
 from tasks.outputs.exports import Link
-from tasks.plan.asked import CampaignSource
+from tasks.plan.target import CampaignSource
 from tasks.service.embed import embed_url
 from tests.support.campaigns import Office, people
 from tests.support.candidate import one_candidate

@@ -12,16 +12,13 @@ from config.reading.sources import sources_of
 from config.service_address import same_service
 from config.settings import ServiceSettings
 from data.campaigns import forgotten as forgotten_people
-from data.campaigns import intake, queries
+from data.campaigns import queries
 from data.campaigns.intake import Intent
-from data.campaigns.remaining import Changes, Remaining, after, compare, remaining
 from data.campaigns.same_campaign import refuse_another
 from data.campaigns.timetables import kept
-from data.decisions import adding_again
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
-from tasks.plan.held import held_by
 from tasks.service.wire import service_date
 
 
@@ -84,29 +81,30 @@ def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> 
     if asked.campaign is not None:
         known = ledger.read(queries.find_campaign, asked.campaign)
         if known is not None and _taken_over(known, digest, service):
-            _same_service(known, service)
+            _same_service(known, service.base_url)
             return Target(asked.campaign, digest, None, known, service.base_url)
     definition = _pick(asked, judged(sources))
-    known = ledger.read(queries.find_campaign, definition.campaign)
-    if known is not None:
-        _same_service(known, service)
-        if not asked.keep_project:
-            refuse_another(definition, known, digest, asked.file, asked.definition)
+    target = beside(definition, digest, ledger, service.base_url)
+    if target.known is not None and not asked.keep_project:
+        refuse_another(definition, target.known, digest, asked.file, asked.definition)
     only_problem(definition, ledger)
-    definition, gone = without_forgotten(definition, known, ledger)
-    return Target(definition.campaign, digest, definition, known, service.base_url, gone)
+    return target
 
 
-def without_forgotten(
-    definition: Definition, known: Campaign | None, ledger: Ledger
-) -> tuple[Definition, int]:
-    """Leave out whoever was forgotten; answers how many people of the definition that are."""
+def beside(definition: Definition, digest: str, ledger: Ledger, service: str) -> Target:
+    """Find a definition's campaign, and leave out whoever was forgotten. Raises AnotherService.
+
+    `service` may be empty where no address is set, and nothing is sent.
+    """
+    known = ledger.read(queries.find_campaign, definition.campaign)
+    if known is not None and service:
+        _same_service(known, service)
     keys = [candidate.key for candidate in definition.candidates]
     gone = ledger.read(forgotten_people.among, keys, known.id if known else None)
-    if not gone:
-        return definition, 0
-    stay = tuple(candidate for candidate in definition.candidates if candidate.key not in gone)
-    return replace(definition, candidates=stay), len(gone)
+    if gone:
+        stay = tuple(candidate for candidate in definition.candidates if candidate.key not in gone)
+        definition = replace(definition, candidates=stay)
+    return Target(definition.campaign, digest, definition, known, service, len(gone))
 
 
 def left_out(forgotten: int) -> str:
@@ -155,11 +153,11 @@ def only_problem(definition: Definition, ledger: Ledger) -> None:
             raise BadInput([Mistake(definition.place, "problem", message=message)])
 
 
-def _same_service(known: Campaign, service: ServiceSettings) -> None:
-    if not same_service(known.service, service.base_url):
+def _same_service(known: Campaign, service: str) -> None:
+    if not same_service(known.service, service):
         raise AnotherService(
             f"The ledger has {known.key} at {known.service}, but ASSESSMENT_BASE_URL is now "
-            f"{service.base_url}. Nothing was sent. Set the address back, or give the campaign "
+            f"{service}. Nothing was sent. Set the address back, or give the campaign "
             "for the other service a key of its own."
         )
 
@@ -205,34 +203,3 @@ def intent_of(
 
 def _seconds(span: timedelta | None) -> int | None:
     return None if span is None else round(span.total_seconds())
-
-
-def what_is_left(wanted: Target, ledger: Ledger) -> Remaining:
-    """Lay the definition beside the ledger; what dead runs left behind becomes unsure first.
-
-    Who is held is left out (tasks/plan/held.py).
-    """
-    definition, known = wanted.definition, wanted.known
-    held = held_by(definition, known, ledger, wanted.service)
-    if known is None:
-        assert definition is not None  # noqa: S101 - only a known campaign can be unchanged
-        project = Step.WAITING if definition.project.id is None else Step.DONE
-        problem = Step.WAITING if definition.problem is not None else Step.DONE
-        people = after(compare(definition, {}), (), held)
-        return remaining(project, problem, people, send=definition.invites.send)
-    if adding_again.recover(ledger, known.id, definition.add_again if definition else None):
-        known = ledger.read(queries.find_campaign, wanted.key) or known
-    send = known.send_invites if definition is None else definition.invites.send
-    if definition is None and held:
-        steps = after(Changes(), ledger.read(intake.known, known.id).values(), held)
-    elif definition is None:
-        steps = [
-            (add, invited)
-            for (listed, add, invited), number in ledger.read(queries.counts, known.id).items()
-            for _ in range(number)
-            if listed
-        ]
-    else:
-        people_now = ledger.read(intake.known, known.id)
-        steps = after(compare(definition, people_now), people_now.values(), held)
-    return remaining(Step(known.project_state), Step(known.problem_state), steps, send=send)
