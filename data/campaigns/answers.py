@@ -10,11 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, case, or_, select
 
 from data.store.states import AttemptState, Step
-from data.store.tables import Attempt, Campaign, Candidate, table_of
-
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
+from data.store.tables import attempt, campaign, candidate
 
 _OPEN = (Step.WAITING, Step.REFUSED, Step.UNSURE)
 _WROTE = (attempt.c.answer != "", attempt.c.state != AttemptState.OVERRULED)

@@ -22,13 +22,13 @@ from config.timetable.moments import in_zone
 from data.campaigns.send_progress import CONFIRMED
 from data.store import clock
 from data.store.states import By, Ending, Word
-from data.store.tables import Approval, Attempt, Campaign, Decision, Run, table_of
-
-approvals = table_of(Approval)
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-decision = table_of(Decision)
-runs = table_of(Run)
+from data.store.tables import (
+    approvals,
+    attempt,
+    campaign,
+    decision,
+    runs,
+)
 
 CODE = 8  # hex digits of a digest that people read and type
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import Connection, bindparam, delete, func, insert, select
 
 from data.store.states import By, Step
-from data.store.tables import Candidate, Forgotten, Identity, table_of
-
-candidate = table_of(Candidate)
-forgotten = table_of(Forgotten)
-identity = table_of(Identity)
+from data.store.tables import (
+    candidate,
+    forgotten,
+    identity,
+)
 
 MARK = "forgotten:"  # in front of the hash, where it stands for an email key: no address has this
 WORD = "forgotten"  # stands where their name or their state would

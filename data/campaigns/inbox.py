@@ -9,9 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, insert, select, update
 
 from data.store import clock
-from data.store.tables import InboxContent, table_of
-
-inbox = table_of(InboxContent)
+from data.store.tables import inbox
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,7 @@ from data.campaigns.same_campaign import OPEN, refuse_another
 from data.campaigns.timetables import NONE
 from data.store import clock
 from data.store.states import Step
-from data.store.tables import Campaign, Candidate, Reading, table_of
-
-candidate = table_of(Candidate)
-campaign = table_of(Campaign)
+from data.store.tables import campaign, candidate, readings
 
 COLUMNS = (
     candidate.c.id,
@@ -46,7 +43,7 @@ _CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
 _NEW = insert(campaign).returning(campaign.c.id)
 _FOLLOW = update(campaign).where(campaign.c.id == bindparam("row"))
 _ADD = insert(candidate)
-_READ = insert(table_of(Reading))
+_READ = insert(readings)
 AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
 

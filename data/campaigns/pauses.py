@@ -9,10 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from data.store.states import By
-from data.store.tables import Campaign, Pause, table_of
-
-campaign = table_of(Campaign)
-pauses = table_of(Pause)
+from data.store.tables import campaign, pauses
 
 # Composed once: it is asked before every wave.
 _STANDING = (

@@ -20,12 +20,13 @@ from data.campaigns.forgotten import MARK
 from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import SENT_NOTHING, AttemptState, Operation, Step
-from data.store.tables import Attempt, Campaign, Candidate, Run, table_of
-
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-attempt = table_of(Attempt)
-runs = table_of(Run)
+from data.store.tables import (
+    Campaign,
+    attempt,
+    campaign,
+    candidate,
+    runs,
+)
 
 AT_ONCE = 5_000  # candidates in one slice
 

@@ -7,13 +7,12 @@ from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, sele
 
 from data.campaigns.turns import SendProgress
 from data.store.states import By, Operation, Step
-from data.store.tables import Attempt, Campaign, Candidate, Decision, Pause, table_of
-
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-decision = table_of(Decision)
-pauses = table_of(Pause)
+from data.store.tables import (
+    attempt,
+    candidate,
+    decision,
+    pauses,
+)
 
 CONFIRMED = "pilot-confirmed"  # the decision's verdict
 

@@ -15,11 +15,7 @@ from data.sending import runs
 from data.sending.row_ranges import read as rows_in
 from data.store.ledger import Ledger
 from data.store.states import MAY_HAVE_HAPPENED, By, Operation, Step, Word
-from data.store.tables import Attempt, Campaign, Candidate, table_of
-
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
+from data.store.tables import attempt, campaign, candidate
 
 # Adds of one person in all, until somebody is asked. Two more than the first ride out a killed run
 # and a lost answer after it; each may leave a record to be removed by hand.

@@ -14,15 +14,15 @@ from data.holds.edited_addresses import held_seconds
 from data.holds.holding import held_rows
 from data.store import clock
 from data.store.states import By, Word
-from data.store.tables import Attempt, Candidate, DoNotContact, table_of
-
-attempt = table_of(Attempt)
-candidate = table_of(Candidate)
-entry = table_of(DoNotContact)
+from data.store.tables import (
+    attempt,
+    candidate,
+    do_not_contact,
+)
 
 NOTHING_HOLDS = "is not held: nothing keeps this person from being invited here"
 LAST_ATTEMPT = select(func.coalesce(func.max(attempt.c.id), 0)).scalar_subquery()
-LAST_ENTRY = select(func.coalesce(func.max(entry.c.id), 0)).scalar_subquery()
+LAST_ENTRY = select(func.coalesce(func.max(do_not_contact.c.id), 0)).scalar_subquery()
 
 
 def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:

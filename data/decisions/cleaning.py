@@ -20,12 +20,12 @@ from data.decisions.settling import write_down
 from data.sending.noes import OF_SOME_ROW
 from data.sending.row_ranges import read as rows_in
 from data.store.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word
-from data.store.tables import Attempt, Campaign, Candidate, Decision, table_of
-
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-decision = table_of(Decision)
+from data.store.tables import (
+    attempt,
+    campaign,
+    candidate,
+    decision,
+)
 
 # Of an add that went so, nobody can say that the person is not there.
 _PERHAPS = (AttemptState.DONE, AttemptState.UNSURE, AttemptState.OVERRULED)

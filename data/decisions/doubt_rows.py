@@ -13,12 +13,12 @@ from data.sending.processes import this_process
 from data.sending.recovery import lives
 from data.store import clock
 from data.store.states import Ending, Operation
-from data.store.tables import Attempt, Campaign, Candidate, Run, table_of
-
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-attempt = table_of(Attempt)
-runs = table_of(Run)
+from data.store.tables import (
+    attempt,
+    campaign,
+    candidate,
+    runs,
+)
 
 _its = campaign.alias("its")
 SEEN: tuple[Any, ...] = (

@@ -13,12 +13,7 @@ from data.holds.held import Cause
 from data.holds.holding import held_rows
 from data.store import clock
 from data.store.states import By, Operation, Step, Word
-from data.store.tables import Attempt, Candidate, Decision, table_of
-
-candidate = table_of(Candidate)
-attempt = table_of(Attempt)
-decision = table_of(Decision)
-
+from data.store.tables import attempt, candidate, decision
 
 CORRECTED = "was corrected: what is sent goes to the address that took its place"
 DO_NOT_CONTACT = "is on the do-not-contact list: let through with campaign allow first"

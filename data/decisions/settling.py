@@ -23,12 +23,12 @@ from data.decisions import typed_ids
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
 from data.decisions.doubts import MOVES, Decided, Doubt, Doubts, NotDecided, objections
 from data.store.states import AttemptState, By, Operation, Step, Word
-from data.store.tables import Attempt, Campaign, Candidate, Decision, table_of
-
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-attempt = table_of(Attempt)
-decision = table_of(Decision)
+from data.store.tables import (
+    attempt,
+    campaign,
+    candidate,
+    decision,
+)
 
 # What is unsure, in the order sent. Composed once: each person's command and each look asks.
 _REFUSED = (

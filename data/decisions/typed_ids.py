@@ -24,13 +24,13 @@ from sqlalchemy import (
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
 from data.decisions.doubts import Decided, Doubt
 from data.store.states import MAY_HAVE_HAPPENED, Operation, Step, Word
-from data.store.tables import Attempt, Campaign, Candidate, Decision, Run, table_of
-
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-attempt = table_of(Attempt)
-decision = table_of(Decision)
-runs = table_of(Run)
+from data.store.tables import (
+    attempt,
+    campaign,
+    candidate,
+    decision,
+    runs,
+)
 
 _used = attempt.alias("used")
 _USES = (_used.c.campaign_id == bindparam("of"), _used.c.state.in_(MAY_HAVE_HAPPENED))

@@ -15,10 +15,7 @@ from data.campaigns.intake import SENT
 from data.decisions.doubts import Decided, NotDecided
 from data.decisions.settling import find, reason, settle, write_down
 from data.store.states import AttemptState, By, Operation, Step, Word
-from data.store.tables import Attempt, Candidate, table_of
-
-attempt = table_of(Attempt)
-candidate = table_of(Candidate)
+from data.store.tables import attempt, candidate
 
 UNDER_WAY = "is being sent to by a run right now: wait for its end"
 WITHDRAWN = "is withdrawn already"

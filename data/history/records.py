@@ -14,30 +14,18 @@ from data.campaigns.approvals import Answer
 from data.sending.row_ranges import read as rows_in
 from data.store import clock
 from data.store.states import Operation
+from data.store.tables import approvals as approval
 from data.store.tables import (
-    Approval,
-    Attempt,
-    Campaign,
-    Candidate,
-    Decision,
-    DoNotContact,
-    Pause,
-    Reading,
-    ReceiptDoubt,
-    Run,
-    table_of,
+    attempt,
+    campaign,
+    candidate,
+    decision,
+    do_not_contact,
+    receipt_doubts,
+    runs,
 )
-
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-runs = table_of(Run)
-attempt = table_of(Attempt)
-decision = table_of(Decision)
-approval = table_of(Approval)
-pause = table_of(Pause)
-receipt = table_of(ReceiptDoubt)
-blocked = table_of(DoNotContact)
-reading = table_of(Reading)
+from data.store.tables import pauses as pause
+from data.store.tables import readings as reading
 
 CORRECTED = "correct"  # a decision's verdict whose value is the row of the right address
 Rows = Sequence[Row[Any]]
@@ -67,13 +55,13 @@ class Records:
 
 
 _BLOCKS = (
-    select(blocked)
+    select(do_not_contact)
     .where(
-        blocked.c.email_key.in_(
+        do_not_contact.c.email_key.in_(
             select(candidate.c.email_key).where(candidate.c.campaign_id == bindparam("of"))
         )
     )
-    .order_by(blocked.c.id)
+    .order_by(do_not_contact.c.id)
 )
 
 
@@ -94,7 +82,7 @@ def read(connection: Connection, campaign_row: int) -> Records:
         decisions=of(decision, "campaign_id", known.id),
         approvals=of(approval, "campaign_key", known.key),
         pauses=of(pause, "campaign_key", known.key),
-        receipts=of(receipt, "campaign_key", known.key),
+        receipts=of(receipt_doubts, "campaign_key", known.key),
         blocks=connection.execute(_BLOCKS, {"of": known.id}).all(),
         readings=of(reading, "campaign_id", known.id),
         at=clock.now(),

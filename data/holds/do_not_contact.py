@@ -13,9 +13,7 @@ from data.campaigns import forgotten
 from data.holds.held import ListFile
 from data.store.ledger import Ledger
 from data.store.states import By
-from data.store.tables import DoNotContact, table_of
-
-entry = table_of(DoNotContact)
+from data.store.tables import do_not_contact
 
 BY_HAND = ""
 IN_THE_FILE = "listed in the file"
@@ -24,9 +22,13 @@ GONE_FROM_THE_FILE = "no longer in the file"
 
 def standing(connection: Connection, keys: Collection[str] | None = None) -> Sequence[Row[Any]]:
     """The entries that stand, oldest first; of these email keys, or all."""
-    wanted = select(entry).where(entry.c.lifted_at.is_(None)).order_by(entry.c.id)
+    wanted = (
+        select(do_not_contact)
+        .where(do_not_contact.c.lifted_at.is_(None))
+        .order_by(do_not_contact.c.id)
+    )
     if keys is not None:
-        wanted = wanted.where(entry.c.email_key.in_(keys))
+        wanted = wanted.where(do_not_contact.c.email_key.in_(keys))
     return connection.execute(wanted).all()
 
 
@@ -39,8 +41,8 @@ def lift(connection: Connection, keys: Collection[str], by: By) -> set[str]:
     """Take addresses off the list, wherever they came from; answers the keys that were on it."""
     found = {one.email_key for one in standing(connection, keys)}
     connection.execute(
-        update(entry)
-        .where(entry.c.email_key.in_(keys), entry.c.lifted_at.is_(None))
+        update(do_not_contact)
+        .where(do_not_contact.c.email_key.in_(keys), do_not_contact.c.lifted_at.is_(None))
         .values(lifted_at=by.at, lifted_by=by.who, lifted_why=by.why)
     )
     return found
@@ -63,11 +65,11 @@ def _follow(connection: Connection, file: str, addresses: Mapping[str, str]) -> 
     gone = _of(connection, file) - addresses.keys()
     if gone:
         connection.execute(
-            update(entry)
+            update(do_not_contact)
             .where(
-                entry.c.email_key == bindparam("key"),
-                entry.c.file == file,
-                entry.c.lifted_at.is_(None),
+                do_not_contact.c.email_key == bindparam("key"),
+                do_not_contact.c.file == file,
+                do_not_contact.c.lifted_at.is_(None),
             )
             .values(lifted_at=by.at, lifted_by=file, lifted_why=GONE_FROM_THE_FILE),
             [{"key": key} for key in gone],
@@ -78,7 +80,7 @@ def _add(connection: Connection, file: str, addresses: Mapping[str, str], by: By
     new = _named(connection, addresses) - _of(connection, file)
     if new:
         connection.execute(
-            insert(entry),
+            insert(do_not_contact),
             [
                 {
                     "email_key": key,
@@ -104,6 +106,8 @@ def _named(connection: Connection, keys: Iterable[str]) -> set[str]:
 def _of(connection: Connection, file: str) -> set[str]:
     return set(
         connection.scalars(
-            select(entry.c.email_key).where(entry.c.file == file, entry.c.lifted_at.is_(None))
+            select(do_not_contact.c.email_key).where(
+                do_not_contact.c.file == file, do_not_contact.c.lifted_at.is_(None)
+            )
         )
     )

@@ -10,9 +10,7 @@ from data.campaigns import intake
 from data.holds.held import Held
 from data.holds.second_addresses import INVITED, second_addresses
 from data.store.states import Step
-from data.store.tables import Candidate, table_of
-
-candidate = table_of(Candidate)
+from data.store.tables import candidate
 
 # Somebody was invited and is no longer listed.
 _SOMEBODY_LEFT = select(

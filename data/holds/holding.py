@@ -29,12 +29,12 @@ from data.holds.edited_addresses import held_seconds
 from data.holds.held import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
 from data.store import clock
 from data.store.states import AttemptState, Step
-from data.store.tables import Attempt, Campaign, Candidate, DoNotContact, table_of
-
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-entry = table_of(DoNotContact)
+from data.store.tables import (
+    attempt,
+    campaign,
+    candidate,
+    do_not_contact,
+)
 
 AT_ONCE = 500  # addresses in one statement
 
@@ -71,12 +71,12 @@ def _evidence(keys: Any) -> CompoundSelect[Any]:
         )
     )
     listed = select(
-        entry.c.email_key,
-        entry.c.id,
-        entry.c.listed_at,
+        do_not_contact.c.email_key,
+        do_not_contact.c.id,
+        do_not_contact.c.listed_at,
         literal(_ENTRY),
         literal(0),
-    ).where(entry.c.email_key.in_(keys), entry.c.lifted_at.is_(None))
+    ).where(do_not_contact.c.email_key.in_(keys), do_not_contact.c.lifted_at.is_(None))
     return union_all(standing, given_up, listed)
 
 
@@ -114,7 +114,9 @@ _OF_WAITING = _evidence(select(candidate.c.email_key).where(*_TO_COME))
 # true, and then `held_rows` says more.
 MAY_BE_HELD: ColumnElement[bool] = or_(
     exists().where(other.c.email_key == candidate.c.email_key, other.c.id != candidate.c.id),
-    exists().where(entry.c.email_key == candidate.c.email_key, entry.c.lifted_at.is_(None)),
+    exists().where(
+        do_not_contact.c.email_key == candidate.c.email_key, do_not_contact.c.lifted_at.is_(None)
+    ),
 )
 
 
@@ -223,7 +225,7 @@ def _anything(connection: Connection, own: int | None) -> bool:
 _ANYTHING = select(
     or_(
         exists().where(campaign.c.id != bindparam("own")),
-        exists().where(entry.c.lifted_at.is_(None)),
+        exists().where(do_not_contact.c.lifted_at.is_(None)),
     )
 )
 
@@ -261,7 +263,7 @@ def _read(connection: Connection, found: Sequence[Row[Any]]) -> _Evidence:
     written = {
         one.id: Entry(one.id, one.listed_at, one.who, one.why, one.file)
         for some in _in_parts(numbers)
-        for one in connection.execute(select(entry).where(entry.c.id.in_(some)))
+        for one in connection.execute(select(do_not_contact).where(do_not_contact.c.id.in_(some)))
     }
     earlier: dict[str, list[tuple[int, Earlier]]] = {}
     entries: dict[str, list[Entry]] = {}

@@ -35,13 +35,12 @@ from data.store.ledger import Ledger
 from data.store.opening import open_engine
 from data.store.places import address_of, place_of
 from data.store.states import AttemptState
-from data.store.tables import Attempt, Campaign, Identity, Run, table_of
+from data.store.tables import (
+    attempt,
+    campaign,
+    identity,
+)
 from data.store.transactions import said
-
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-identity = table_of(Identity)
-runs = table_of(Run)
 
 AT_ONCE = 5_000  # rows carried in one statement
 

@@ -14,21 +14,12 @@ from data.history.records import carries
 from data.privacy.forgetting import lineage
 from data.store.states import Operation
 from data.store.tables import (
-    Attempt,
-    Campaign,
-    Candidate,
-    Decision,
-    DoNotContact,
-    Forgotten,
-    table_of,
+    attempt,
+    campaign,
+    decision,
+    do_not_contact,
 )
-
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-candidate = table_of(Candidate)
-decision = table_of(Decision)
-entry = table_of(DoNotContact)
-gone = table_of(Forgotten)
+from data.store.tables import forgotten as gone
 
 _PERSON = ("first_name", "last_name", "email1", "source", "notes", "stage_id", "timezone")
 _STEPS = ("candidate_id", "add_state", "invite_state", "listed", "why")
@@ -47,7 +38,7 @@ def about(connection: Connection, key: str) -> Told:
     """
     people = lineage(connection, [key])
     keys = {key, *(person.email_key for person in people)}
-    listed = connection.execute(select(entry).where(entry.c.email_key.in_(keys)))
+    listed = connection.execute(select(do_not_contact).where(do_not_contact.c.email_key.in_(keys)))
     number = forgotten.hashes(connection, [key])[key]
     when = connection.scalar(select(gone.c.forgotten_at).where(gone.c.hash == number))
     return {

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import unquote_plus
 
-from sqlalchemy import Connection, Row, bindparam, delete, exists, select, update
+from sqlalchemy import Connection, Row, Table, bindparam, delete, exists, select, update
 
 from config.email_key import email_key
 from data.campaigns import forgotten
@@ -22,38 +22,30 @@ from data.privacy.masking import replaced_in, words_of_names
 from data.sending.row_ranges import read as rows_in
 from data.store.states import SENT_NOTHING, By, Operation, Step, Word
 from data.store.tables import (
-    Approval,
-    Attempt,
-    Campaign,
-    Candidate,
-    Decision,
-    DoNotContact,
-    Pause,
-    ReceiptDoubt,
-    Run,
-    table_of,
+    approvals,
+    attempt,
+    campaign,
+    candidate,
+    decision,
+    do_not_contact,
+    pauses,
+    receipt_doubts,
+    runs,
 )
-
-attempt = table_of(Attempt)
-candidate = table_of(Candidate)
-campaign = table_of(Campaign)
-decision = table_of(Decision)
-entry = table_of(DoNotContact)
-runs = table_of(Run)
 
 GONE = "[forgotten]"
 _NUMBERS = re.compile(r"[0-9]+")
 _UNFINISHED = (Step.WAITING, Step.SENDING, Step.UNSURE)
 # Where people type, or a sentence may name somebody: a name in it goes as well.
-_WRITTEN: tuple[tuple[Any, tuple[str, ...]], ...] = (
-    (Approval, ("told", "why")),
-    (Attempt, ("evidence",)),
-    (Candidate, ("why",)),
-    (Decision, ("why",)),
-    (DoNotContact, ("why", "lifted_why")),
-    (Pause, ("why", "resumed_why")),
-    (ReceiptDoubt, ("why",)),
-    (Run, ("reason",)),
+_WRITTEN: tuple[tuple[Table, tuple[str, ...]], ...] = (
+    (approvals, ("told", "why")),
+    (attempt, ("evidence",)),
+    (candidate, ("why",)),
+    (decision, ("why",)),
+    (do_not_contact, ("why", "lifted_why")),
+    (pauses, ("why", "resumed_why")),
+    (receipt_doubts, ("why",)),
+    (runs, ("reason",)),
 )
 _BLANK = {"first_name": "", "last_name": "", "email1": GONE, "source": "", "notes": ""}
 
@@ -282,7 +274,7 @@ def _is_open(person: Row[Any]) -> bool:
 def _take_off_the_list(connection: Connection, keys: Collection[str]) -> None:
     """The hash keeps them from being sent to; the list would name them."""
     for key in keys:
-        connection.execute(delete(entry).where(entry.c.email_key == key))
+        connection.execute(delete(do_not_contact).where(do_not_contact.c.email_key == key))
 
 
 def _scrubber(people: Iterable[Row[Any]], keys: Collection[str]) -> Callable[[str], str]:
@@ -301,8 +293,7 @@ def _scrubber(people: Iterable[Row[Any]], keys: Collection[str]) -> Callable[[st
 
 
 def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
-    for model, columns in _WRITTEN:
-        table = table_of(model)
+    for table, columns in _WRITTEN:
         for column in (table.c[name] for name in columns):
             texts = connection.execute(select(table.c.id, column).where(column != "")).all()
             changed = [

@@ -10,22 +10,22 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from data.receipts.receipt import Reach
 from data.store import clock
 from data.store.states import By
-from data.store.tables import Attempt, Campaign, Decision, Identity, ReceiptDoubt, table_of
-
-attempt = table_of(Attempt)
-campaign = table_of(Campaign)
-decision = table_of(Decision)
-identity = table_of(Identity)
-doubt = table_of(ReceiptDoubt)
+from data.store.tables import (
+    attempt,
+    campaign,
+    decision,
+    identity,
+    receipt_doubts,
+)
 
 ACCEPTED = "accept-ledger"  # the decision's verdict
 
 # Composed once: how far a campaign has got is asked before every wave.
 _NAME = select(identity.c.uuid)
 _RENAMED = (
-    select(doubt.c.line, doubt.c.reached)
-    .where(doubt.c.campaign_key == bindparam("wanted"), doubt.c.line.is_not(None))
-    .order_by(doubt.c.id)
+    select(receipt_doubts.c.line, receipt_doubts.c.reached)
+    .where(receipt_doubts.c.campaign_key == bindparam("wanted"), receipt_doubts.c.line.is_not(None))
+    .order_by(receipt_doubts.c.id)
 )
 # From the end of the journal, which may be long.
 _LAST = (
@@ -44,31 +44,33 @@ def note(connection: Connection, key: str, file: str, says: str) -> None:
     """Remember what a receipt said; the same words again only renew the time."""
     at = clock.now()
     seen = connection.execute(
-        update(doubt)
+        update(receipt_doubts)
         .where(
-            doubt.c.campaign_key == key,
-            doubt.c.file == file,
-            doubt.c.says == says,
-            doubt.c.accepted_at.is_(None),
+            receipt_doubts.c.campaign_key == key,
+            receipt_doubts.c.file == file,
+            receipt_doubts.c.says == says,
+            receipt_doubts.c.accepted_at.is_(None),
         )
         .values(seen_at=at)
     )
     if not seen.rowcount:
-        connection.execute(insert(doubt).values(campaign_key=key, file=file, says=says, seen_at=at))
+        connection.execute(
+            insert(receipt_doubts).values(campaign_key=key, file=file, says=says, seen_at=at)
+        )
 
 
 def accept(connection: Connection, key: str, by: By) -> int:
     """Accept the open doubts of a campaign, each with its decision; returns how many."""
     open_now = connection.execute(
-        select(doubt.c.id, doubt.c.file, doubt.c.says).where(
-            doubt.c.campaign_key == key, doubt.c.accepted_at.is_(None)
+        select(receipt_doubts.c.id, receipt_doubts.c.file, receipt_doubts.c.says).where(
+            receipt_doubts.c.campaign_key == key, receipt_doubts.c.accepted_at.is_(None)
         )
     ).all()
     if not open_now:
         return 0
     connection.execute(
-        update(doubt)
-        .where(doubt.c.id.in_([row.id for row in open_now]))
+        update(receipt_doubts)
+        .where(receipt_doubts.c.id.in_([row.id for row in open_now]))
         .values(
             accepted_at=by.at,
             who=by.who,
@@ -100,8 +102,8 @@ def accepted(connection: Connection, key: str) -> set[str]:
     """What receipts of this campaign said that a person accepted, word for word."""
     return set(
         connection.scalars(
-            select(doubt.c.says).where(
-                doubt.c.campaign_key == key, doubt.c.accepted_at.is_not(None)
+            select(receipt_doubts.c.says).where(
+                receipt_doubts.c.campaign_key == key, receipt_doubts.c.accepted_at.is_not(None)
             )
         )
     )

@@ -18,12 +18,7 @@ from data.sending.recovery import taken_over
 from data.sending.row_ranges import written
 from data.store import locks
 from data.store.states import AttemptState, Operation, Step
-from data.store.tables import Attempt, Campaign, Candidate, table_of
-
-candidate = table_of(Candidate)
-campaign = table_of(Campaign)
-attempt = table_of(Attempt)
-
+from data.store.tables import attempt, campaign, candidate
 
 # Built once: composing a statement costs more than running it, and these run for every person.
 _FREE_TO_INVITE = (

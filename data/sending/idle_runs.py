@@ -13,10 +13,7 @@ from data.campaigns.queries import LAST_FIRST
 from data.sending.processes import this_process
 from data.store import clock
 from data.store.states import SENT_NOTHING, Ending
-from data.store.tables import Campaign, Run, table_of
-
-campaign = table_of(Campaign)
-runs = table_of(Run)
+from data.store.tables import campaign, runs
 
 
 def note(

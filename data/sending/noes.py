@@ -10,11 +10,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, select
 
 from data.sending.row_ranges import read as rows_in
 from data.store.states import AttemptState, Operation, Word
-from data.store.tables import Attempt, Candidate, Decision, table_of
-
-attempt = table_of(Attempt)
-candidate = table_of(Candidate)
-decision = table_of(Decision)
+from data.store.tables import attempt, candidate, decision
 
 # Of a bulk add these name nobody: its rows go again in smaller requests, until one stands alone.
 OF_SOME_ROW = (400, 413, 422)

@@ -11,12 +11,12 @@ from typing import Any
 from sqlalchemy import Connection, Row, String, bindparam, case, exists, insert, select, update
 
 from data.store.states import AttemptState, Operation, Step, Word
-from data.store.tables import Attempt, Campaign, Candidate, Decision, table_of
-
-candidate = table_of(Candidate)
-campaign = table_of(Campaign)
-attempt = table_of(Attempt)
-decision = table_of(Decision)
+from data.store.tables import (
+    attempt,
+    campaign,
+    candidate,
+    decision,
+)
 
 # Built once, as in data/sending/claims.py.
 _INVITES_STANDING = (

@@ -9,9 +9,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, bindparam, select, text, update
 
 from data.store import clock
-from data.store.tables import Pace, table_of
-
-pace = table_of(Pace)
+from data.store.tables import pace
 
 _KNOWN = text("INSERT INTO pace (name, paused_for) VALUES (:name, 0) ON CONFLICT (name) DO NOTHING")
 _PAUSE = select(pace.c.paused_until, pace.c.paused_for).where(

@@ -13,10 +13,7 @@ from data.campaigns import forgotten
 from data.holds import holding
 from data.sending import noes
 from data.store.states import AttemptState, Step
-from data.store.tables import Attempt, Candidate, table_of
-
-candidate = table_of(Candidate)
-attempt = table_of(Attempt)
+from data.store.tables import attempt, candidate
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,7 @@ from data.sending.outcomes import Outcome, record_outcomes
 from data.sending.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.store import clock
 from data.store.states import AttemptState, Ending, Operation, Step
-from data.store.tables import Attempt, Candidate, Run, table_of
-
-attempt = table_of(Attempt)
-candidate = table_of(Candidate)
-runs = table_of(Run)
+from data.store.tables import attempt, candidate, runs
 
 # Runs of this very process: alive as long as they are in here, whatever the process does else.
 OWN_RUNS: set[int] = set()

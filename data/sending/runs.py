@@ -21,10 +21,7 @@ from data.store import clock, locks
 from data.store.errors import LedgerGone
 from data.store.ledger import Ledger
 from data.store.states import Ending
-from data.store.tables import Campaign, Run, table_of
-
-campaign = table_of(Campaign)
-runs = table_of(Run)
+from data.store.tables import campaign, runs
 
 # Composed once: these go with every run, or every wave.
 _ROW = select(campaign.c.id).where(campaign.c.key == bindparam("wanted"))

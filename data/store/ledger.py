@@ -27,10 +27,8 @@ from data.store.errors import LedgerGone, LedgerUnusable, what_failed
 from data.store.opening import open_engine, rewrite
 from data.store.places import place_of
 from data.store.postgres_transactions import ServerTransactions
-from data.store.tables import Identity, table_of
+from data.store.tables import identity
 from data.store.transactions import Transactions
-
-identity = table_of(Identity)
 
 T = TypeVar("T")
 P = ParamSpec("P")

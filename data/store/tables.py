@@ -43,12 +43,6 @@ class UtcTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
-def table_of(model: type[SQLModel]) -> Table:
-    """The table behind a model, for statements that are composed once."""
-    table: Table = model.__table__  # type: ignore[attr-defined]
-    return table
-
-
 def _number() -> Any:
     """An id of the service: it may outgrow 32 bits."""
     return Field(default=None, sa_type=BigInteger)
@@ -437,3 +431,25 @@ class ReceiptDoubt(SQLModel, table=True):
     why: str | None = None
     line: str | None = None
     reached: int | None = None
+
+
+def _table_of(model: type[SQLModel]) -> Table:
+    table: Table = model.__table__  # type: ignore[attr-defined]
+    return table
+
+
+# The tables behind the models, for statements that are composed once.
+candidate = _table_of(Candidate)
+attempt = _table_of(Attempt)
+campaign = _table_of(Campaign)
+decision = _table_of(Decision)
+runs = _table_of(Run)
+do_not_contact = _table_of(DoNotContact)
+identity = _table_of(Identity)
+pauses = _table_of(Pause)
+receipt_doubts = _table_of(ReceiptDoubt)
+readings = _table_of(Reading)
+pace = _table_of(Pace)
+inbox = _table_of(InboxContent)
+forgotten = _table_of(Forgotten)
+approvals = _table_of(Approval)

@@ -24,13 +24,13 @@ from data.holds.held import (
     held,
 )
 from data.sending import runs
+from data.store import tables
 from data.store.states import By, Ending, Operation, Step, Word
-from data.store.tables import Candidate, table_of
 from tests.support.ledgers.small_ledger import NOON, Small, definition, intent
 
 HERE = Assessment("https://api.example.com", problem_id=42, project_id=101)
 MONTH = timedelta(days=30)
-PEOPLE = table_of(Candidate)
+PEOPLE = tables.candidate
 BEFORE = NOON - timedelta(days=10)
 
 

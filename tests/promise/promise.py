@@ -24,16 +24,17 @@ from data.decisions.adding_again import ADDS
 from data.decisions.clean_up import LeftOver, What
 from data.holds import holding
 from data.sending.row_ranges import read as rows_in
+from data.store import tables
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, Operation, Step
-from data.store.tables import Attempt, Campaign, Candidate, Decision, table_of
+from data.store.tables import Campaign
 from sandbox.service.record import Record, Request
 
 # Composed once: the books are opened ten thousand times.
-_CAMPAIGN = select(table_of(Campaign)).where(table_of(Campaign).c.key == bindparam("key"))
+_CAMPAIGN = select(tables.campaign).where(tables.campaign.c.key == bindparam("key"))
 _ROWS = [
     select(table).where(table.c.campaign_id == bindparam("of")).order_by(table.c.id)
-    for table in map(table_of, (Candidate, Attempt, Decision))
+    for table in (tables.candidate, tables.attempt, tables.decision)
 ]
 
 POSSIBLE = (

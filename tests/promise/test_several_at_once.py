@@ -15,9 +15,9 @@ from data.campaigns import queries
 from data.sending import runs
 from data.sending.processes import HEARTBEAT_EXPIRES
 from data.sending.recovery import OWN_RUNS
+from data.store import tables
 from data.store.ledger import Ledger
 from data.store.states import Ending, Step
-from data.store.tables import Run, table_of
 from flows.run.ending import finish
 from sandbox.server import Sandbox
 from sandbox.service.record import Record
@@ -195,7 +195,7 @@ def test_a_run_elsewhere_is_dead_when_its_heartbeat_expired_and_not_before(
 
 def move_away(place: Place, *, silent_for: timedelta) -> None:
     """Make the runs in the ledger those of another machine, last heard of so long ago."""
-    table = table_of(Run)
+    table = tables.runs
     heard = datetime.now(UTC) - silent_for
     with Ledger.open(place.url) as ledger, ledger._writing() as connection:
         connection.execute(update(table).values(host="elsewhere", heartbeat_at=heard))

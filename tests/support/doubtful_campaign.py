@@ -19,9 +19,8 @@ from sqlalchemy import select
 from config.reading.reading import read_campaigns
 from config.settings import load_local, load_service
 from data.campaigns import queries
-from data.store import clock
+from data.store import clock, tables
 from data.store.ledger import Ledger
-from data.store.tables import Decision, table_of
 from flows.cli.main import main
 from flows.run.ending import Finish
 from flows.run.order import RunContext, conduct
@@ -151,7 +150,7 @@ class DoubtfulCampaign:
 
     def decisions(self) -> list[tuple[str, str | None, str, str]]:
         """The recorded verdicts: word, value, who and why."""
-        table = table_of(Decision)
+        table = tables.decision
         with self.ledger() as ledger, ledger._reading() as connection:
             rows = connection.execute(select(table).order_by(table.c.id)).all()
         return [(one.verdict, one.value, one.who, one.why) for one in rows]

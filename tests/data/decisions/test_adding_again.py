@@ -15,8 +15,8 @@ from data.decisions.adding_again import ADDS
 from data.history import records as campaign_records
 from data.privacy import forgetting
 from data.sending import recovery, runs
+from data.store import tables
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
-from data.store.tables import Campaign, Candidate, table_of
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Office, people
@@ -32,7 +32,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, each_database: str):
     small = Small.at(tmp_path, "ada", "bo")
     with small.ledger as ledger:
         with ledger._writing() as connection:
-            connection.execute(update(table_of(Campaign)).values(add_again=True))
+            connection.execute(update(tables.campaign).values(add_again=True))
         yield small
 
 
@@ -77,7 +77,7 @@ def test_who_may_have_been_added_waits_for_the_next_add(small: Small) -> None:
 def test_nobody_is_added_again_where_the_definition_asks(small: Small) -> None:
     """The default: doubt is shown, and a person settles it."""
     with small.ledger._writing() as connection:
-        connection.execute(update(table_of(Campaign)).values(add_again=False))
+        connection.execute(update(tables.campaign).values(add_again=False))
     die_while_adding(small, "ada")
     assert small.end_of("ada")[0] is Step.UNSURE
     assert (
@@ -98,12 +98,12 @@ def test_after_so_many_adds_a_person_is_asked(small: Small) -> None:
 def test_who_is_gone_from_the_definition_is_left_to_a_person(small: Small) -> None:
     """They would wait for ever, and nobody would be asked."""
     with small.ledger._writing() as connection:
-        gone = table_of(Candidate).c.first_name == "ada"
-        connection.execute(update(table_of(Candidate)).where(gone).values(listed=False))
+        gone = tables.candidate.c.first_name == "ada"
+        connection.execute(update(tables.candidate).where(gone).values(listed=False))
     claimed = small.claim(Operation.ADD, small.rows()["bo"])
     small.land(Operation.ADD, claimed, Step.DONE, ids={small.rows()["bo"]: BO})
     with small.ledger._writing() as connection:
-        connection.execute(update(table_of(Candidate)).where(gone).values(add_state=Step.UNSURE))
+        connection.execute(update(tables.candidate).where(gone).values(add_state=Step.UNSURE))
     adding_again.recover(small.ledger, small.begun.campaign)
     assert small.end_of("ada")[0] is Step.UNSURE
 

@@ -16,10 +16,9 @@ from data.privacy import forgetting
 from data.privacy.disclosure import about
 from data.privacy.traces import naming
 from data.sending import runs
-from data.store import clock
+from data.store import clock, tables
 from data.store.ledger import Ledger
 from data.store.states import By, Ending
-from data.store.tables import Candidate, table_of
 from flows.pages.showing import summary
 from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
@@ -421,7 +420,7 @@ def test_every_column_is_told_to_the_person(desk: DoubtfulCampaign) -> None:
     desk.run()
     with desk.ledger() as ledger, ledger._writing() as connection:
         [told] = about(connection, ADA)["campaigns"]
-    assert set(table_of(Candidate).c.keys()) - told.keys() == INNER
+    assert set(tables.candidate.c.keys()) - told.keys() == INNER
 
 
 def test_what_is_being_sent_is_not_forgotten(desk: DoubtfulCampaign) -> None:

@@ -27,10 +27,10 @@ from config.settings import LocalSettings, ServiceSettings
 from data.moving.ledger_copy import copy_ledger
 from data.receipts import receipt_doubts, receipt_file
 from data.receipts.receipt import Entry, Fit, Reach, Receipt, fits
+from data.store import tables
 from data.store.ledger import Ledger
 from data.store.opening import open_engine
 from data.store.states import By, Ending
-from data.store.tables import Decision, table_of
 from flows.cli.main import main
 from flows.cli.run import run as running
 from flows.cli.run.one_run import OneRun
@@ -431,7 +431,7 @@ def test_an_acceptance_goes_on_and_shuts_the_other_ledger_out(office: Office) ->
     office.stopped("first", AnotherLedger)
     assert office.run("second").ending is Ending.COMPLETED
     with office.ledger("second") as ledger, ledger._reading() as connection:
-        table = table_of(Decision)
+        table = tables.decision
         [decision] = connection.execute(select(table)).all()
     assert (decision.campaign_id, decision.who) == (None, "ann")
     assert (decision.verdict, decision.why) == ("accept-ledger", "looked in the web application")

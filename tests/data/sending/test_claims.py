@@ -9,13 +9,13 @@ from sqlalchemy.exc import IntegrityError
 from data.holds import do_not_contact
 from data.sending import claims, runs
 from data.sending.row_ranges import written
+from data.store import tables
 from data.store.states import AttemptState, By, Operation, Step
-from data.store.tables import Attempt, Campaign, Candidate, table_of
 from tests.support.ledgers.small_ledger import FIRST_ID, NOON, Small, definition, intent, outcome
 
-PEOPLE = table_of(Candidate)
-CAMPAIGNS = table_of(Campaign)
-JOURNAL = table_of(Attempt)
+PEOPLE = tables.candidate
+CAMPAIGNS = tables.campaign
+JOURNAL = tables.attempt
 
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -289,7 +289,7 @@ def test_the_schema_itself_refuses_a_second_one(
         "run_id": small.begun.run,
         "claimed_at": NOON,
     }
-    table = table_of(Attempt)
+    table = tables.attempt
     taken = standing in (AttemptState.SENDING, AttemptState.DONE, AttemptState.UNSURE)
     with small.ledger._engine.begin() as connection:
         connection.execute(insert(table), [entry | {"state": standing}])

@@ -14,10 +14,10 @@ from data.sending import runs as campaign_runs
 from data.sending.claims import Claimed
 from data.sending.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
 from data.sending.recovery import TakenOver
+from data.store import tables
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, Ending, Operation, Step
-from data.store.tables import Run, table_of
 from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.small_ledger import Small, definition, intent, outcome
 
@@ -137,7 +137,7 @@ def taken_for_dead(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another machine hears nothing of the run for a quarter of an hour."""
     with small.ledger._writing() as connection:
         long_ago = now() - timedelta(minutes=14)
-        connection.execute(update(table_of(Run)).values(heartbeat_at=long_ago))
+        connection.execute(update(tables.runs).values(heartbeat_at=long_ago))
     with monkeypatch.context() as elsewhere:
         on_another_host(small, timedelta(0), elsewhere)
         recover(small)
@@ -293,7 +293,7 @@ def test_a_run_on_another_machine_is_at_work_while_its_heart_beats(small: Small)
 
     def seen(**values: object) -> tuple[bool, int]:
         with ledger._writing() as connection:
-            connection.execute(update(table_of(Run)).values(host="elsewhere", **values))
+            connection.execute(update(tables.runs).values(host="elsewhere", **values))
         return ledger.read(campaign_runs.at_work, campaign), ledger.read(
             campaign_runs.at_work_before, campaign, small.begun.run + 1
         )
@@ -316,7 +316,7 @@ def test_of_two_runs_only_the_dead_one_leaves_doubt(small: Small) -> None:
     whys = {one.first_name: one.why for one in small.people()}
     assert whys == {"ada": recovery.LEFT_BY_DEAD_RUN, "bo": None, "cy": None}
     with ledger._reading() as connection:
-        dead, other = connection.execute(select(table_of(Run)).order_by(table_of(Run).c.id)).all()
+        dead, other = connection.execute(select(tables.runs).order_by(tables.runs.c.id)).all()
     assert (dead.ending, dead.reason) == (Ending.DIED, "its process went away")
     assert dead.ended_at is not None
     assert (other.id, other.ending, other.ended_at) == (living, None, None)

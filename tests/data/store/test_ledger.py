@@ -9,11 +9,11 @@ from sqlalchemy.exc import IntegrityError, StatementError
 
 from data.campaigns import queries
 from data.sending import queue, runs
+from data.store import tables
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.opening import LedgerUnusable
 from data.store.states import Ending, Operation, Step
-from data.store.tables import Run, table_of
 from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.small_ledger import FIRST_ID, Small, definition, intent
 
@@ -141,7 +141,7 @@ def test_a_time_without_a_zone_cannot_enter(small: Small) -> None:
         "heartbeat_at": naive,
     }
     with pytest.raises(StatementError, match="naive"), small.ledger._engine.begin() as connection:
-        connection.execute(insert(table_of(Run)), [row])
+        connection.execute(insert(tables.runs), [row])
     assert small.ledger.read(queries.last_run, small.begun.campaign).started_at.tzinfo is not None
 
 

@@ -30,10 +30,10 @@ from data.sending import runs as campaign_runs
 from data.sending.claims import Claim
 from data.sending.outcomes import Outcome
 from data.sending.runs import Begun
+from data.store import tables
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, Ending, Operation, Step
-from data.store.tables import Run, table_of
 from flows.cli.main import main
 from flows.cli.prepare.problems import matching
 from flows.cli.see.status import NUMBERS
@@ -498,7 +498,7 @@ def test_status_says_whose_clock_is_ahead(typed: Typed, ledger: Ledger, file: Pa
 
     def heard(ago: timedelta) -> None:
         with ledger._writing() as connection:
-            table = table_of(Run)
+            table = tables.runs
             connection.execute(update(table).values(host="elsewhere", heartbeat_at=now() - ago))
 
     heard(-timedelta(days=2, hours=1))

@@ -23,9 +23,9 @@ from sqlalchemy import NullPool, create_engine, make_url, text, update
 from sqlalchemy.exc import OperationalError
 
 from data.sending.processes import HEARTBEAT_EXPIRES
+from data.store import tables
 from data.store.clock import now
 from data.store.ledger import Ledger
-from data.store.tables import Run, table_of
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.promise.crashes.child_runs import ChildRun, ChildRuns, End
@@ -192,7 +192,7 @@ def kept_out(place: Place, at: str) -> bool:
         with engine.begin() as connection:
             if on_a_server:
                 return bool(connection.scalar(_IN_A_TRANSACTION))
-            connection.execute(update(table_of(Run)).values(id=table_of(Run).c.id))
+            connection.execute(update(tables.runs).values(id=tables.runs.c.id))
     except OperationalError:
         return True
     return False
@@ -207,7 +207,7 @@ _IN_A_TRANSACTION = text(
 def silent(place: Place, since: timedelta) -> None:
     """Let the runs in a ledger have been last heard of so long ago."""
     with Ledger.open(place.url) as ledger, ledger._writing() as connection:
-        connection.execute(update(table_of(Run)).values(heartbeat_at=now() - since))
+        connection.execute(update(tables.runs).values(heartbeat_at=now() - since))
 
 
 def child_run(place: Place, service: Sandbox, **more: Any) -> ChildRun:

@@ -5,9 +5,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from data.store.tables import Attempt, table_of
+from data.store import tables
 
-attempt = table_of(Attempt)
+attempt = tables.attempt
 
 
 def attempts(connection: Connection, campaign_row: int) -> Sequence[Row[Any]]:

@@ -37,10 +37,11 @@ from data.sending import recovery, runs
 from data.sending.claims import Claim
 from data.sending.outcomes import Outcome
 from data.sending.runs import Begun
+from data.store import tables
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
-from data.store.tables import Attempt, Candidate, table_of
+from data.store.tables import Candidate
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from tasks.plan.target import CampaignSource, Target, intent_of
@@ -635,7 +636,7 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
                 crowd.happens(event, [row for row, order in people if order[step] == event])
         for event in ("claim", "late done", "newest done"):
             crowd.happens(event, crowd.rows)
-        attempt = table_of(Attempt)
+        attempt = tables.attempt
         with ledger._reading() as connection:
             standing = connection.execute(
                 select(func.count())
@@ -667,7 +668,7 @@ def ready_to_invite(ledger: Ledger, folder: Path, number: int) -> Begun:
         ledger, KEY, definition, intent_of(wanted, CampaignSource(file), SERVICE, None)
     )
     with ledger._writing() as connection:
-        candidate = table_of(Candidate)
+        candidate = tables.candidate
         connection.execute(
             update(candidate).values(add_state="done", candidate_id=candidate.c.id + 5000)
         )
