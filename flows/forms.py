@@ -166,7 +166,7 @@ async def settle_campaign(
     local = load_local()
     try:
         with Ledger.open(local.database_url, create=False) as ledger:
-            number = _settle(ledger, campaign, what, Word(verdict), who, why, value, person)
+            number = _settle(ledger, campaign, what, Word(verdict), By(who, why), value, person)
             end = finish(ledger, campaign, None)
             async with get_client() as client:
                 await show(client, ledger, local, end)
@@ -185,8 +185,7 @@ def _settle(
     key: str,
     what: What,
     word: Word,
-    who: str,
-    why: str,
+    by: By,
     value: int | None,
     person: int | None,
 ) -> int:
@@ -194,7 +193,7 @@ def _settle(
     campaign = ledger.read(queries.find_campaign, key)
     if campaign is None:
         raise Nothing(f"There is no campaign {key} in the ledger.")
-    if word in NEED_A_REASON and not why.strip():
+    if word in NEED_A_REASON and not by.why.strip():
         raise Nothing(f"{word} is recorded with a reason: fill in why. Nothing was decided.")
     adding_again.recover(ledger, campaign.id)
     operation = next(each for each in STEPS if STEPS[each] == what)
@@ -207,5 +206,5 @@ def _settle(
     if not decided:
         step = f"{what} of person {person}" if person else what
         raise Nothing(f"In {key} no {step} is unsure. Nothing was decided.")
-    ledger.write(settling.settle, campaign.id, decided, By(who, why), soon=False)
+    ledger.write(settling.settle, campaign.id, decided, by, soon=False)
     return len(decided)

@@ -74,10 +74,11 @@ def _wave(wave: Wave, teller: Teller, under: Mapping[int, str]) -> tuple[object,
 def refused(records: Records, how: Discretion) -> Section:
     """Who is refused now, by reason."""
     by_reason: dict[tuple[str, str], list[Any]] = {}
-    for one in records.people.values():
-        for step in ("add", "invite"):
-            if getattr(one, f"{step}_state") == Step.REFUSED:
-                by_reason.setdefault((step, one.why or "No reason was given."), []).append(one)
+    for person in records.people.values():
+        for step, state in (("add", person.add_state), ("invite", person.invite_state)):
+            if state == Step.REFUSED:
+                reason = person.why or "No reason was given."
+                by_reason.setdefault((step, reason), []).append(person)
     ordered = sorted(by_reason.items(), key=lambda item: -len(item[1]))
     return Section(
         "Refused, by reason",

@@ -34,6 +34,7 @@ from flows.run.observer import RunObserver
 from tasks.plan.held import follow_on
 from tasks.plan.plan import Plan, in_words
 from tasks.plan.receipts import Receipts
+from tasks.plan.target import Target
 from tasks.plan.timing import Later, over, over_for, timetable_of
 from tasks.sending.gate import Gate
 from tasks.sending.pace import Rate, Together
@@ -131,40 +132,26 @@ async def working(
 
     `approved` is the plan as a person approved it, where that was needed.
     """
-    ledger, wanted = context.ledger, plan.target
+    ledger, target = context.ledger, plan.target
     approval = approved.id if approved else None
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(
-        runs.begin, ledger, wanted.key, wanted.definition, plan.intent, approval
+        runs.begin, ledger, target.key, target.definition, plan.intent, approval
     )
-    table = timetable_of(wanted)
-    address = canonical(
-        context.service.base_url
-    )  # by it all runs at one service are paced together
-    heeds = partial(_heed_a_pause, ledger, wanted.key)
-    together = Together(ledger, address, list(_rates(context, wanted.key, table)), heeds)
-    gate = Gate(
-        service.problems,
-        together,
-        over=lambda: over(table, context.clock()),
-        pauses=lambda seconds: context.observer.on_pause(
-            on_the_wall(now() + timedelta(seconds=seconds), wanted.timezone)
-        ),
-    )
-    group_commit = GroupCommit(ledger)
+    gate, group_commit = _gate(target, context, service), GroupCommit(ledger)
     sender = Sender(
         service,
         group_commit,
         gate,
         campaign=begun.campaign,
         run=begun.run,
-        trust=await asyncio.to_thread(_trust, ledger, wanted.key),
+        trust=await asyncio.to_thread(_trust, ledger, target.key),
     )
-    work = ActiveRun(context, wanted.key, begun, gate, group_commit, sender, receipts)
+    work = ActiveRun(context, target.key, begun, gate, group_commit, sender, receipts)
     heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
     try:
         await keep_receipt(work)
-        with stopping_on_signals(gate), logs.about(campaign=wanted.key, run=begun.run):
+        with stopping_on_signals(gate), logs.about(campaign=target.key, run=begun.run):
             logs.say("the run began")
             yield work
     except BaseException as error:
@@ -175,9 +162,26 @@ async def working(
         await _end(work)
 
 
+def _gate(target: Target, context: RunContext, service: Service) -> Gate:
+    """What every request of this run waits for: its rates, a pause, and the time to send."""
+    table = timetable_of(target)
+    # By its address all runs at one service are paced together.
+    address = canonical(context.service.base_url)
+    heeds = partial(_heed_a_pause, context.ledger, target.key)
+    together = Together(context.ledger, address, list(_rates(context, target.key, table)), heeds)
+    return Gate(
+        service.problems,
+        together,
+        over=lambda: over(table, context.clock()),
+        pauses=lambda seconds: context.observer.on_pause(
+            on_the_wall(now() + timedelta(seconds=seconds), target.timezone)
+        ),
+    )
+
+
 def _trust(ledger: Ledger, key: str) -> Trust:
-    found = ledger.read(queries.find_campaign, key)
-    return Trust(found.trust) if found else Trust.STATUS
+    campaign = ledger.read(queries.find_campaign, key)
+    return Trust(campaign.trust) if campaign else Trust.STATUS
 
 
 def _rates(context: RunContext, key: str, table: Timetable) -> Iterator[Rate]:

@@ -1,4 +1,4 @@
-"""`campaign sandbox`: the assessment service on one's own context, until stopped."""
+"""`campaign sandbox`: the assessment service on one's own desk, until stopped."""
 
 import shlex
 from pathlib import Path
@@ -19,28 +19,33 @@ class SandboxCannotStart(CampaignError):
     """The sandbox's port or folder is in use, or cannot be used."""
 
 
+Port = Annotated[
+    int, typer.Option(min=0, max=65535, help="Where it listens; 0 takes any free port.")
+]
+Folder = Annotated[
+    Path | None,
+    typer.Option(
+        help="Where it remembers and keeps its outbox; default: sandbox in the output folder."
+    ),
+]
+FaultsFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="How it misbehaves: a JSON list, see docs/sandbox.md."),
+]
+
+
 def sandbox(
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where it listens; 0 takes any free port.")
-    ] = 8700,
-    folder: Annotated[
-        Path | None,
-        typer.Option(
-            help="Where it remembers and keeps its outbox; default: sandbox in the output folder."
-        ),
-    ] = None,
+    port: Port = 8700,
+    folder: Folder = None,
     latency: Annotated[float, typer.Option(min=0.0, help="Seconds that each call takes.")] = 0.0,
     host: Annotated[str, typer.Option(help="The address it listens on.")] = "127.0.0.1",
     arena_elsewhere: Annotated[
         bool,
         typer.Option("--arena-elsewhere", help="The arena has another origin than the log-in."),
     ] = False,
-    faults: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="How it misbehaves: a JSON list, see docs/sandbox.md."),
-    ] = None,
+    faults: FaultsFile = None,
 ) -> None:
-    """Run an assessment service on your own context.
+    """Run an assessment service on your own desk.
 
     It sends no real email and runs until stopped. It remembers its projects and
     candidates from one start to the next, as the ledger does.

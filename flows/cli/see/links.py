@@ -28,30 +28,35 @@ class Format(StrEnum):
     HTML = "html"
 
 
+Form = Annotated[
+    Format,
+    typer.Option("--format", help="html is an index, and with -o a page for each candidate."),
+]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="PATH",
+        callback=or_here,
+        help="A file, or for html a folder, instead of here.",
+    ),
+]
+Into = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TABLE",
+        help="Write them, with status and why, into a copy of your own table of people; "
+        "of an .xls or .ods the copy is an .xlsx of its values.",
+    ),
+]
+
+
 def links(
     key: Key,
-    form: Annotated[
-        Format,
-        typer.Option("--format", help="html is an index, and with -o a page for each candidate."),
-    ] = Format.CSV,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="PATH",
-            callback=or_here,
-            help="A file, or for html a folder, instead of here.",
-        ),
-    ] = None,
-    into: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="TABLE",
-            help="Write them, with status and why, into a copy of your own table of people; "
-            "of an .xls or .ods the copy is an .xlsx of its values.",
-        ),
-    ] = None,
+    form: Form = Format.CSV,
+    output: Output = None,
+    into: Into = None,
     failed_only: Annotated[
         bool,
         typer.Option("--failed-only", help="With --into: only the rows to mend and send again."),
