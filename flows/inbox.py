@@ -198,8 +198,9 @@ def _keep(ledger: Ledger, fresh: Sequence[Found], outcomes: Sequence[Outcome]) -
             continue  # what it holds now is for the next look; nothing came of what it held
         key = outcome.end.campaign if outcome.end else found.entry.key
         problems = _problems(outcome)
-        # Which of two files is meant may be settled without a change of this one.
-        if not (found.entry.key and found.entry.problems):
+        # Which of two files is meant may be settled without a change of this one. What a signal
+        # ended goes on with the next look.
+        if not (found.entry.key and found.entry.problems) and not outcome.interrupted:
             ledger.write(
                 inbox.note, found.content, key, found.entry.file.name, _ending(outcome, key)
             )

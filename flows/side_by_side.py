@@ -34,6 +34,11 @@ class Outcome:
     end: Finish | None = None
     error: Exception | None = None
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether a signal ended it, or kept it from beginning: nothing failed."""
+        return ((self.end.reason if self.end else self.why) or "").startswith(INTERRUPTED)
+
 
 class _End(RunObserver):
     """Keeps how one run ended."""

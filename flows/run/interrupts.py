@@ -65,6 +65,8 @@ class _Ears:
         if not self._ended:
             for number in self._before:
                 self._loop.add_signal_handler(number, self._hear)
+            # What serves runs lets them start with it blocked (flows/serving/serving.py).
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
 
     def end(self) -> None:
         """Give the signals back to who had them before."""

@@ -46,7 +46,7 @@ async def serve(
     called once, when the first run could be taken, with what a person should know of schedules.
     """
     stopped = asyncio.Event()
-    with _told_of_ctrl_c_alone(stopped):
+    with _signalled_alone(stopped):
         await _serve(planned, patience, ready, stopped)
 
 
@@ -92,22 +92,23 @@ def _stop_on_signals(stopped: asyncio.Event) -> None:
 
 
 @contextmanager
-def _told_of_ctrl_c_alone(stopped: asyncio.Event) -> Iterator[None]:
-    """Keep Ctrl-C from the runs that are started meanwhile, and hear it in their place.
+def _signalled_alone(stopped: asyncio.Event) -> Iterator[None]:
+    """Keep signals from the runs that are started meanwhile, and hear them in their place.
 
-    A terminal sends it to every process of a command, and a run that is still importing would
-    die of it with a stack trace. What is blocked here is blocked in each process begun from here,
-    which is told by SIGTERM instead.
+    A terminal sends Ctrl-C to every process of a command, and a run that is still loading would
+    crash in Prefect's words, whichever signal it gets. What is blocked here is blocked in each
+    process begun from here: Ctrl-C for good, and SIGTERM, by which runs are told to stop, waits
+    until the run listens (flows/run/interrupts.py).
     """
     loop, over = asyncio.get_running_loop(), threading.Event()
 
     def hear() -> None:
-        signal.sigwait({signal.SIGINT})
+        signal.sigwait(STOPS)
         while not over.is_set():
             loop.call_soon_threadsafe(stopped.set)
-            signal.sigwait({signal.SIGINT})
+            signal.sigwait(STOPS)
 
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     hearing = threading.Thread(target=hear)
     hearing.start()
     try:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -389,6 +390,29 @@ def test_what_is_left_goes_on_by_itself(box: Inbox, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(due_files, "TRY_AGAIN", timedelta(0))
     assert box.look() == ("Completed", "1 campaign: 1 completed")
     assert box.office.emails() == {"ada@example.com": 1}
+
+
+def test_what_a_signal_ended_goes_on_with_the_next_look(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it broke off, and what it kept from beginning: neither failed, so nothing waits."""
+    run = box.campaign
+
+    async def signalled(file: str, key: str | None, **how: Any) -> Any:
+        if len(box.runs) == 0:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return await run(file, key, **how)
+
+    monkeypatch.setattr(side_by_side, "run_campaign", signalled)
+    for key in ("autumn", "spring", "winter"):
+        box.put(key, key)
+    assert box.look() == ("Stopped", "3 campaigns: stopped: autumn, spring, winter")
+    assert (box.runs, box.office.emails()) == (["autumn", "spring"], {})
+    monkeypatch.setattr(side_by_side, "run_campaign", run)
+    assert box.look() == ("Completed", "3 campaigns: 3 completed")
+    assert box.office.emails() == {
+        f"{key}@example.com": 1 for key in ("autumn", "spring", "winter")
+    }
 
 
 def test_a_paused_campaign_waits_for_the_person(

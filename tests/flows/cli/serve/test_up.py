@@ -175,6 +175,27 @@ def test_ctrl_c_while_it_looks_into_the_inbox_ends_gently(desk: Desk) -> None:
     assert not invitations(desk)
 
 
+def test_ctrl_c_while_a_run_is_still_loading_ends_gently(desk: Desk) -> None:
+    """As in the midst of it: nothing crashed, nobody is invited or unsure, and what Prefect shows
+    of the run is in our words."""
+    desk.campaign("morning", 2)
+    port, log = free_port(), desk.folder.parent / "up.log"
+    server = server_of(desk, port)
+    with up(desk, port) as process:
+        server.call("PATCH", f"deployments/{server.deployment('inbox/inbox')}", {"paused": True})
+        before = set(psutil.Process(process.pid).children())
+        server.start("campaign/morning")
+        wait_until(lambda: set(psutil.Process(process.pid).children()) - before, 100, log)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=100) == 0, log.read_text()
+    words = log.read_text()
+    for strange in ("rash", "Traceback", "termination signal", "status code"):
+        assert strange not in words, words
+    assert "Stopped('0 of 2 invited. The run was interrupted.', type=FAILED)" in words, words
+    assert not invitations(desk)
+    assert json.loads(desk.type("status", "morning", "--json").out)["counts"]["unsure"] == 0
+
+
 def all_ended(server: PrefectServer) -> list[dict[str, object]]:
     runs = runs_of(server, "campaign:morning")
     ended = all(run["state_type"] in {"COMPLETED", "FAILED"} for run in runs)
