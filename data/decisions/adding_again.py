@@ -59,8 +59,8 @@ def add_again(ledger: Ledger, campaign_row: int, wanted: bool | None = None) -> 
 
     If that is `wanted`; None: as the definition said when it was taken over.
     """
-    found = ledger.read(_any, campaign_row, wanted)
-    return ledger.write(decide, campaign_row) if found else 0
+    doubtful = ledger.read(_any, campaign_row, wanted)
+    return ledger.write(decide, campaign_row) if doubtful else 0
 
 
 def _any(connection: Connection, campaign_row: int, wanted: bool | None) -> bool:
@@ -98,6 +98,8 @@ def decide(connection: Connection, campaign_row: int) -> int:
     decided = [Decided(*place, Word.ADD_AGAIN) for place in find(connection, campaign_row)]
     if decided:
         settle_adds(connection, Word.ADD_AGAIN, decided, by)
-        close_adds(connection, {one.attempt for one in decided if one.attempt is not None})
+        close_adds(
+            connection, {verdict.attempt for verdict in decided if verdict.attempt is not None}
+        )
         write_down(connection, campaign_row, decided, by)
     return len(decided)

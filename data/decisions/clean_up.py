@@ -110,8 +110,8 @@ def left_over(
     cleaned: Collection[Mark],
 ) -> list[LeftOver]:
     """List what is to be removed, without what a person has removed (`cleaned`)."""
-    found = [*_calls(place, calls), *_doubles(place, doubles), *_people(place, people)]
-    return [item for item in found if item.mark not in cleaned]
+    items = [*_calls(place, calls), *_doubles(place, doubles), *_people(place, people)]
+    return [item for item in items if item.mark not in cleaned]
 
 
 def _calls(place: Place, calls: Iterable[SentAgain]) -> Iterator[LeftOver]:
@@ -119,35 +119,37 @@ def _calls(place: Place, calls: Iterable[SentAgain]) -> Iterator[LeftOver]:
         when = f"the request of {in_zone(call.at, place.timezone)} was sent again"
         if call.operation is Operation.CREATE:
             used = "" if place.project_id is None else f"; {place.project_id} is the one in use"
-            said = f'perhaps a second project "{place.name}": {when}{used}'
-            yield LeftOver(What.PROJECT, False, said, (call.attempt, None))
+            evidence = f'perhaps a second project "{place.name}": {when}{used}'
+            yield LeftOver(What.PROJECT, False, evidence, (call.attempt, None))
         elif call.operation is Operation.ATTACH:
-            said = f"perhaps problem {place.problem_id} is in {place} twice: {when}"
-            yield LeftOver(What.PROBLEM, False, said, (call.attempt, None))
+            evidence = f"perhaps problem {place.problem_id} is in {place} twice: {when}"
+            yield LeftOver(What.PROBLEM, False, evidence, (call.attempt, None))
 
 
 def _doubles(place: Place, doubles: Iterable[AddedAgain]) -> Iterator[LeftOver]:
-    for one in doubles:
-        mark = (one.attempt, one.row)
-        used = f"candidate {one.candidate_id} is the one in use"
-        if one.candidate_id is None:
+    for added in doubles:
+        mark = (added.attempt, added.row)
+        used = f"candidate {added.candidate_id} is the one in use"
+        if added.candidate_id is None:
             used = "none of them is in use"
-        if one.double is None:
-            why = ", as an add was refused and sent again" if one.refused else ""
-            said = f"perhaps added more than once to {place}{why}; {used}"
-            yield LeftOver(What.DOUBLE, False, said, mark, one.email1, one.candidate_id)
+        if added.double is None:
+            why = ", as an add was refused and sent again" if added.refused else ""
+            evidence = f"perhaps added more than once to {place}{why}; {used}"
+            yield LeftOver(What.DOUBLE, False, evidence, mark, added.email1, added.candidate_id)
         else:
-            said = f"candidate {one.double} in {place}, added more than once; {used}"
-            yield LeftOver(What.DOUBLE, True, said, mark, one.email1, one.double)
+            evidence = f"candidate {added.double} in {place}, added more than once; {used}"
+            yield LeftOver(What.DOUBLE, True, evidence, mark, added.email1, added.double)
 
 
 def _people(place: Place, people: Iterable[SteppedBack]) -> Iterator[LeftOver]:
-    for one in people:
-        certain = one.candidate_id is not None
-        if not certain and not one.added:
+    for person in people:
+        certain = person.candidate_id is not None
+        if not certain and not person.added:
             continue
-        there = f"candidate {one.candidate_id} in {place}" if certain else f"perhaps in {place}"
-        invited = ", was invited" if one.invited else ""
-        why = f"corrected to {one.instead}" if one.instead else "withdrawn"
-        said = f"{there}, {why}{invited}"
-        yield LeftOver(What.PERSON, certain, said, (None, one.row), one.email1, one.candidate_id)
+        there = f"candidate {person.candidate_id} in {place}" if certain else f"perhaps in {place}"
+        invited = ", was invited" if person.invited else ""
+        why = f"corrected to {person.instead}" if person.instead else "withdrawn"
+        evidence = f"{there}, {why}{invited}"
+        yield LeftOver(
+            What.PERSON, certain, evidence, (None, person.row), person.email1, person.candidate_id
+        )

@@ -54,7 +54,7 @@ def write_cleaned(
 def _calls(connection: Connection, here: Row[Any]) -> list[SentAgain]:
     """Only where the step has been sent anew: until then nothing is there twice."""
     lasts = {Operation.CREATE: here.project_attempt, Operation.ATTACH: here.problem_attempt}
-    found = connection.execute(
+    calls = connection.execute(
         select(attempt.c.id, attempt.c.operation, attempt.c.claimed_at)
         .where(
             attempt.c.campaign_id == here.id,
@@ -64,9 +64,9 @@ def _calls(connection: Connection, here: Row[Any]) -> list[SentAgain]:
         .order_by(attempt.c.id)
     )
     return [
-        SentAgain(one.id, operation, one.claimed_at)
-        for one in found
-        if lasts[operation := Operation(one.operation)] != one.id
+        SentAgain(call.id, operation, call.claimed_at)
+        for call in calls
+        if lasts[operation := Operation(call.operation)] != call.id
     ]
 
 
@@ -77,13 +77,13 @@ def _doubles(connection: Connection, campaign_row: int) -> list[AddedAgain]:
     """
     adds = _adds(connection, campaign_row, attempt.c.state.in_(MAY_HAVE_HAPPENED))
     refused = _first_refusals(connection, campaign_row)
-    known = _known_doubles(connection, campaign_row)
-    several = _in_several(adds.values()) | {row for _, row in known}
+    doubles_read = _known_doubles(connection, campaign_row)
+    several = _in_several(adds.values()) | {row for _, row in doubles_read}
     rows = several | refused.keys()
     among = candidate.c.id.between(min(rows, default=0), max(rows, default=0))
     # Of the refused and the withdrawn an earlier add may have been the only one that was taken.
     aside = candidate.c.add_state.in_((Step.REFUSED, Step.WITHDRAWN))
-    found = connection.execute(
+    people = connection.execute(
         select(candidate)
         .where(
             candidate.c.campaign_id == campaign_row,
@@ -93,10 +93,10 @@ def _doubles(connection: Connection, campaign_row: int) -> list[AddedAgain]:
         .order_by(candidate.c.id)
     )
     doubles: list[AddedAgain] = []
-    for person in found:
+    for person in people:
         own: list[AddedAgain] = []
         if person.id in several or person.add_state != Step.DONE:
-            own = list(_doubles_of(person, adds, known))
+            own = list(_doubles_of(person, adds, doubles_read))
         doubles += own or _after_a_refusal(person, refused.get(person.id))
     return doubles
 
@@ -105,12 +105,12 @@ def _adds(
     connection: Connection, campaign_row: int, which: ColumnElement[bool]
 ) -> dict[int, list[range]]:
     """Whom these adds carried, by attempt, oldest first."""
-    found = connection.execute(
+    rows = connection.execute(
         select(attempt.c.id, attempt.c.carried)
         .where(attempt.c.campaign_id == campaign_row, attempt.c.operation == Operation.ADD, which)
         .order_by(attempt.c.id)
     )
-    return {number: rows_in(carried) for number, carried in found}
+    return {number: rows_in(carried) for number, carried in rows}
 
 
 def _first_refusals(connection: Connection, campaign_row: int) -> dict[int, int]:
@@ -140,22 +140,26 @@ def _after_a_refusal(person: Row[Any], first: int | None) -> Iterator[AddedAgain
 def _doubles_of(
     person: Row[Any],
     adds: Mapping[int, Sequence[range]],
-    known: Mapping[tuple[int, int], Sequence[int]],
+    doubles_read: Mapping[tuple[int, int], Sequence[int]],
 ) -> Iterator[AddedAgain]:
     """What may be there of one person besides the one in use: by their adds, oldest first."""
     carried = [n for n, spans in adds.items() if any(person.id in span for span in spans)]
     who = (person.id, person.email1, person.candidate_id)
     # An id that was typed in the place of a wrong one is in use, whatever it was taken for before.
-    told = {
-        number: [one for one in known.get((number, person.id), ()) if one != person.candidate_id]
+    unused = {
+        number: [
+            double_id
+            for double_id in doubles_read.get((number, person.id), ())
+            if double_id != person.candidate_id
+        ]
         for number in carried
     }
     # Read in a list: nobody knows which of the earlier adds brought each of them.
-    unplaced = len(told.get(person.add_attempt, ()))
+    unplaced = len(unused.get(person.add_attempt, ()))
     for number in carried:
-        for double in told[number]:
+        for double in unused[number]:
             yield AddedAgain(number, *who, double)
-        if not told[number] and number != person.add_attempt:
+        if not unused[number] and number != person.add_attempt:
             if unplaced > 0:
                 unplaced -= 1
             else:
@@ -164,26 +168,26 @@ def _doubles_of(
 
 def _in_several(adds: Iterable[Sequence[range]]) -> set[int]:
     """The rows that more than one of these adds carried."""
-    found: set[int] = set()
+    several: set[int] = set()
     end = 0
     for span in sorted((span for spans in adds for span in spans), key=lambda span: span.start):
-        found.update(range(span.start, min(span.stop, end)))
+        several.update(range(span.start, min(span.stop, end)))
         end = max(end, span.stop)
-    return found
+    return several
 
 
 def _known_doubles(connection: Connection, campaign_row: int) -> dict[tuple[int, int], list[int]]:
     """The ids that are not in use, by attempt and row: from late answers, or read by a person."""
-    known: dict[tuple[int, int], list[int]] = {}
-    for one in connection.execute(
+    doubles: dict[tuple[int, int], list[int]] = {}
+    for row in connection.execute(
         select(decision.c.attempt_id, decision.c.candidate_row, decision.c.value).where(
             decision.c.campaign_id == campaign_row,
             decision.c.verdict == Word.DOUBLE,
             decision.c.value.is_not(None),  # taken out with the person
         )
     ):
-        known.setdefault((one.attempt_id, one.candidate_row), []).append(int(one.value))
-    return known
+        doubles.setdefault((row.attempt_id, row.candidate_row), []).append(int(row.value))
+    return doubles
 
 
 def _stepped_back(connection: Connection, campaign_row: int) -> Iterator[SteppedBack]:
@@ -195,7 +199,7 @@ def _stepped_back(connection: Connection, campaign_row: int) -> Iterator[Stepped
     )
     adding = attempt.alias("adding")
     refused = _first_refusals(connection, campaign_row)
-    found = connection.execute(
+    people = connection.execute(
         select(
             candidate.c.id,
             candidate.c.email1,
@@ -220,16 +224,16 @@ def _stepped_back(connection: Connection, campaign_row: int) -> Iterator[Stepped
         )
         .order_by(candidate.c.id)
     )
-    for row, email1, number, state, status, rows, was_invited, instead in found:
+    for row, email1, number, state, status, rows, was_invited, instead in people:
         bad_row = rows == 1 and state == AttemptState.REFUSED and status in OF_SOME_ROW
         perhaps = state in _PERHAPS or (row in refused and not bad_row)
         yield SteppedBack(row, email1, number, perhaps, bool(was_invited), instead)
 
 
 def _cleaned(connection: Connection, campaign_row: int) -> set[Mark]:
-    found = connection.execute(
+    rows = connection.execute(
         select(decision.c.attempt_id, decision.c.candidate_row).where(
             decision.c.campaign_id == campaign_row, decision.c.verdict == Word.CLEANED
         )
     )
-    return {(one.attempt_id, one.candidate_row) for one in found}
+    return {(row.attempt_id, row.candidate_row) for row in rows}

@@ -50,11 +50,11 @@ _OPEN_RUNS = select(runs).where(
 
 
 def doubts_in(
-    connection: Connection, operation: Operation, found: Sequence[Row[Any]]
+    connection: Connection, operation: Operation, rows: Sequence[Row[Any]]
 ) -> list[Doubt]:
     """The doubts in rows of SEEN columns."""
-    alive = _alive(connection, {row.run_id for row in found})
-    return [_doubt(operation, row, alive) for row in found]
+    alive = _alive(connection, {row.run_id for row in rows})
+    return [_doubt(operation, row, alive) for row in rows]
 
 
 def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt:

@@ -151,65 +151,71 @@ def objections(
     }
     refused = {(doubt.attempt, doubt.row) for doubt in doubts.refused}
     steps = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed} | steps
-    named = {(one.attempt, one.row) for one in decided if one.word is Word.ID}
+    named = {(verdict.attempt, verdict.row) for verdict in decided if verdict.word is Word.ID}
     # Two people's ids may have been mixed up: each is free once both are typed anew.
     free = {d.typed for d in doubts.typed if (d.attempt, d.row) in named}
     doubts = replace(doubts, people=doubts.people - free)
-    found: dict[int, str] = {}
+    refusals: dict[int, str] = {}
     met: set[tuple[int | None, int | None]] = set()
     given: set[int] = set()
-    for position, one in enumerate(decided):
-        place = (one.attempt, one.row)
+    for position, verdict in enumerate(decided):
+        place = (verdict.attempt, verdict.row)
         doubt = steps.get(place)
-        if doubt is not None and doubt.typed != one.instead:
+        if doubt is not None and doubt.typed != verdict.instead:
             doubt = None  # somebody else has decided meanwhile
-        if one.word is Word.DOUBLE and doubt is not None and place in named:
+        if verdict.word is Word.DOUBLE and doubt is not None and place in named:
             # Beside the id of this person: the same list has them once more.
-            objection: str | None = _clash(doubt, one, doubts, given)
-        elif place in refused and one.word is Word.AGAIN:
+            objection: str | None = _clash(doubt, verdict, doubts, given)
+        elif place in refused and verdict.word is Word.AGAIN:
             objection = None
         elif doubt is None:
             objection = "this is not unsure any more"
         elif place in met:
             objection = "this has a verdict already"
         else:
-            objection = _objection(doubt, one, at, soon=soon) or _clash(doubt, one, doubts, given)
+            objection = _objection(doubt, verdict, at, soon=soon) or _clash(
+                doubt, verdict, doubts, given
+            )
         if objection is not None:
-            found[position] = objection
-        elif one.value is not None and doubt is not None and doubt.operation is Operation.ADD:
-            given.add(one.value)
+            refusals[position] = objection
+        elif verdict.value is not None and doubt is not None and doubt.operation is Operation.ADD:
+            given.add(verdict.value)
         met.add(place)
-    return found
+    return refusals
 
 
-def _clash(doubt: Doubt, one: Decided, doubts: Doubts, given: Collection[int]) -> str | None:
+def _clash(doubt: Doubt, verdict: Decided, doubts: Doubts, given: Collection[int]) -> str | None:
     """One id for two people would send somebody another one's invitation."""
-    if doubt.operation is Operation.CREATE and one.value in doubts.projects:
-        return f"the project {one.value} belongs to another campaign"
-    if doubt.operation is Operation.ADD and (one.value in doubts.people or one.value in given):
-        return f"another candidate of this campaign has the id {one.value}"
+    if doubt.operation is Operation.CREATE and verdict.value in doubts.projects:
+        return f"the project {verdict.value} belongs to another campaign"
+    if doubt.operation is Operation.ADD and (
+        verdict.value in doubts.people or verdict.value in given
+    ):
+        return f"another candidate of this campaign has the id {verdict.value}"
     # The same person in another campaign may well have the same id there.
-    others = doubts.elsewhere.get(one.value, ()) if one.value is not None else ()
+    others = doubts.elsewhere.get(verdict.value, ()) if verdict.value is not None else ()
     if doubt.operation is Operation.ADD and others and email_key(doubt.email1) not in others:
-        return f"the id {one.value} is another person's, in another campaign"
+        return f"the id {verdict.value} is another person's, in another campaign"
     return None
 
 
-def _objection(doubt: Doubt, one: Decided, at: datetime, *, soon: bool) -> str | None:
-    if doubt.typed is not None and one.word is not Word.ID:
+def _objection(doubt: Doubt, verdict: Decided, at: datetime, *, soon: bool) -> str | None:
+    if doubt.typed is not None and verdict.word is not Word.ID:
         return f"this has the id {doubt.typed}, which a person typed: only another id may follow"
-    if one.word not in WORDS[doubt.operation]:
+    if verdict.word not in WORDS[doubt.operation]:
         words = ", ".join(WORDS[doubt.operation])
-        return f"the verdict {one.word} does not fit here; wanted one of {words}"
-    if one.word is Word.ID and not (one.value is not None and 0 < one.value <= LARGEST_ID):
+        return f"the verdict {verdict.word} does not fit here; wanted one of {words}"
+    if verdict.word is Word.ID and not (
+        verdict.value is not None and 0 < verdict.value <= LARGEST_ID
+    ):
         return f"an id is a whole number from 1 to {LARGEST_ID}"
-    if one.word is not Word.ID and one.value is not None:
-        return f"the verdict {one.word} goes without an id"
+    if verdict.word is not Word.ID and verdict.value is not None:
+        return f"the verdict {verdict.word} goes without an id"
     if doubt.typed is not None and doubt.alive:
         return f"a run is at work, which may use the id {doubt.typed} yet; wait for its end"
-    if doubt.typed is not None and doubt.typed == one.value:
-        return f"the id is {one.value} already"
-    return too_early(doubt, at, soon=soon) if one.word is Word.AGAIN else None
+    if doubt.typed is not None and doubt.typed == verdict.value:
+        return f"the id is {verdict.value} already"
+    return too_early(doubt, at, soon=soon) if verdict.word is Word.AGAIN else None
 
 
 def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:

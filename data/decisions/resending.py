@@ -25,9 +25,9 @@ def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -
     people = _people(connection, campaign_row, rows)
     settled = _settled(connection, [_last_attempt(person) for person in people.values()])
     listed = {
-        row for row, one in held_rows(connection, rows, at).items() if one.cause is Cause.LISTED
+        row for row, hold in held_rows(connection, rows, at).items() if hold.cause is Cause.LISTED
     }
-    found = {}
+    objections_to = {}
     for position, row in enumerate(rows):
         objection = no_resend(_invited(people[row], settled), at)
         if people[row].corrected_to is not None:
@@ -35,8 +35,8 @@ def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -
         elif row in listed:
             objection = objection or DO_NOT_CONTACT
         if objection is not None:
-            found[position] = objection
-    return found
+            objections_to[position] = objection
+    return objections_to
 
 
 def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
@@ -71,10 +71,10 @@ def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: B
 
 
 def _people(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, Row[Any]]:
-    found = connection.execute(
+    people = connection.execute(
         select(candidate).where(candidate.c.campaign_id == campaign_row, candidate.c.id.in_(rows))
     )
-    return {person.id: person for person in found}
+    return {person.id: person for person in people}
 
 
 def _last_attempt(person: Row[Any]) -> int | None:
@@ -85,12 +85,12 @@ def _last_attempt(person: Row[Any]) -> int | None:
 
 def _settled(connection: Connection, numbers: Sequence[int | None]) -> dict[int, Doubt]:
     """Of these requests those that a person settled, each as the doubt it was."""
-    found = select(*SEEN).where(
+    statement = select(*SEEN).where(
         attempt.c.id.in_([number for number in numbers if number is not None]),
         exists().where(decision.c.attempt_id == attempt.c.id),
     )
-    rows = connection.execute(found).all()
-    return {one.attempt: one for one in doubts_in(connection, Operation.INVITE, rows)}
+    rows = connection.execute(statement).all()
+    return {row.attempt: row for row in doubts_in(connection, Operation.INVITE, rows)}
 
 
 def _invited(person: Row[Any], settled: Mapping[int, Doubt]) -> Invited:

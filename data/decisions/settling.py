@@ -76,8 +76,8 @@ def find(connection: Connection, campaign_row: int, *, typed: bool = False) -> D
     """
     steps: list[Doubt] = []
     for operation, unsure in _UNSURE.items():
-        found = connection.execute(unsure, {"of": campaign_row}).all()
-        steps += doubts_in(connection, operation, found)
+        rows = connection.execute(unsure, {"of": campaign_row}).all()
+        steps += doubts_in(connection, operation, rows)
     people = connection.scalars(_IDS_HERE, {"of": campaign_row})
     others = _at_the_same_service(connection, campaign_row)
     refused = connection.execute(_REFUSED, {"of": campaign_row}).all()
@@ -107,18 +107,18 @@ def _people_of_others(
     connection: Connection, others: Sequence[int], steps: Sequence[Doubt]
 ) -> dict[int, set[str]]:
     """Whose each id is in other campaigns, if somebody here is without one. Only adds take one."""
-    found: dict[int, set[str]] = {}
+    keys_of: dict[int, set[str]] = {}
     if any(doubt.operation is Operation.ADD for doubt in steps):
         for number, key in connection.execute(_PEOPLE_OF_OTHERS, {"others": others}):
-            found.setdefault(number, set()).add(key)
-    return found
+            keys_of.setdefault(number, set()).add(key)
+    return keys_of
 
 
 def settle(
     connection: Connection, campaign_row: int, decided: Sequence[Decided], by: By, *, soon: bool
 ) -> None:
     """Take all these verdicts, or raise NotDecided and take none."""
-    typed = any(one.word is Word.ID for one in decided)
+    typed = any(verdict.word is Word.ID for verdict in decided)
     doubts = find(connection, campaign_row, typed=typed)
     if refused := objections(doubts, decided, by.at, soon=soon):
         raise NotDecided(refused)
@@ -128,41 +128,43 @@ def settle(
     mistyped = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed}
     anew: list[tuple[Doubt, Decided]] = []
     groups: dict[tuple[Operation, Word], list[Decided]] = {}
-    for one in decided:
-        if (doubt := mistyped.get((one.attempt or 0, one.row))) is not None:
-            anew.append((doubt, one))
+    for verdict in decided:
+        if (doubt := mistyped.get((verdict.attempt or 0, verdict.row))) is not None:
+            anew.append((doubt, verdict))
             continue
-        if one.word is Word.DOUBLE:
+        if verdict.word is Word.DOUBLE:
             continue  # written down beside the verdict, for clean-up
-        groups.setdefault((operations[one.attempt, one.row], one.word), []).append(one)
-    for (operation, word), some in groups.items():
+        groups.setdefault((operations[verdict.attempt, verdict.row], verdict.word), []).append(
+            verdict
+        )
+    for (operation, word), alike in groups.items():
         if operation is Operation.ADD:
-            settle_adds(connection, word, some, by)
+            settle_adds(connection, word, alike, by)
         elif operation is Operation.INVITE:
-            _settle_invites(connection, word, some, by)
+            _settle_invites(connection, word, alike, by)
         else:
-            _settle_call(connection, campaign_row, operation, some[0])
+            _settle_call(connection, campaign_row, operation, alike[0])
     typed_ids.replace_ids(connection, campaign_row, anew)
     close_adds(connection, {d.attempt for d in doubts.steps if d.operation is Operation.ADD})
     write_down(connection, campaign_row, decided, by)
 
 
 def _settle_call(
-    connection: Connection, campaign_row: int, operation: Operation, one: Decided
+    connection: Connection, campaign_row: int, operation: Operation, verdict: Decided
 ) -> None:
     name = "project" if operation is Operation.CREATE else "problem"
-    values: dict[str, Any] = {f"{name}_state": MOVES[one.word][0], "why": None}
-    if one.value is not None:
-        values["project_id"] = one.value
+    values: dict[str, Any] = {f"{name}_state": MOVES[verdict.word][0], "why": None}
+    if verdict.value is not None:
+        values["project_id"] = verdict.value
     connection.execute(
         update(campaign)
         .where(campaign.c.id == campaign_row, campaign.c[f"{name}_state"] == Step.UNSURE)
         .values(values)
     )
-    _move_attempts(connection, [one])
+    _move_attempts(connection, [verdict])
 
 
-def settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
+def settle_adds(connection: Connection, word: Word, verdicts: Sequence[Decided], by: By) -> None:
     """Put the adds of some people where a verdict puts them, if they are no further still."""
     values: dict[str, Any] = {
         "add_state": MOVES[word][0],
@@ -180,18 +182,20 @@ def settle_adds(connection: Connection, word: Word, some: Sequence[Decided], by:
             (candidate.c.add_state == Step.UNSURE) | (candidate.c.add_state == Step.REFUSED),
         )
         .values(values),
-        [{"person": one.row, "number": one.value} for one in some],
+        [{"person": verdict.row, "number": verdict.value} for verdict in verdicts],
     )
 
 
-def _settle_invites(connection: Connection, word: Word, some: Sequence[Decided], by: By) -> None:
+def _settle_invites(
+    connection: Connection, word: Word, verdicts: Sequence[Decided], by: By
+) -> None:
     connection.execute(
         update(candidate)
         .where(candidate.c.id == bindparam("person"), candidate.c.invite_state == Step.UNSURE)
         .values(invite_state=MOVES[word][0], why=reason(word, by)),
-        [{"person": one.row} for one in some],
+        [{"person": verdict.row} for verdict in verdicts],
     )
-    _move_attempts(connection, some)
+    _move_attempts(connection, verdicts)
 
 
 def reason(word: Word, by: By) -> str | None:
@@ -201,12 +205,12 @@ def reason(word: Word, by: By) -> str | None:
     return f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
 
 
-def _move_attempts(connection: Connection, some: Sequence[Decided]) -> None:
+def _move_attempts(connection: Connection, verdicts: Sequence[Decided]) -> None:
     connection.execute(
         update(attempt)
         .where(attempt.c.id == bindparam("number"), attempt.c.state == AttemptState.UNSURE)
         .values(state=bindparam("moved")),
-        [{"number": one.attempt, "moved": MOVES[one.word][1]} for one in some],
+        [{"number": verdict.attempt, "moved": MOVES[verdict.word][1]} for verdict in verdicts],
     )
 
 
@@ -239,14 +243,14 @@ def write_down(
         [
             {
                 "campaign_id": campaign_row,
-                "attempt_id": one.attempt,
-                "candidate_row": one.row,
-                "verdict": one.word,
-                "value": None if one.value is None else str(one.value),
+                "attempt_id": verdict.attempt,
+                "candidate_row": verdict.row,
+                "verdict": verdict.word,
+                "value": None if verdict.value is None else str(verdict.value),
                 "who": by.who,
                 "why": by.why,
                 "decided_at": by.at,
             }
-            for one in decided
+            for verdict in decided
         ],
     )

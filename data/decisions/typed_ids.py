@@ -115,15 +115,15 @@ def find(
         (Operation.CREATE, _PROJECT),
         (Operation.ADD, _PEOPLE),
     )
-    found: list[Doubt] = []
+    mistyped: list[Doubt] = []
     for operation, statement in asked:
         rows = connection.execute(statement, {"of": campaign_row, "stands": stands}).all()
         doubts = doubts_in(connection, operation, rows)
-        found += [
+        mistyped += [
             replace(doubt, alive=at_work, typed=row.typed)
             for doubt, row in zip(doubts, rows, strict=True)
         ]
-    return found
+    return mistyped
 
 
 def refused(connection: Connection, campaign_row: int) -> list[Doubt]:
@@ -135,12 +135,12 @@ def replace_ids(
     connection: Connection, campaign_row: int, anew: Sequence[tuple[Doubt, Decided]]
 ) -> None:
     """Put the new ids in place; what was refused by the old ones waits again."""
-    for doubt, one in anew:
+    for doubt, verdict in anew:
         if doubt.operation is Operation.CREATE:
-            _replace_project(connection, campaign_row, doubt, one)
+            _replace_project(connection, campaign_row, doubt, verdict)
     people = [
-        {"person": doubt.row, "before": doubt.typed, "number": one.value}
-        for doubt, one in anew
+        {"person": doubt.row, "before": doubt.typed, "number": verdict.value}
+        for doubt, verdict in anew
         if doubt.operation is Operation.ADD
     ]
     if people:
@@ -149,7 +149,9 @@ def replace_ids(
         connection.execute(_WITH_ID, people)
 
 
-def _replace_project(connection: Connection, campaign_row: int, doubt: Doubt, one: Decided) -> None:
+def _replace_project(
+    connection: Connection, campaign_row: int, doubt: Doubt, verdict: Decided
+) -> None:
     connection.execute(
         update(campaign)
         .where(
@@ -158,5 +160,5 @@ def _replace_project(connection: Connection, campaign_row: int, doubt: Doubt, on
             campaign.c.project_state == Step.DONE,
             campaign.c.problem_state.in_(_NOTHING_CAME),
         )
-        .values(project_id=one.value, problem_state=Step.WAITING, why=None)
+        .values(project_id=verdict.value, problem_state=Step.WAITING, why=None)
     )

@@ -30,8 +30,8 @@ def against_withdrawing(
 ) -> dict[int, str]:
     """Say who cannot be withdrawn now and why, by position in `rows`."""
     people = _people(connection, campaign_row, rows)
-    said = {n: _against_withdrawing(people[row]) for n, row in enumerate(rows)}
-    return {n: why for n, why in said.items() if why is not None}
+    objections_to = {n: _against_withdrawing(people[row]) for n, row in enumerate(rows)}
+    return {n: why for n, why in objections_to.items() if why is not None}
 
 
 def _against_withdrawing(person: Row[Any]) -> str | None:
@@ -180,10 +180,10 @@ _THERE = candidate.c.candidate_id.is_not(None)
 
 
 def _people(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, Row[Any]]:
-    found = connection.execute(
+    people = connection.execute(
         select(candidate).where(candidate.c.campaign_id == campaign_row, candidate.c.id.in_(rows))
     )
-    return {person.id: person for person in found}
+    return {person.id: person for person in people}
 
 
 def _known(connection: Connection, campaign_row: int, key: str) -> Row[Any] | None:

@@ -32,30 +32,32 @@ from data.store.states import SENT_NOTHING, AttemptState, Operation
 
 def story(records: Records) -> list[Event]:
     """Tell everything, request by request, in the order in which it happened."""
-    told: list[Event] = list(_readings(records))
-    told += _plans(records)
-    told += _pauses(records)
-    told += _receipts(records)
-    told += _blocks(records)
-    told += _runs_begun(records)
-    told += requests(records)
-    told += _decisions(records)
-    told += _runs_ended(records)
-    return sorted(told, key=lambda event: event.at)  # what is as old stays in the order above
+    events: list[Event] = list(_readings(records))
+    events += _plans(records)
+    events += _pauses(records)
+    events += _receipts(records)
+    events += _blocks(records)
+    events += _runs_begun(records)
+    events += requests(records)
+    events += _decisions(records)
+    events += _runs_ended(records)
+    return sorted(events, key=lambda event: event.at)  # what is as old stays in the order above
 
 
-def numbers(records: Records, told: Iterable[Event]) -> dict[int, int]:
+def numbers(records: Records, events: Iterable[Event]) -> dict[int, int]:
     """Number the waves that the campaign's definition asks for (data/stretches.wave_numbers)."""
     table = timetable(records.campaign.timetable)
-    pilot = next((n for n, one in records.people.items() if one.email_key == table.pilot), None)
-    sent = (event for event in told if isinstance(event, Request))
+    pilot = next(
+        (n for n, person in records.people.items() if person.email_key == table.pilot), None
+    )
+    sent = (event for event in events if isinstance(event, Request))
     return wave_numbers(sent, table.waves, pilot)
 
 
 def requests(records: Records) -> list[Request]:
     """Every request of the journal, oldest first, with what it came to when it was made."""
     settled = _Settled.of(records.decisions)
-    return [_request(one, records, settled) for one in records.attempts]
+    return [_request(attempt, records, settled) for attempt in records.attempts]
 
 
 @dataclass(slots=True)
@@ -67,47 +69,48 @@ class _Settled:
 
     @classmethod
     def of(cls, decisions: Iterable[Any]) -> "_Settled":
-        found = cls()
-        for one in decisions:
+        settled = cls()
+        for decision in decisions:
             # Other verdicts, as a resend, follow a request that had come to its end.
-            if one.attempt_id is not None and one.verdict in MOVES:
-                found.requests.add(one.attempt_id)
-                found.people.add((one.attempt_id, one.candidate_row))
-        return found
+            if decision.attempt_id is not None and decision.verdict in MOVES:
+                settled.requests.add(decision.attempt_id)
+                settled.people.add((decision.attempt_id, decision.candidate_row))
+        return settled
 
 
-def _request(one: Any, records: Records, settled: _Settled) -> Request:
-    people = tuple(_people_of(one, records))
-    state = AttemptState(one.state)
+def _request(attempt: Any, records: Records, settled: _Settled) -> Request:
+    people = tuple(_people_of(attempt, records))
+    state = AttemptState(attempt.state)
     decided = state is AttemptState.OVERRULED or (
-        one.id in settled.requests and not (state is AttemptState.DONE and one.evidence is None)
+        attempt.id in settled.requests
+        and not (state is AttemptState.DONE and attempt.evidence is None)
     )
-    if one.operation == Operation.ADD and state is AttemptState.DONE:
+    if attempt.operation == Operation.ADD and state is AttemptState.DONE:
         # Of an answer that had ids for some, only the others were settled.
-        decided = decided and all((one.id, row) in settled.people for row in people)
+        decided = decided and all((attempt.id, row) in settled.people for row in people)
     # A person may have what the service refused tried again; that was never in doubt.
     was_unsure = decided and state is not AttemptState.REFUSED
     return Request(
-        at=one.claimed_at,
-        number=one.id,
-        run=one.run_id,
-        operation=Operation(one.operation),
+        at=attempt.claimed_at,
+        number=attempt.id,
+        run=attempt.run_id,
+        operation=Operation(attempt.operation),
         people=people,
-        carried=one.rows,
-        generation=one.generation,
+        carried=attempt.rows,
+        generation=attempt.generation,
         came_to=AttemptState.UNSURE if was_unsure else state,
         settled=decided,
-        ended_at=one.ended_at,
-        phase=one.phase,
-        status=one.status,
-        evidence=one.evidence,
-        service_wrote=one.answer or None,
+        ended_at=attempt.ended_at,
+        phase=attempt.phase,
+        status=attempt.status,
+        evidence=attempt.evidence,
+        service_wrote=attempt.answer or None,
     )
 
 
-def _people_of(one: Any, records: Records) -> Iterator[int]:
-    carried = [row for span in rows_in(one.carried) for row in span]
-    for row in carried if one.candidate_row is None else [one.candidate_row]:
+def _people_of(attempt: Any, records: Records) -> Iterator[int]:
+    carried = [row for span in rows_in(attempt.carried) for row in span]
+    for row in carried if attempt.candidate_row is None else [attempt.candidate_row]:
         if row in records.people and records.person in (None, row):
             yield row
 
@@ -115,74 +118,78 @@ def _people_of(one: Any, records: Records) -> Iterator[int]:
 def _readings(records: Records) -> Iterator[Event]:
     if not records.readings or records.readings[0].read_at > records.campaign.created_at:
         yield CameIn(records.campaign.created_at, None)
-    for one in records.readings:
-        yield CameIn(one.read_at, one.file)
+    for reading in records.readings:
+        yield CameIn(reading.read_at, reading.file)
 
 
 def _plans(records: Records) -> Iterator[Event]:
-    for one in records.approvals:
-        code = one.digest[:CODE]
-        yield PlanShown(one.asked_at, code, one.told, one.answer_by)
+    for approval in records.approvals:
+        code = approval.digest[:CODE]
+        yield PlanShown(approval.asked_at, code, approval.told, approval.answer_by)
     # Whoever thought better of it answered twice: the plan itself has the last answer alone.
-    for one in records.decisions:
-        if one.verdict in tuple(Answer):
-            code = (one.value or "")[:CODE]
-            yield PlanAnswered(one.decided_at, code, Answer(one.verdict), one.who, one.why)
+    for decision in records.decisions:
+        if decision.verdict in tuple(Answer):
+            code = (decision.value or "")[:CODE]
+            yield PlanAnswered(
+                decision.decided_at, code, Answer(decision.verdict), decision.who, decision.why
+            )
 
 
 def _pauses(records: Records) -> Iterator[Event]:
-    for one in records.pauses:
-        yield Paused(one.paused_at, one.who, one.why)
-        if one.resumed_at is not None:
-            yield Resumed(one.resumed_at, one.resumed_by or "", one.resumed_why or "")
+    for pause in records.pauses:
+        yield Paused(pause.paused_at, pause.who, pause.why)
+        if pause.resumed_at is not None:
+            yield Resumed(pause.resumed_at, pause.resumed_by or "", pause.resumed_why or "")
 
 
 def _receipts(records: Records) -> Iterator[Event]:
-    for one in records.receipts:
-        yield ReceiptDoubted(one.seen_at, one.file, one.says)
-        if one.accepted_at is not None:
-            yield ReceiptAccepted(one.accepted_at, one.file, one.who or "", one.why or "")
+    for receipt in records.receipts:
+        yield ReceiptDoubted(receipt.seen_at, receipt.file, receipt.says)
+        if receipt.accepted_at is not None:
+            yield ReceiptAccepted(
+                receipt.accepted_at, receipt.file, receipt.who or "", receipt.why or ""
+            )
 
 
 def _blocks(records: Records) -> Iterator[Event]:
-    rows = {one.email_key: (row,) for row, one in records.people.items()}
-    for one in records.blocks:
-        yield Blocked(one.listed_at, rows[one.email_key], one.who, one.why)
-        if one.lifted_at is not None:
-            people = rows[one.email_key]
-            yield Unblocked(one.lifted_at, people, one.lifted_by or "", one.lifted_why or "")
+    rows = {person.email_key: (row,) for row, person in records.people.items()}
+    for block in records.blocks:
+        yield Blocked(block.listed_at, rows[block.email_key], block.who, block.why)
+        if block.lifted_at is not None:
+            people = rows[block.email_key]
+            yield Unblocked(block.lifted_at, people, block.lifted_by or "", block.lifted_why or "")
 
 
 def _runs_begun(records: Records) -> Iterator[Event]:
-    codes = {one.id: one.digest[:CODE] for one in records.approvals}
-    for one in _runs_that_sent(records):
-        yield RunBegan(one.started_at, one.id, one.host, codes.get(one.approval_id))
+    codes = {approval.id: approval.digest[:CODE] for approval in records.approvals}
+    for run in _runs_that_sent(records):
+        yield RunBegan(run.started_at, run.id, run.host, codes.get(run.approval_id))
 
 
 def _runs_ended(records: Records) -> Iterator[Event]:
-    for one in _runs_that_sent(records):
-        if one.ended_at is not None:
-            yield RunEnded(one.ended_at, one.id, one.ending, one.reason)
+    for run in _runs_that_sent(records):
+        if run.ended_at is not None:
+            yield RunEnded(run.ended_at, run.id, run.ending, run.reason)
 
 
 def _runs_that_sent(records: Records) -> Iterator[Any]:
     """Those that opened themselves: of the others only the last is kept
     (data/sending/idle_runs.py)."""
-    return (one for one in records.runs if one.process_start != SENT_NOTHING)
+    return (run for run in records.runs if run.process_start != SENT_NOTHING)
 
 
 def _decisions(records: Records) -> Iterator[Event]:
-    operations = {one.id: Operation(one.operation) for one in records.attempts}
+    operations = {attempt.id: Operation(attempt.operation) for attempt in records.attempts}
     elsewhere = {ACCEPTED, *Answer}  # told with the receipt, and with the plan
-    for one in records.decisions:
-        if one.verdict not in elsewhere:
+    for decision in records.decisions:
+        if decision.verdict not in elsewhere:
             yield Decided(
-                at=one.decided_at,
-                attempt=one.attempt_id,
-                verdict=one.verdict,
-                value=one.value,
-                operation=operations.get(one.attempt_id),
-                people=() if one.candidate_row is None else (one.candidate_row,),
-                who=one.who,
-                why=one.why,
+                at=decision.decided_at,
+                attempt=decision.attempt_id,
+                verdict=decision.verdict,
+                value=decision.value,
+                operation=operations.get(decision.attempt_id),
+                people=() if decision.candidate_row is None else (decision.candidate_row,),
+                who=decision.who,
+                why=decision.why,
             )

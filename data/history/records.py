@@ -67,7 +67,7 @@ _BLOCKS = (
 
 def read(connection: Connection, campaign_row: int) -> Records:
     """Everything that was written down about a campaign, as of one moment."""
-    known = connection.execute(select(campaign).where(campaign.c.id == campaign_row)).one()
+    here = connection.execute(select(campaign).where(campaign.c.id == campaign_row)).one()
 
     def of(table: Table, column: str, value: object) -> Rows:
         return connection.execute(
@@ -75,16 +75,16 @@ def read(connection: Connection, campaign_row: int) -> Records:
         ).all()
 
     return Records(
-        campaign=known,
-        people={row.id: row for row in of(candidate, "campaign_id", known.id)},
-        runs=of(runs, "campaign_id", known.id),
-        attempts=of(attempt, "campaign_id", known.id),
-        decisions=of(decision, "campaign_id", known.id),
-        approvals=of(approval, "campaign_key", known.key),
-        pauses=of(pause, "campaign_key", known.key),
-        receipts=of(receipt_doubts, "campaign_key", known.key),
-        blocks=connection.execute(_BLOCKS, {"of": known.id}).all(),
-        readings=of(reading, "campaign_id", known.id),
+        campaign=here,
+        people={row.id: row for row in of(candidate, "campaign_id", here.id)},
+        runs=of(runs, "campaign_id", here.id),
+        attempts=of(attempt, "campaign_id", here.id),
+        decisions=of(decision, "campaign_id", here.id),
+        approvals=of(approval, "campaign_key", here.key),
+        pauses=of(pause, "campaign_key", here.key),
+        receipts=of(receipt_doubts, "campaign_key", here.key),
+        blocks=connection.execute(_BLOCKS, {"of": here.id}).all(),
+        readings=of(reading, "campaign_id", here.id),
         at=clock.now(),
     )
 
@@ -93,25 +93,28 @@ def about(records: Records, person: int) -> Records:
     """Keep what concerns one person, by candidate row: requests, the runs that made them, the
     plans these were made under, decisions about them, and the one that another address led here.
     """
-    attempts = [one for one in records.attempts if carries(one, person)]
-    made_by = {one.run_id for one in attempts}
-    runs_of_them = [one for one in records.runs if one.id in made_by]
-    under = {one.approval_id for one in runs_of_them}
-    plans = [one for one in records.approvals if one.id in under]
-    digests = {one.digest for one in plans}
+    attempts = [request for request in records.attempts if carries(request, person)]
+    made_by = {request.run_id for request in attempts}
+    runs_of_them = [run for run in records.runs if run.id in made_by]
+    under = {run.approval_id for run in runs_of_them}
+    plans = [plan for plan in records.approvals if plan.id in under]
+    digests = {plan.digest for plan in plans}
     return replace(
         records,
         runs=runs_of_them,
         attempts=attempts,
         decisions=[
-            one
-            for one in records.decisions
-            if _concerns(one, person) or (one.verdict in tuple(Answer) and one.value in digests)
+            verdict
+            for verdict in records.decisions
+            if _concerns(verdict, person)
+            or (verdict.verdict in tuple(Answer) and verdict.value in digests)
         ],
         approvals=plans,
         pauses=[],
         receipts=[],
-        blocks=[one for one in records.blocks if one.email_key == records.people[person].email_key],
+        blocks=[
+            block for block in records.blocks if block.email_key == records.people[person].email_key
+        ],
         person=person,
     )
 

@@ -22,17 +22,17 @@ def summed_up(events: Sequence[Event], numbers: Mapping[int, int] = ALL_AT_ONCE)
     `numbers` are those of `wave_numbers`.
     """
     kept = [event for event in events if not isinstance(event, Request)]
-    for some in stretches(event for event in events if isinstance(event, Request)):
-        kept += some if len(some) <= FEW else waves(some, numbers)
+    for stretch in stretches(event for event in events if isinstance(event, Request)):
+        kept += stretch if len(stretch) <= FEW else waves(stretch, numbers)
     return sorted(together(kept), key=lambda event: event.at)
 
 
 def stretches(requests: Iterable[Request]) -> list[list[Request]]:
     """The requests of each run by their kind, in the order in which they began."""
-    found: dict[tuple[int, Operation], list[Request]] = {}
+    by_run: dict[tuple[int, Operation], list[Request]] = {}
     for request in requests:
-        found.setdefault((request.run, request.operation), []).append(request)
-    return list(found.values())
+        by_run.setdefault((request.run, request.operation), []).append(request)
+    return list(by_run.values())
 
 
 def wave_numbers(
@@ -44,7 +44,7 @@ def wave_numbers(
     """
     if declared is None and pilot is None:
         return {}
-    invited = (one.people[0] for one in requests if one.operation is Operation.INVITE)
+    invited = (request.people[0] for request in requests if request.operation is Operation.INVITE)
     tried = dict.fromkeys(person for person in invited if person != pilot)
     own = {} if pilot is None else {pilot: 0}
     return own | {
@@ -52,7 +52,7 @@ def wave_numbers(
     }
 
 
-def waves(some: Sequence[Request], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Wave]:
+def waves(requests: Sequence[Request], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Wave]:
     """Sum up requests of one run and one kind, by as many people as go in one step.
 
     Whoever was tried again counts with the wave in which they were tried first, by what the last
@@ -61,7 +61,7 @@ def waves(some: Sequence[Request], numbers: Mapping[int, int] = ALL_AT_ONCE) -> 
     parts: list[list[Request]] = [[]]
     wave_of: dict[int, int] = {}
     full, number = 0, None
-    for request in some:
+    for request in requests:
         new = [person for person in request.people if person not in wave_of]
         before, number = number, _number(request, numbers) if new else number
         too_many = full + len(new) > WAVE.get(request.operation, 1)
@@ -92,8 +92,10 @@ def _wave(part: Sequence[Request], numbers: Mapping[int, int]) -> Wave:
         requests=len(part),
         people=len(last),
         came_to=Counter[AttemptState](last.values()),
-        reasons=Counter((one.came_to, one.evidence) for one in part if one.evidence),
-        service_wrote=Counter(one.service_wrote for one in part if one.service_wrote),
+        reasons=Counter(
+            (request.came_to, request.evidence) for request in part if request.evidence
+        ),
+        service_wrote=Counter(request.service_wrote for request in part if request.service_wrote),
     )
 
 
@@ -106,10 +108,12 @@ def together(events: Iterable[Event]) -> Iterator[Event]:
         return event.at, event.verdict, event.operation, event.who, event.why
 
     for _, group in groupby(events, key=same):
-        some = list(group)
-        first = some[0]
-        if isinstance(first, Decided) and len(some) > 1:
-            everybody = tuple(row for one in some if isinstance(one, Decided) for row in one.people)
+        alike = list(group)
+        first = alike[0]
+        if isinstance(first, Decided) and len(alike) > 1:
+            everybody = tuple(
+                row for event in alike if isinstance(event, Decided) for row in event.people
+            )
             yield replace(first, people=everybody)
         else:
             yield first
