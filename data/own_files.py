@@ -58,7 +58,7 @@ def write_pieces(path: Path, pieces: Iterable[bytes], mode: int = OWN) -> None:
 
 def make_folder(folder: Path, mode: int = 0o700) -> None:
     """Make a folder and what is missing above it, for their owner alone. Raises OSError."""
-    for missing in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+    for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
         missing.mkdir(mode, exist_ok=True)
     folder.mkdir(mode, exist_ok=True)  # tells of a file that stands in the way
 

@@ -55,5 +55,5 @@ def of(connection: Connection, campaign_row: int) -> Answers:
     """Read them for one campaign."""
     people = connection.execute(_TO_PEOPLE, {"of": campaign_row}).all()
     calls = connection.execute(_TO_CALLS, {"of": campaign_row}).all()
-    by_request = {one.id: one.answer for one in (*calls, *people)}
-    return Answers({one.row: one.answer for one in people}, Counter(by_request.values()))
+    by_request = {row.id: row.answer for row in (*calls, *people)}
+    return Answers({row.row: row.answer for row in people}, Counter(by_request.values()))

@@ -150,8 +150,8 @@ def reached(connection: Connection, key: str, under: int | None) -> str:
             decision.c.campaign_id == row, decision.c.verdict.not_in(_NO_VERDICTS)
         )
     )
-    told = ", ".join(f"{number} {state}" for state, number in requests)
-    return f"requests: {told}; verdicts: {verdicts}"
+    counts = ", ".join(f"{number} {state}" for state, number in requests)
+    return f"requests: {counts}; verdicts: {verdicts}"
 
 
 def look(
@@ -177,13 +177,13 @@ def look(
 
 def last(connection: Connection, key: str) -> ShownPlan | None:
     """The plan of a campaign that was last shown, with its answer."""
-    found = connection.execute(
+    row = connection.execute(
         select(approvals)
         .where(approvals.c.campaign_key == key)
         .order_by(approvals.c.id.desc())
         .limit(1)
     ).first()
-    return None if found is None else _asked(found)
+    return None if row is None else _asked(row)
 
 
 def seek(connection: Connection, plan: PlanInWords) -> tuple[ShownPlan, Standing]:
@@ -222,8 +222,8 @@ def seek(connection: Connection, plan: PlanInWords) -> tuple[ShownPlan, Standing
 def carried_out(connection: Connection, asked: ShownPlan) -> bool:
     """Whether a run under the approval of a plan came to its end: nothing of the plan is left."""
     ended = runs.c.ending.in_((Ending.COMPLETED, Ending.NEEDS_ATTENTION))
-    found = select(runs.c.id).where(runs.c.approval_id == asked.id, ended)
-    return connection.scalar(found.limit(1)) is not None
+    statement = select(runs.c.id).where(runs.c.approval_id == asked.id, ended)
+    return connection.scalar(statement.limit(1)) is not None
 
 
 def check(connection: Connection, key: str, number: int) -> None:
@@ -265,24 +265,24 @@ def answer(connection: Connection, asked: ShownPlan, given: Answer, by: By) -> N
     )
 
 
-def _asked(found: Row[Any]) -> ShownPlan:
+def _asked(row: Row[Any]) -> ShownPlan:
     plan = PlanInWords(
-        found.campaign_key,
-        found.read,
-        found.service,
-        found.file,
-        found.definition,
-        found.told,
-        held=found.held,
-        timezone=found.timezone,
+        row.campaign_key,
+        row.read,
+        row.service,
+        row.file,
+        row.definition,
+        row.told,
+        held=row.held,
+        timezone=row.timezone,
     )
     return ShownPlan(
-        found.id,
+        row.id,
         plan,
-        found.digest,
-        found.asked_at,
-        found.answer_by,
-        None if found.answer is None else Answer(found.answer),
-        found.who,
-        found.why,
+        row.digest,
+        row.asked_at,
+        row.answer_by,
+        None if row.answer is None else Answer(row.answer),
+        row.who,
+        row.why,
     )

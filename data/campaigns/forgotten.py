@@ -59,8 +59,8 @@ def added(connection: Connection, campaign_row: int) -> int:
 
 def write(connection: Connection, by_key: Mapping[str, str], by: By) -> None:
     """Keep the hashes of these email keys; who was forgotten before stays so."""
-    known = set(connection.scalars(_HASHES))
-    new = [number for number in by_key.values() if number not in known]
+    hashes_kept = set(connection.scalars(_HASHES))
+    new = [number for number in by_key.values() if number not in hashes_kept]
     if new:
         connection.execute(
             insert(forgotten),

@@ -7,9 +7,9 @@ from config.timetable.waves import in_percent
 from data.campaigns.remaining import Changes, Known
 
 
-def too_many_gone(guard: Guard, changes: Changes, known: Mapping[str, Known]) -> str | None:
+def too_many_gone(guard: Guard, changes: Changes, in_ledger: Mapping[str, Known]) -> str | None:
     """Say that more people are gone than a definition allows; None where it does not mind."""
-    listed = sum(1 for person in known.values() if person.listed)
+    listed = sum(1 for person in in_ledger.values() if person.listed)
     gone = len(changes.removed)
     if guard.removed is None or not gone or gone < guard.removed * listed:
         return None

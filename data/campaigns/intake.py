@@ -100,8 +100,10 @@ def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
         last[row] = now
     if not last:
         return {}
-    found = select(candidate.c.id, candidate.c.email_key).where(candidate.c.id.in_(last.values()))
-    keys = {one.id: one.email_key for one in connection.execute(found)}
+    statement = select(candidate.c.id, candidate.c.email_key).where(
+        candidate.c.id.in_(last.values())
+    )
+    keys = {person.id: person.email_key for person in connection.execute(statement)}
     return {row: keys[now] for row, now in last.items()}
 
 
@@ -151,18 +153,18 @@ def take_over(
     Raises AnotherCampaign: its key may have been taken since the definition was read.
     """
     at = clock.now()
-    found = connection.execute(_CAMPAIGN, {"wanted": definition.campaign}).first()
-    if found is None:
+    before = connection.execute(_CAMPAIGN, {"wanted": definition.campaign}).first()
+    if before is None:
         row = connection.execute(_NEW, _first(definition, intent, at)).scalar_one()
         changes = compare(definition, {})
     else:
-        row = found.id
+        row = before.id
         if not intent.keep_project:
             belongs_to = Path(intent.belongs_to) if intent.belongs_to else None
-            refuse_another(definition, found, intent.digest, Path(intent.definition), belongs_to)
-        connection.execute(_FOLLOW, {"row": row, **_followed(found, intent)})
+            refuse_another(definition, before, intent.digest, Path(intent.definition), belongs_to)
+        connection.execute(_FOLLOW, {"row": row, **_followed(before, intent)})
         changes = compare(definition, known(connection, row))
-    if found is None or (found.definition, found.digest) != (intent.definition, intent.digest):
+    if before is None or (before.definition, before.digest) != (intent.definition, intent.digest):
         of_it = {"file": intent.definition, "digest": intent.digest, "read_at": at}
         connection.execute(_READ, {"campaign_id": row, **of_it})
     # Whatever a plan said before: somebody may have been forgotten meanwhile.
@@ -186,17 +188,17 @@ def _first(definition: Definition, intent: Intent, at: datetime) -> dict[str, An
     }
 
 
-def _followed(found: Any, intent: Intent) -> dict[str, Any]:
+def _followed(before: Any, intent: Intent) -> dict[str, Any]:
     values = _about(intent)
-    if found.project_state in OPEN:
+    if before.project_state in OPEN:
         values |= _project(intent)
         if intent.project_id is not None:
             values["project_state"] = Step.DONE
-    if found.problem_state in OPEN:
+    if before.problem_state in OPEN:
         values |= _problem(intent)
         if not _has_problem(intent):
             values["problem_state"] = Step.DONE
-        elif intent.problem_id is None and intent.problem_title == found.problem_title:
+        elif intent.problem_id is None and intent.problem_title == before.problem_title:
             del values["problem_id"]  # a run that had no need to ask must not forget the answer
     return values
 

@@ -31,8 +31,8 @@ class Paused:
 
 def standing(connection: Connection, key: str) -> Paused | None:
     """The pause that holds a campaign now; None where nothing does."""
-    found = connection.execute(_STANDING, {"wanted": key}).first()
-    return None if found is None else Paused(*found)
+    row = connection.execute(_STANDING, {"wanted": key}).first()
+    return None if row is None else Paused(*row)
 
 
 def pause(connection: Connection, key: str, by: By) -> Paused:

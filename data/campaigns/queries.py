@@ -108,8 +108,8 @@ def _in_slices(ledger: Ledger, asked: Select[Any], campaign_row: int) -> Iterato
     # `+ 0`: found by number. By campaign, all of them would be sorted again for each slice.
     asked = asked.where(candidate.c.campaign_id + 0 == campaign_row)
     while first <= last:
-        some = candidate.c.id.between(first, last)
-        rows = ledger.read(_rows, asked.where(some).order_by(candidate.c.id).limit(AT_ONCE))
+        in_slice = candidate.c.id.between(first, last)
+        rows = ledger.read(_rows, asked.where(in_slice).order_by(candidate.c.id).limit(AT_ONCE))
         yield from rows
         if len(rows) < AT_ONCE:
             return
@@ -119,8 +119,8 @@ def _in_slices(ledger: Ledger, asked: Select[Any], campaign_row: int) -> Iterato
 def _ends(connection: Connection, campaign_row: int) -> tuple[int, int]:
     """The numbers of the first and the last candidate of a campaign; (1, 0): there is none."""
     ends = select(func.min(candidate.c.id), func.max(candidate.c.id))
-    found = connection.execute(ends.where(candidate.c.campaign_id == campaign_row)).one()
-    return (1, 0) if found[0] is None else (found[0], found[1])
+    numbers = connection.execute(ends.where(candidate.c.campaign_id == campaign_row)).one()
+    return (1, 0) if numbers[0] is None else (numbers[0], numbers[1])
 
 
 def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:
@@ -165,7 +165,7 @@ def invited_by(connection: Connection, run: int) -> int:
 
 def timezones(connection: Connection, campaign_row: int) -> list[str | None]:
     """The clocks of the people who are still to be invited, each once."""
-    found = connection.scalars(
+    zones = connection.scalars(
         select(candidate.c.timezone)
         .distinct()
         .where(
@@ -174,7 +174,7 @@ def timezones(connection: Connection, campaign_row: int) -> list[str | None]:
             candidate.c.listed,
         )
     )
-    return list(found)
+    return list(zones)
 
 
 def last_run(connection: Connection, campaign_row: int) -> Row[Any] | None:

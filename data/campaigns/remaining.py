@@ -62,12 +62,12 @@ def fields_of(candidate: Candidate) -> Fields:
     )
 
 
-def compare(definition: Definition, known: Mapping[str, Known]) -> Changes:
+def compare(definition: Definition, in_ledger: Mapping[str, Known]) -> Changes:
     """Lay the definition's candidates beside the ledger's, by email key, never by row."""
     changes = Changes()
     seen: set[str] = set()
-    changes.corrected.extend(corrected(definition, known))
-    for candidate, before in meant(definition, known):
+    changes.corrected.extend(corrected(definition, in_ledger))
+    for candidate, before in meant(definition, in_ledger):
         seen.add(candidate.key)
         if before is None:
             changes.new.append(candidate)
@@ -80,34 +80,34 @@ def compare(definition: Definition, known: Mapping[str, Known]) -> Changes:
             open_to_change = before.add in (Step.WAITING, Step.REFUSED)
             (changes.reworded if open_to_change else changes.changed).append((before, candidate))
     changes.removed.extend(
-        person for person in known.values() if person.listed and person.key not in seen
+        person for person in in_ledger.values() if person.listed and person.key not in seen
     )
     return changes
 
 
 def meant(
-    definition: Definition, known: Mapping[str, Known]
+    definition: Definition, in_ledger: Mapping[str, Known]
 ) -> Iterator[tuple[Candidate, Known | None]]:
     """Go through whom a definition means, each once: a corrected address means the new one."""
     listed = {candidate.key for candidate in definition.candidates}
     for candidate in definition.candidates:
-        before = known.get(candidate.key)
+        before = in_ledger.get(candidate.key)
         if before is None or before.instead is None:
             yield candidate, before
         elif before.instead not in listed:
-            now = known[before.instead]
+            now = in_ledger[before.instead]
             listed.add(now.key)
             yield replace(candidate, email1=now.fields[2], key=now.key), now
 
 
 def corrected(
-    definition: Definition, known: Mapping[str, Known]
+    definition: Definition, in_ledger: Mapping[str, Known]
 ) -> Iterator[tuple[Candidate, Known]]:
     """Find the rows of a definition that still have an address from before its correction."""
     for candidate in definition.candidates:
-        before = known.get(candidate.key)
+        before = in_ledger.get(candidate.key)
         if before is not None and before.instead is not None:
-            yield candidate, known[before.instead]
+            yield candidate, in_ledger[before.instead]
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,18 +127,20 @@ class Due:
     invite: bool
 
 
-def due(definition: Definition | None, known: Mapping[str, Known], *, send: bool) -> Iterator[Due]:
+def due(
+    definition: Definition | None, in_ledger: Mapping[str, Known], *, send: bool
+) -> Iterator[Due]:
     """Say whom a run would add or invite once a definition is taken over, in its order.
 
     `definition` None: the ledger has it already. `send` is its `invites.send`. A refused person
     is added only in other words than those that were refused; who is held is not left out.
     """
     if definition is None:
-        people = ((person, person.fields, False) for person in known.values() if person.listed)
+        people = ((person, person.fields, False) for person in in_ledger.values() if person.listed)
         for person, fields, worded in people:
             yield from _due(person, person.key, fields, person.timezone, worded, send)
         return
-    for candidate, before in meant(definition, known):
+    for candidate, before in meant(definition, in_ledger):
         fields = fields_of(candidate)
         worded = before is not None and before.fields != fields
         yield from _due(before, candidate.key, fields, candidate.timezone, worded, send)

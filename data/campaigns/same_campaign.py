@@ -25,18 +25,18 @@ class AnotherCampaign(BadInput):
 
 
 def refuse_another(
-    definition: Definition, known: Any, digest: str, file: Path, belongs_to: Path | None
+    definition: Definition, campaign: Any, digest: str, file: Path, belongs_to: Path | None
 ) -> None:
-    """Raise AnotherCampaign where `known`, as the ledger has it, has another project or problem.
+    """Raise AnotherCampaign where `campaign`, as the ledger has it, has another project or problem.
 
     Bytes with the digest that the ledger took over last were judged then. `file` is what is run,
     `belongs_to` the definition of a bare table of people.
     """
-    if digest == known.digest or (
-        same_project(definition, known) and same_problem(definition, known)
+    if digest == campaign.digest or (
+        same_project(definition, campaign) and same_problem(definition, campaign)
     ):
         return
-    key, own, before = definition.campaign, belongs_to or file, _file_of(known)
+    key, own, before = definition.campaign, belongs_to or file, _file_of(campaign)
     if before.resolve() == own.resolve():
         before_in_words, says = "", f"{own.name} now says"
     else:
@@ -44,33 +44,33 @@ def refuse_another(
         before_in_words, says = f" (from {named})", f"{own.name} says"
     typed = ["run", str(file), *(["--campaign", str(belongs_to)] if belongs_to else [])]
     message = (
-        f"{key} already is {_known_in_words(known)}{before_in_words}. {says} "
+        f"{key} already is {_known_in_words(campaign)}{before_in_words}. {says} "
         f"{_in_words(definition)}. A new campaign needs a key of its own: change  campaign: {key}  "
         f"in {own.name}. If it is the same campaign: {join(['campaign', *typed, '--keep-project'])}"
     )
     raise AnotherCampaign([Mistake(definition.place, "campaign", message=message)])
 
 
-def same_project(definition: Definition, known: Any) -> bool:
+def same_project(definition: Definition, campaign: Any) -> bool:
     """Whether a definition names the project that a campaign has; any one before it has its own."""
-    if known.project_state in OPEN:
+    if campaign.project_state in OPEN:
         return True
     if definition.project.id is not None:
-        return bool(definition.project.id == known.project_id)
-    return alike(definition.project.name, known.name)
+        return bool(definition.project.id == campaign.project_id)
+    return alike(definition.project.name, campaign.name)
 
 
-def same_problem(definition: Definition, known: Any) -> bool:
+def same_problem(definition: Definition, campaign: Any) -> bool:
     """Likewise for the problem; a definition that leaves it out takes the one that is there."""
-    if known.problem_state in OPEN:
+    if campaign.problem_state in OPEN:
         return True
     match definition.problem:
         case None:
             return True
         case ProblemById(id=number):
-            return bool(number == known.problem_id)
+            return bool(number == campaign.problem_id)
         case ProblemByTitle(title=title):
-            return alike(title, known.problem_title or "")
+            return alike(title, campaign.problem_title or "")
 
 
 def alike(name: str, other: str) -> bool:
@@ -79,8 +79,8 @@ def alike(name: str, other: str) -> bool:
     return first == second
 
 
-def _file_of(known: Any) -> Path:
-    return Path(known.belongs_to or known.definition)
+def _file_of(campaign: Any) -> Path:
+    return Path(campaign.belongs_to or campaign.definition)
 
 
 def _in_words(definition: Definition) -> str:
@@ -95,11 +95,11 @@ def _in_words(definition: Definition) -> str:
             return f'{named}, problem "{title}"'
 
 
-def _known_in_words(known: Any) -> str:
-    project = f'"{known.name}"' if known.name else f"project {known.project_id}"
-    if known.problem_title:
-        number = f" ({known.problem_id})" if known.problem_id is not None else ""
-        return f'{project}, problem "{known.problem_title}"{number}'
-    if known.problem_id is None:
+def _known_in_words(campaign: Any) -> str:
+    project = f'"{campaign.name}"' if campaign.name else f"project {campaign.project_id}"
+    if campaign.problem_title:
+        number = f" ({campaign.problem_id})" if campaign.problem_id is not None else ""
+        return f'{project}, problem "{campaign.problem_title}"{number}'
+    if campaign.problem_id is None:
         return f"{project}, with the problem that it has"
-    return f"{project}, problem {known.problem_id}"
+    return f"{project}, problem {campaign.problem_id}"

@@ -66,7 +66,7 @@ def last_claimed(connection: Connection, row: int) -> datetime | None:
 
 
 def _confirmed(connection: Connection, row: int, pilot: str) -> bool:
-    found = connection.scalar(
+    number = connection.scalar(
         select(decision.c.id)
         .join(candidate, candidate.c.id == decision.c.candidate_row)
         .where(
@@ -76,7 +76,7 @@ def _confirmed(connection: Connection, row: int, pilot: str) -> bool:
         )
         .limit(1)
     )
-    return found is not None
+    return number is not None
 
 
 def confirm(connection: Connection, row: int, pilot: int, by: By) -> None:

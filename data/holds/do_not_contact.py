@@ -39,13 +39,13 @@ def block(connection: Connection, addresses: Mapping[str, str], by: By) -> set[s
 
 def lift(connection: Connection, keys: Collection[str], by: By) -> set[str]:
     """Take addresses off the list, wherever they came from; answers the keys that were on it."""
-    found = {one.email_key for one in standing(connection, keys)}
+    on_list = {entry.email_key for entry in standing(connection, keys)}
     connection.execute(
         update(do_not_contact)
         .where(do_not_contact.c.email_key.in_(keys), do_not_contact.c.lifted_at.is_(None))
         .values(lifted_at=by.at, lifted_by=by.who, lifted_why=by.why)
     )
-    return found
+    return on_list
 
 
 def follow(ledger: Ledger, listed: ListFile) -> None:

@@ -34,6 +34,6 @@ def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
         return {}
     coming = intake.some(connection, _COMING, row=campaign_row)
     left = intake.some(connection, _LEFT, row=campaign_row)
-    rows = {one.key: one.row for one in coming}
-    seconds = second_addresses([(one.key, one.fields, one) for one in coming], left)
+    rows = {person.key: person.row for person in coming}
+    seconds = second_addresses([(person.key, person.fields, person) for person in coming], left)
     return {rows[key]: why for key, why in seconds.items()}

@@ -102,9 +102,9 @@ class ListFile:
     file: str
     addresses: Mapping[str, str]
 
-    def amend(self, key: str, known: Iterable[Entry]) -> list[Entry]:
+    def amend(self, key: str, standing: Iterable[Entry]) -> list[Entry]:
         """The entries of an address as they will stand once the ledger has followed the file."""
-        entries = list(known)
+        entries = list(standing)
         if key not in self.addresses:
             return [entry for entry in entries if entry.file != self.file]
         if any(entry.file == self.file for entry in entries):
@@ -148,20 +148,20 @@ def held(
     if listed:
         return Held(Cause.LISTED, _listed(listed[0], terms.timezone))
     others = [
-        one
-        for one in earlier
-        if one.attempt > allowed.attempt
-        and same_service(one.assessment.service, terms.assessment.service)
+        invitation
+        for invitation in earlier
+        if invitation.attempt > allowed.attempt
+        and same_service(invitation.assessment.service, terms.assessment.service)
     ]
-    here = [one for one in others if one.assessment.same(terms.assessment)]
+    here = [invitation for invitation in others if invitation.assessment.same(terms.assessment)]
     if here:
-        last = max(here, key=lambda one: (one.sent, one.at))
+        last = max(here, key=lambda invitation: (invitation.sent, invitation.at))
         return Held(
             Cause.PROBLEM, f"{_invited(last)} to the same problem by {_by(last, terms.timezone)}"
         )
     if terms.cooldown is None or not others:
         return None
-    last = max(others, key=lambda one: one.at)
+    last = max(others, key=lambda invitation: invitation.at)
     until = last.at + terms.cooldown
     if at >= until:
         return None
@@ -180,12 +180,12 @@ def _listed(entry: Entry, zone: str | None) -> str:
     return f"on the do-not-contact list since {since:%Y-%m-%d}, by {entry.who}{why}"
 
 
-def _invited(one: Earlier) -> str:
-    return "invited" if one.sent else "may have been invited"
+def _invited(invitation: Earlier) -> str:
+    return "invited" if invitation.sent else "may have been invited"
 
 
-def _by(one: Earlier, zone: str | None) -> str:
-    return f"{one.campaign} on {on_the_wall(one.at, zone):%Y-%m-%d}"
+def _by(invitation: Earlier, zone: str | None) -> str:
+    return f"{invitation.campaign} on {on_the_wall(invitation.at, zone):%Y-%m-%d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +206,6 @@ class Holds:
     @classmethod
     def of(cls, held: Mapping[int, Held] | Mapping[str, Held]) -> "Holds":
         """Count those who are held."""
-        ends = [one.until for one in held.values() if one.until is not None]
-        listed = sum(1 for one in held.values() if one.cause is Cause.LISTED)
+        ends = [hold.until for hold in held.values() if hold.until is not None]
+        listed = sum(1 for hold in held.values() if hold.cause is Cause.LISTED)
         return cls(listed, len(held) - listed, min(ends, default=None))

@@ -138,7 +138,7 @@ class _Evidence:
     ) -> Held | None:
         """Judge one person of a campaign (`own`, its row); its own invitations do not count."""
         seen = () if key == terms.pilot else self.earlier.get(key, ())
-        others = [one for of, one in seen if of != own]
+        others = [invitation for of, invitation in seen if of != own]
         entries = self.entries.get(key, ())
         return held(terms, others, listed.amend(key, entries) if listed else entries, at, allowed)
 
@@ -147,12 +147,12 @@ def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> di
     """Which of these candidates are held at this moment, wherever they stand, and why."""
     if not rows:
         return {}
-    found = connection.execute(_OF_ROWS, {"rows": list(rows)}).all()
-    if not found:
+    evidence = connection.execute(_OF_ROWS, {"rows": list(rows)}).all()
+    if not evidence:
         return {}
-    keys = {one.email_key for one in found}
+    keys = {row.email_key for row in evidence}
     people = select(*_PERSON).where(candidate.c.id.in_(rows), candidate.c.email_key.in_(keys))
-    return _judged(connection, connection.execute(people).all(), _read(connection, found), at)
+    return _judged(connection, connection.execute(people).all(), _read(connection, evidence), at)
 
 
 def held_in(connection: Connection, campaign_row: int) -> dict[int, Held]:
@@ -165,13 +165,13 @@ def _held_from_outside(connection: Connection, campaign_row: int) -> dict[int, H
     """Which of them the list or another campaign holds."""
     if not _anything(connection, campaign_row):
         return {}
-    found = connection.execute(_OF_WAITING, {"row": campaign_row}).all()
-    if not found:
+    evidence = connection.execute(_OF_WAITING, {"row": campaign_row}).all()
+    if not evidence:
         return {}
-    met = {one.email_key for one in found}
+    met = {row.email_key for row in evidence}
     everyone = connection.execute(_WAITING, {"row": campaign_row})
-    people = [one for one in everyone if one.email_key in met]
-    return _judged(connection, people, _read(connection, found), clock.now())
+    people = [person for person in everyone if person.email_key in met]
+    return _judged(connection, people, _read(connection, evidence), clock.now())
 
 
 def held_people(
@@ -188,33 +188,33 @@ def held_people(
     """
     if not _anything(connection, own) and listed is None:
         return {}
-    found: dict[str, Held] = {}
+    held_by_key: dict[str, Held] = {}
     at = clock.now()
-    for some in _in_parts(keys):
-        rows = connection.execute(_OF_KEYS, {"keys": some}).all()
+    for part in _in_parts(keys):
+        rows = connection.execute(_OF_KEYS, {"keys": part}).all()
         if not rows and listed is None:
             continue
         evidence = _read(connection, rows)
-        known = select(*_PERSON).where(
-            candidate.c.campaign_id == own, candidate.c.email_key.in_(some)
+        statement = select(*_PERSON).where(
+            candidate.c.campaign_id == own, candidate.c.email_key.in_(part)
         )
-        allowed = {one.email_key: _allowed(one) for one in connection.execute(known)}
-        for key in some:
+        allowed = {person.email_key: _allowed(person) for person in connection.execute(statement)}
+        for key in part:
             why = evidence.against(key, own, terms, allowed.get(key, Allowed()), at, listed)
             if why is not None:
-                found[key] = why
-    return found
+                held_by_key[key] = why
+    return held_by_key
 
 
-def terms_of(one: Any) -> Terms:
+def terms_of(row: Any) -> Terms:
     """The terms of a campaign as the ledger has it."""
-    cooldown = None if one.cooldown is None else timedelta(seconds=one.cooldown)
-    return Terms(assessment_of(one), cooldown, timetable(one.timetable).pilot, one.timezone)
+    cooldown = None if row.cooldown is None else timedelta(seconds=row.cooldown)
+    return Terms(assessment_of(row), cooldown, timetable(row.timetable).pilot, row.timezone)
 
 
-def assessment_of(one: Any) -> Assessment:
+def assessment_of(row: Any) -> Assessment:
     """What a campaign in the ledger invites to."""
-    return Assessment(one.service, one.problem_id, one.project_id, one.problem_title)
+    return Assessment(row.service, row.problem_id, row.project_id, row.problem_title)
 
 
 def _anything(connection: Connection, own: int | None) -> bool:
@@ -233,50 +233,50 @@ _ANYTHING = select(
 def _judged(
     connection: Connection, people: Sequence[Row[Any]], evidence: _Evidence, at: datetime
 ) -> dict[int, Held]:
-    own = {one.campaign_id for one in people}
+    own = {person.campaign_id for person in people}
     terms = {
-        one.id: terms_of(one)
-        for one in connection.execute(select(campaign).where(campaign.c.id.in_(own)))
+        row.id: terms_of(row)
+        for row in connection.execute(select(campaign).where(campaign.c.id.in_(own)))
     }
     judged = {
-        one.id: evidence.against(
-            one.email_key, one.campaign_id, terms[one.campaign_id], _allowed(one), at
+        person.id: evidence.against(
+            person.email_key, person.campaign_id, terms[person.campaign_id], _allowed(person), at
         )
-        for one in people
+        for person in people
     }
     return {row: why for row, why in judged.items() if why is not None}
 
 
-def _allowed(one: Row[Any]) -> Allowed:
-    return Allowed(one.allowed_attempt, one.allowed_entry)
+def _allowed(person: Row[Any]) -> Allowed:
+    return Allowed(person.allowed_attempt, person.allowed_entry)
 
 
-def _read(connection: Connection, found: Sequence[Row[Any]]) -> _Evidence:
+def _read(connection: Connection, rows: Sequence[Row[Any]]) -> _Evidence:
     """Look up what the evidence is about: which campaigns, and who wrote the list's entries."""
     about = {
-        one.id: (one.key, assessment_of(one))
-        for one in connection.execute(
-            select(campaign).where(campaign.c.id.in_({one.of for one in found}))
+        row.id: (row.key, assessment_of(row))
+        for row in connection.execute(
+            select(campaign).where(campaign.c.id.in_({row.of for row in rows}))
         )
     }
-    numbers = [one.number for one in found if one.state == _ENTRY]
+    numbers = [row.number for row in rows if row.state == _ENTRY]
     written = {
-        one.id: Entry(one.id, one.listed_at, one.who, one.why, one.file)
-        for some in _in_parts(numbers)
-        for one in connection.execute(select(do_not_contact).where(do_not_contact.c.id.in_(some)))
+        row.id: Entry(row.id, row.listed_at, row.who, row.why, row.file)
+        for part in _in_parts(numbers)
+        for row in connection.execute(select(do_not_contact).where(do_not_contact.c.id.in_(part)))
     }
     earlier: dict[str, list[tuple[int, Earlier]]] = {}
     entries: dict[str, list[Entry]] = {}
-    for one in found:
-        if one.state == _ENTRY:
-            entries.setdefault(one.email_key, []).append(written[one.number])
+    for row in rows:
+        if row.state == _ENTRY:
+            entries.setdefault(row.email_key, []).append(written[row.number])
         else:
-            invitation = Earlier.of(*about[one.of], one.number, one.at, AttemptState(one.state))
-            earlier.setdefault(one.email_key, []).append((one.of, invitation))
+            invitation = Earlier.of(*about[row.of], row.number, row.at, AttemptState(row.state))
+            earlier.setdefault(row.email_key, []).append((row.of, invitation))
     return _Evidence(earlier, entries)
 
 
 def _in_parts(whole: Iterable[Any]) -> Iterator[list[Any]]:
     rest = iter(whole)
-    while some := list(islice(rest, AT_ONCE)):
-        yield some
+    while part := list(islice(rest, AT_ONCE)):
+        yield part

@@ -20,7 +20,7 @@ INVITED = (Step.DONE, Step.UNSURE, Step.SENDING)
 Listed = tuple[str, Fields, Known | None]
 
 
-def second_addresses(listed: Iterable[Listed], known: Iterable[Known]) -> dict[str, Held]:
+def second_addresses(listed: Iterable[Listed], in_ledger: Iterable[Known]) -> dict[str, Held]:
     """Compare those who are still to be added with those invited who are listed no longer.
 
     Answers them by email key. Two rows that came beside each other are two people, and so is
@@ -30,32 +30,32 @@ def second_addresses(listed: Iterable[Listed], known: Iterable[Known]) -> dict[s
     still = {key for key, _, _ in people}
     gone = [
         before
-        for before in known
+        for before in in_ledger
         if before.key not in still and before.invite in INVITED and before.fields[2]
     ]
     if not gone:
         return {}
     by_mailbox = {mailbox(before.key): before for before in gone}
     by_name = {_name(before.fields): before for before in gone}
-    found = {}
+    holds = {}
     for key, fields, before in people:
         # Whoever is held is not added either: who was added came beside the other, or was let in.
         if before is not None and before.add not in (Step.WAITING, Step.REFUSED):
             continue
-        if (one := by_mailbox.get(mailbox(key))) is not None:
+        if (earlier := by_mailbox.get(mailbox(key))) is not None:
             same = "mailbox"
-        elif (one := by_name.get(_name(fields))) is not None:
+        elif (earlier := by_name.get(_name(fields))) is not None:
             same = "name"
         else:
             continue
-        if before is None or (before.row > one.row and before.allowed < (one.tried or 0)):
-            found[key] = Held(Cause.SECOND, _why(same, one))
-    return found
+        if before is None or (before.row > earlier.row and before.allowed < (earlier.tried or 0)):
+            holds[key] = Held(Cause.SECOND, _why(same, earlier))
+    return holds
 
 
-def _why(same: str, one: Known) -> str:
-    was = "was invited" if one.invite is Step.DONE else "may have been invited"
-    return f"has the {same} of {one.fields[2]}, who {was} and is no longer in the definition"
+def _why(same: str, earlier: Known) -> str:
+    was = "was invited" if earlier.invite is Step.DONE else "may have been invited"
+    return f"has the {same} of {earlier.fields[2]}, who {was} and is no longer in the definition"
 
 
 def _name(fields: Fields) -> str:

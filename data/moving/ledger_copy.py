@@ -71,30 +71,32 @@ def copy_ledger(source: str, target: str) -> Copied:
     Raises NotCopied, LedgerUnusable, NoLedger, LedgerClosed.
     """
     with Ledger.open(source, create=False) as old:
-        for one in old.read(queries.every_campaign):
-            if old.read(runs_of.at_work, one.id):
-                raise NotCopied(f"{_not_yet()}: a run of {one.key} is at work. Wait for its end.")
+        for campaign_here in old.read(queries.every_campaign):
+            if old.read(runs_of.at_work, campaign_here.id):
+                raise NotCopied(
+                    f"{_not_yet()}: a run of {campaign_here.key} is at work. Wait for its end."
+                )
         with said("read"), old._engine.connect() as connection:
-            known = connection.execute(select(identity)).one()
-        if known.openness == Openness.OPEN:
-            for one in old.read(queries.every_campaign):
-                adding_again.recover(old, one.id)
-        with closing(_Target(target, known, address_of(old._engine.url))) as new:
+            identity_here = connection.execute(select(identity)).one()
+        if identity_here.openness == Openness.OPEN:
+            for campaign_here in old.read(queries.every_campaign):
+                adding_again.recover(old, campaign_here.id)
+        with closing(_Target(target, identity_here, address_of(old._engine.url))) as new:
             return _carry_and_close(old, new)
 
 
 class _Target:
     """The database that a ledger is carried to, marked as arriving."""
 
-    def __init__(self, url: str, known: Row[Any], comes_from: str) -> None:
+    def __init__(self, url: str, leaving: Row[Any], comes_from: str) -> None:
         self.place, self.address = place_of(make_url(url)), address_of(make_url(url))
         self._marks = {
-            name: getattr(known, name) for name in ("id", "uuid", "secret", "created_at")
+            name: getattr(leaving, name) for name in ("id", "uuid", "secret", "created_at")
         } | {"openness": Openness.ARRIVING, "other": comes_from, "move": str(uuid4())}
         self.engine = open_engine(url, create=True, first=self._mark)
         try:
             with said("written"), self.engine.begin() as connection:
-                self.move = self._own(connection, known)
+                self.move = self._own(connection, leaving)
         except BaseException:
             self.close()
             raise
@@ -105,29 +107,29 @@ class _Target:
     def _mark(self, connection: Connection) -> None:
         connection.execute(insert(identity).values(self._marks))
 
-    def _own(self, connection: Connection, known: Row[Any]) -> str:
+    def _own(self, connection: Connection, leaving: Row[Any]) -> str:
         """The name of the copying that this database is for. Raises NotCopied for another one."""
         locks.alone(connection)
-        found = connection.execute(select(identity)).first()
-        if found is None:  # its tables were made, and it was never opened
+        row = connection.execute(select(identity)).first()
+        if row is None:  # its tables were made, and it was never opened
             self._mark(connection)
             return str(self._marks["move"])
-        if found.uuid != known.uuid or found.openness != Openness.ARRIVING:
+        if row.uuid != leaving.uuid or row.openness != Openness.ARRIVING:
             raise NotCopied(
                 f"{_not_yet()}: there is a ledger at {self.place}. Name an empty database, or a "
                 "file that does not exist."
             )
-        return str(found.move)
+        return str(row.move)
 
 
 def _carry_and_close(old: Ledger, new: _Target) -> Copied:
     with said("read"), _alone(old._engine) as leaving:
-        known = leaving.execute(select(identity)).one()
-        if known.openness == Openness.CLOSED and known.move == new.move:
+        row = leaving.execute(select(identity)).one()
+        if row.openness == Openness.CLOSED and row.move == new.move:
             with said("written"), new.engine.connect() as arriving:
                 carried = _compared(leaving, arriving)
         else:
-            refuse(known.openness, known.other)
+            refuse(row.openness, row.other)
             _refuse_while_something_moves(leaving)
             with said("written"), new.engine.begin() as arriving:
                 carried = _carry(leaving, arriving)
@@ -148,9 +150,11 @@ def _alone(engine: Engine) -> Iterator[Connection]:
 
 def _refuse_while_something_moves(connection: Connection) -> None:
     """A run that began since the first look, or a claim whose end nobody knows yet."""
-    for one in connection.execute(select(campaign.c.id, campaign.c.key)).all():
-        if recovery.at_work(connection, one.id):
-            raise NotCopied(f"{_not_yet()}: a run of {one.key} is at work. Wait for its end.")
+    for campaign_here in connection.execute(select(campaign.c.id, campaign.c.key)).all():
+        if recovery.at_work(connection, campaign_here.id):
+            raise NotCopied(
+                f"{_not_yet()}: a run of {campaign_here.key} is at work. Wait for its end."
+            )
     moving = connection.execute(
         select(campaign.c.key)
         .join(attempt, attempt.c.campaign_id == campaign.c.id)
@@ -173,12 +177,12 @@ def _carry(leaving: Connection, arriving: Connection) -> dict[str, int]:
     for table in tables:
         # A row may name a later one of its own table: those names follow once all are there.
         later = [key.parent.name for key in table.foreign_keys if key.column.table is table]
-        for some in _rows(leaving, table):
-            values = [dict(row._mapping) for row in some]
-            arriving.execute(insert(table), [one | dict.fromkeys(later) for one in values])
+        for rows in _rows(leaving, table):
+            values = [dict(row._mapping) for row in rows]
+            arriving.execute(insert(table), [row | dict.fromkeys(later) for row in values])
         for name in later:
-            for some in _rows(leaving, table):
-                for row in some:
+            for rows in _rows(leaving, table):
+                for row in rows:
                     if row._mapping[name] is not None:
                         arriving.execute(
                             update(table)
@@ -205,9 +209,9 @@ def _compared(leaving: Connection, arriving: Connection) -> dict[str, int]:
 
 def _content(connection: Connection, table: Table) -> _Content:
     digest, number = sha256(), 0
-    for some in _rows(connection, table):
-        number += len(some)
-        for row in some:
+    for rows in _rows(connection, table):
+        number += len(rows)
+        for row in rows:
             digest.update(repr(tuple(row)).encode())
     return _Content(number, digest.hexdigest())
 
@@ -217,11 +221,11 @@ def _rows(connection: Connection, table: Table) -> Iterator[list[Row[Any]]]:
     last = 0
     while True:
         following = select(table).where(table.c.id > last).order_by(table.c.id).limit(AT_ONCE)
-        some = list(connection.execute(following))
-        if not some:
+        rows = list(connection.execute(following))
+        if not rows:
             return
-        yield some
-        last = some[-1].id
+        yield rows
+        last = rows[-1].id
 
 
 def _tables() -> list[Table]:

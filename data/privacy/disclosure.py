@@ -43,7 +43,7 @@ def about(connection: Connection, key: str) -> Told:
     when = connection.scalar(select(gone.c.forgotten_at).where(gone.c.hash == number))
     return {
         "campaigns": [_in_campaign(connection, person) for person in people],
-        "do_not_contact": [_told(one, _ENTRY) for one in listed],
+        "do_not_contact": [_told(entry, _ENTRY) for entry in listed],
         "forgotten": _plain(when),
     }
 
@@ -66,15 +66,15 @@ def _in_campaign(connection: Connection, person: Row[Any]) -> Told:
         "service": of.service,
         "project_id": of.project_id,
         **_told(person, (*_PERSON, *_STEPS)),
-        "requests": [_request(one) for one in requests if carries(one, person.id)],
-        "decisions": [_told(one, _DECISION) for one in decisions],
+        "requests": [_request(request) for request in requests if carries(request, person.id)],
+        "decisions": [_told(row, _DECISION) for row in decisions],
     }
 
 
-def _request(one: Row[Any]) -> Told:
+def _request(request: Row[Any]) -> Told:
     """What the service wrote to a request about several people may name the others: left out."""
-    wrote = one.answer or None if one.rows == 1 else None
-    return {**_told(one, _REQUEST), "service_wrote": wrote}
+    wrote = request.answer or None if request.rows == 1 else None
+    return {**_told(request, _REQUEST), "service_wrote": wrote}
 
 
 def _told(row: Row[Any], names: Sequence[str]) -> Told:

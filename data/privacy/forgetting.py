@@ -138,18 +138,18 @@ def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str
 
 def lineage(connection: Connection, keys: Collection[str]) -> list[Row[Any]]:
     """Every candidate row of these addresses, and of those they were corrected from or to."""
-    found: dict[int, Row[Any]] = {}
+    people: dict[int, Row[Any]] = {}
     more = select(candidate).where(candidate.c.email_key.in_(keys))
-    while new := {row.id: row for row in connection.execute(more) if row.id not in found}:
-        found |= new
-        known = [row.email_key for row in new.values()]
+    while new := {row.id: row for row in connection.execute(more) if row.id not in people}:
+        people |= new
+        keys_of_new = [row.email_key for row in new.values()]
         after = [row.corrected_to for row in new.values() if row.corrected_to is not None]
         more = select(candidate).where(
-            candidate.c.email_key.in_(known)
+            candidate.c.email_key.in_(keys_of_new)
             | candidate.c.id.in_(after)
             | candidate.c.corrected_to.in_(new)
         )
-    return list(found.values())
+    return list(people.values())
 
 
 def _is_sending(people: Iterable[Row[Any]], key: str) -> bool:
@@ -244,8 +244,8 @@ def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[i
             decision.c.candidate_row.in_(rows[start : start + AT_ONCE]),
             decision.c.value.is_not(None),
         )
-        for one in connection.execute(select(decision).where(*theirs)):
-            doubles.setdefault(one.candidate_row, []).append(int(one.value))
+        for row in connection.execute(select(decision).where(*theirs)):
+            doubles.setdefault(row.candidate_row, []).append(int(row.value))
         connection.execute(update(decision).where(*theirs).values(value=None))
     return doubles
 
@@ -281,9 +281,9 @@ def _scrubber(people: Iterable[Row[Any]], keys: Collection[str]) -> Callable[[st
     """Take these people's names and addresses out of a text that somebody typed."""
     names = words_of_names((person.first_name, person.last_name) for person in people)
 
-    def scrubbed(said: str) -> str:
+    def scrubbed(text: str) -> str:
         return replaced_in(
-            said,
+            text,
             names,
             name=lambda _: GONE,
             address=lambda typed: GONE if email_key(typed) in keys else typed,
@@ -297,7 +297,7 @@ def _scrub(connection: Connection, scrubbed: Callable[[str], str]) -> None:
         for column in (table.c[name] for name in columns):
             texts = connection.execute(select(table.c.id, column).where(column != "")).all()
             changed = [
-                {"row": row, "now": now} for row, said in texts if (now := scrubbed(said)) != said
+                {"row": row, "now": now} for row, text in texts if (now := scrubbed(text)) != text
             ]
             if changed:
                 statement = update(table).where(table.c.id == bindparam("row"))

@@ -20,17 +20,17 @@ def masked_email(email: str) -> str:
 _EMAIL = re.compile(r"[^\s<>()\[\]{}\"',;:@]+@[^\s<>()\[\]{}\"',;:@]+")
 
 
-def masked_text(said: str, names: Collection[str]) -> str:
+def masked_text(text: str, names: Collection[str]) -> str:
     """Mask every address in a text that a person typed, and whatever is one of `names` in it.
 
     `names` are those of `words_of_names`. A word in small letters is taken for no name; where a
     script has no capitals, nor perhaps spaces, a name is masked wherever it stands.
     """
-    return replaced_in(said, names, name=_masked, address=masked_email)
+    return replaced_in(text, names, name=_masked, address=masked_email)
 
 
 def replaced_in(
-    said: str,
+    text: str,
     names: Collection[str],
     *,
     name: Callable[[str], str],
@@ -40,12 +40,12 @@ def replaced_in(
 
     The same rule as `masked_text`: a word in small letters is taken for no name.
     """
-    hidden = _EMAIL.sub(lambda found: address(found[0]), normalize("NFC", said))
+    hidden = _EMAIL.sub(lambda match: address(match[0]), normalize("NFC", text))
     hidden = re.sub(
-        r"\w+", lambda found: name(found[0]) if _is_name(found[0], names) else found[0], hidden
+        r"\w+", lambda match: name(match[0]) if _is_name(match[0], names) else match[0], hidden
     )
-    for one in sorted((one for one in names if _caseless(one)), key=len, reverse=True):
-        hidden = hidden.replace(one, name(one))
+    for part in sorted((part for part in names if _caseless(part)), key=len, reverse=True):
+        hidden = hidden.replace(part, name(part))
     return hidden
 
 

@@ -13,9 +13,11 @@ def naming(addresses: Iterable[str], places: Iterable[Path]) -> list[Path]:
 
     What cannot be read is left out: nobody but its owner can look there.
     """
-    wanted = [one.lower().encode(code) for one in addresses for code in ("utf-8", "utf-16-le")]
+    wanted = [
+        address.lower().encode(code) for address in addresses for code in ("utf-8", "utf-16-le")
+    ]
     files = {file.resolve() for place in places for file in _files(place)}
-    return sorted(file for file in files if any(_holds(file, one) for one in wanted))
+    return sorted(file for file in files if any(_holds(file, written) for written in wanted))
 
 
 def _files(place: Path) -> Iterator[Path]:

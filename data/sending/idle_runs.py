@@ -32,7 +32,7 @@ def note(
     if last is not None and last.ended_at >= since:
         return
     here, at = this_process(), clock.now()
-    told = {
+    values = {
         "host": here.host,
         "pid": here.pid,
         "process_start": SENT_NOTHING,
@@ -44,6 +44,6 @@ def note(
     }
     alike = (SENT_NOTHING, ending, reason)
     if last is not None and (last.process_start, last.ending, last.reason) == alike:
-        connection.execute(update(runs).where(runs.c.id == last.id).values(**told))
+        connection.execute(update(runs).where(runs.c.id == last.id).values(**values))
     else:
-        connection.execute(insert(runs).values(campaign_id=of, **told))
+        connection.execute(insert(runs).values(campaign_id=of, **values))

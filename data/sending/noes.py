@@ -58,12 +58,12 @@ def _by_person(
     connection: Connection, campaign_row: int, asked: Select[Any], operation: Operation
 ) -> dict[int | None, tuple[int, ...]]:
     """The statuses in question by candidate row; None stands for the project and its problem."""
-    found = connection.execute(asked, {"of": campaign_row, "operation": operation}).all()
+    answers = connection.execute(asked, {"of": campaign_row, "operation": operation}).all()
     again: dict[int | None, int] = {}
-    for row, number in connection.execute(_AGAIN, {"of": campaign_row}) if found else ():
+    for row, number in connection.execute(_AGAIN, {"of": campaign_row}) if answers else ():
         again[row] = max(again.get(row, 0), number)
     noes: dict[int | None, tuple[int, ...]] = {}
-    for each in found:
+    for each in answers:
         if operation is Operation.ADD and each.rows > 1 and each.status in OF_SOME_ROW:
             continue
         for row in _people(each):

@@ -196,7 +196,7 @@ def _still_moving(connection: Connection, outcomes: Sequence[Outcome]) -> list[O
     return [
         outcome
         for outcome in outcomes
-        if (found := stands.get(outcome.attempt)) and _lands(outcome.step, found[0], own=found[1])
+        if (stand := stands.get(outcome.attempt)) and _lands(outcome.step, stand[0], own=stand[1])
     ]
 
 
@@ -250,7 +250,7 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
     ]
     if done:
         connection.execute(_ADDED, done)
-    _keep_doubles(connection, outcome, standing, ids.keys() - {one["row"] for one in done})
+    _keep_doubles(connection, outcome, standing, ids.keys() - {person["row"] for person in done})
     others = [
         row
         for row, (state, own) in stands.items()

@@ -60,9 +60,9 @@ def pause_service(connection: Connection, service: str, pause: timedelta) -> Non
 
 def service_pause(connection: Connection, service: str) -> timedelta:
     """For how long still nobody may send to a service; nothing or less: no more."""
-    found = connection.execute(_PAUSE, {"name": service}).first()
-    if found is None:
+    pause = connection.execute(_PAUSE, {"name": service}).first()
+    if pause is None:
         return timedelta(0)
-    left: timedelta = found.paused_until - clock.shared_now(connection)
+    left: timedelta = pause.paused_until - clock.shared_now(connection)
     # Longer than was asked for: the clock was put back since, nobody knows how much is left.
-    return left if left <= timedelta(seconds=found.paused_for) else timedelta(0)
+    return left if left <= timedelta(seconds=pause.paused_for) else timedelta(0)

@@ -76,8 +76,8 @@ _SENT_BESIDE = (
 def to_add(connection: Connection, campaign_row: int) -> list[int]:
     """Rows of candidates to be added, in the definition's order; who is held is left out."""
     held = holding.held_in(connection, campaign_row)
-    found = connection.scalars(_TO_ADD, {"of": campaign_row})
-    return [row for row in found if row not in held]
+    rows = connection.scalars(_TO_ADD, {"of": campaign_row})
+    return [row for row in rows if row not in held]
 
 
 def to_invite(
@@ -113,11 +113,11 @@ def sent_beside(connection: Connection, campaign_row: int, run: int) -> int | No
 def strangers(connection: Connection, row: int, answered: Mapping[str, Collection[int]]) -> int:
     """How many of these people, by email key, are not of this candidate's campaign, under one
     of these ids. Who has no id yet, and who was forgotten, may well be in the project."""
-    found = connection.execute(_OF_CAMPAIGN, {"row": row, "keys": list(answered)}).all()
+    people = connection.execute(_OF_CAMPAIGN, {"row": row, "keys": list(answered)}).all()
     strange = answered.keys() - {
-        one.email_key
-        for one in found
-        if one.candidate_id is None or one.candidate_id in answered[one.email_key]
+        person.email_key
+        for person in people
+        if person.candidate_id is None or person.candidate_id in answered[person.email_key]
     }
     if strange:
         campaign_row = connection.scalar(_CAMPAIGN_OF, {"row": row})

@@ -69,16 +69,16 @@ def dead_runs(connection: Connection, campaign_row: int) -> list[int]:
 
     An earlier version let one that was taken for dead claim more once it woke: it counts again.
     """
-    found = connection.execute(_MAY_SEND, {"of": campaign_row})
+    runs_open = connection.execute(_MAY_SEND, {"of": campaign_row})
     here, at = this_process(), clock.shared_now(connection)
-    return [int(run.id) for run in found if not lives(run, here, at)]
+    return [int(run.id) for run in runs_open if not lives(run, here, at)]
 
 
 def ahead(connection: Connection, campaign_row: int) -> list[tuple[Row[Any], timedelta]]:
     """Runs of other machines whose last sign of life lies in the future by this clock; how far."""
-    found = connection.execute(_OPEN, {"of": campaign_row}).all()
+    runs_open = connection.execute(_OPEN, {"of": campaign_row}).all()
     host, at = this_process().host, clock.shared_now(connection)
-    others = [(run, run.heartbeat_at - at) for run in found if run.host != host]
+    others = [(run, run.heartbeat_at - at) for run in runs_open if run.host != host]
     return [(run, by) for run, by in others if by > HEARTBEAT_EXPIRES]
 
 
@@ -99,9 +99,9 @@ def lives(run: Row[Any], here: Process, at: datetime) -> bool:
 
 def at_work(connection: Connection, campaign_row: int) -> list[int]:
     """The runs of a campaign that have not ended, and live."""
-    found = connection.execute(_OPEN, {"of": campaign_row}).all()
+    runs_open = connection.execute(_OPEN, {"of": campaign_row}).all()
     here, at = this_process(), clock.shared_now(connection)
-    return [int(run.id) for run in found if lives(run, here, at)]
+    return [int(run.id) for run in runs_open if lives(run, here, at)]
 
 
 def close_dead_run(connection: Connection, run: int) -> int:
@@ -114,7 +114,7 @@ def close_dead_run(connection: Connection, run: int) -> int:
 def mark_unsure(connection: Connection, run: int, evidence: str) -> int:
     """Make every call that a run still has SENDING unsure."""
     at = clock.now()
-    found = connection.execute(_STILL_SENDING, {"run": run}).all()
+    sending = connection.execute(_STILL_SENDING, {"run": run}).all()
     outcomes = [
         Outcome(
             attempt=row.id,
@@ -126,7 +126,7 @@ def mark_unsure(connection: Connection, run: int, evidence: str) -> int:
             evidence=evidence,
             why=evidence,
         )
-        for row in found
+        for row in sending
     ]
     record_outcomes(connection, outcomes)
     return len(outcomes)

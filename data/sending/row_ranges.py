@@ -19,8 +19,8 @@ def written(rows: Iterable[int]) -> str:
 
 def read(text: str | None) -> list[range]:
     """Read what `written` wrote; nothing written is no row."""
-    found = []
+    spans = []
     for span in filter(None, (text or "").split(",")):
         first, _, last = span.partition("-")
-        found.append(range(int(first), int(last or first) + 1))
-    return found
+        spans.append(range(int(first), int(last or first) + 1))
+    return spans

@@ -25,8 +25,8 @@ def shared_now(connection: "Connection") -> datetime:
         return now()
     from sqlalchemy import func, select  # noqa: PLC0415 - states are for commands that start at once
 
-    found: datetime | None = connection.scalar(select(func.clock_timestamp()))
-    return found or now()
+    there: datetime | None = connection.scalar(select(func.clock_timestamp()))
+    return there or now()
 
 
 # Linux counts sleep in the first one, macOS in the second, where time.monotonic() does not.

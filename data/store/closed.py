@@ -28,9 +28,9 @@ _OPENNESS = "SELECT openness, other FROM ledger"  # not composed: it runs with e
 
 def refuse_where_closed(connection: Connection) -> None:
     """Raise LedgerClosed where this ledger is not open; one that is just being made is."""
-    found = connection.exec_driver_sql(_OPENNESS).first()
-    if found is not None:
-        refuse(found.openness, found.other)
+    row = connection.exec_driver_sql(_OPENNESS).first()
+    if row is not None:
+        refuse(row.openness, row.other)
 
 
 def refuse(openness: str, other: str | None) -> None:

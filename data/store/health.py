@@ -20,9 +20,9 @@ def complaints(file: Path) -> Iterator[tuple[str, str]]:
 def _damage(file: Path) -> str | None:
     try:
         with closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=30)) as connection:
-            said = [one for (one,) in connection.execute("PRAGMA quick_check(3)")]
-            if said != ["ok"]:
-                return "; ".join(said)
+            lines = [line for (line,) in connection.execute("PRAGMA quick_check(3)")]
+            if lines != ["ok"]:
+                return "; ".join(lines)
             if connection.execute("PRAGMA foreign_key_check").fetchone():
                 return "it has rows that belong to nothing"
     except sqlite3.DatabaseError as error:

@@ -43,10 +43,10 @@ def open_engine(
     in_a_file = address.get_backend_name() == "sqlite"
     engine = engine_of_file(address, create=create) if in_a_file else engine_of_server(address)
     try:
-        found = _refuse_strangers(engine)
+        version = _refuse_strangers(engine)
         if in_a_file:
             make_durable(engine)
-        if found is None and not create:
+        if version is None and not create:
             raise NoLedger(place_of(address))
         _bring_up_to_date(engine, first)
     except (DatabaseError, sqlite3.DatabaseError) as error:
@@ -85,13 +85,13 @@ def _refuse_strangers(engine: Engine) -> str | None:
 
     Answers which tables there are, None for none.
     """
-    found = _found(engine)
-    if found is not None and found not in KNOWN:
+    version = _found(engine)
+    if version is not None and version not in KNOWN:
         raise LedgerUnusable(
-            f"The ledger was written by a newer version (its tables are {found}, this version "
+            f"The ledger was written by a newer version (its tables are {version}, this version "
             f"knows {NEWEST}). It was not touched. Update this installation, then try again."
         )
-    return found
+    return version
 
 
 def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None) -> None:
@@ -102,10 +102,10 @@ def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None
         _keep_as_it_was(Path(str(engine.url.database)), older)
     with engine.begin() as connection:
         locks.alone(connection)
-        found = _version(connection)
-        if found == NEWEST:  # another process was quicker
+        version = _version(connection)
+        if version == NEWEST:  # another process was quicker
             return
-        if found is not None:
+        if version is not None:
             migrate(connection)
             return
         make_tables(connection, NEWEST)
@@ -148,5 +148,5 @@ def _version(connection: Connection) -> str | None:
                 "Name another one in CAMPAIGN_DATABASE_URL."
             )
         return None
-    found = connection.scalar(text("SELECT version_num FROM alembic_version"))
-    return None if found is None else str(found)
+    version = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return None if version is None else str(version)

@@ -83,12 +83,13 @@ def engine_of_server(address: URL) -> Engine:
 
 
 def _introduce(connection: Any, record: Any) -> None:
-    found = connection.info.parameter_status("server_encoding")
-    if found != ENCODING:
+    encoding = connection.info.parameter_status("server_encoding")
+    if encoding != ENCODING:
         raise LedgerUnusable(
-            f"The database keeps text as {found}, and a ledger needs {ENCODING}. Nothing was sent. "
-            f"Make another one:  CREATE DATABASE hiring ENCODING '{ENCODING}' LOCALE 'C' TEMPLATE "
-            "template0  and name it in CAMPAIGN_DATABASE_URL."
+            f"The database keeps text as {encoding}, and a ledger needs {ENCODING}. Nothing was "
+            "sent. Make another one:  "
+            f"CREATE DATABASE hiring ENCODING '{ENCODING}' LOCALE 'C' TEMPLATE template0  and name "
+            "it in CAMPAIGN_DATABASE_URL."
         )
     with connection.cursor() as cursor:
         record.info["session"] = Session(*cursor.execute(_WHO_AM_I).fetchone())

@@ -169,11 +169,11 @@ def _no_lock(connection: Connection) -> None:
 
 def _last_word(connection: Connection) -> str | None:
     """The number of a transaction that wrote something. Raises LedgerClosed."""
-    said = connection.execute(_LAST_WORD).first()
-    if said is None:  # a ledger that is just being made
+    row = connection.execute(_LAST_WORD).first()
+    if row is None:  # a ledger that is just being made
         return str(connection.scalar(text("SELECT pg_current_xact_id()::text")))
-    refuse(said.openness, said.other)
-    return None if said.number is None else str(said.number)
+    refuse(row.openness, row.other)
+    return None if row.number is None else str(row.number)
 
 
 def _out_of_reach() -> LedgerUnusable:

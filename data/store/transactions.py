@@ -85,10 +85,10 @@ def _identity(engine: Engine) -> tuple[int, int] | None:
     if engine.url.get_backend_name() != "sqlite":
         return None
     try:
-        found = Path(str(engine.url.database)).stat()
+        status = Path(str(engine.url.database)).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 @contextmanager

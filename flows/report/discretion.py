@@ -35,27 +35,29 @@ class Discretion:
 def discretion(records: Records, *, names: bool) -> Discretion:
     """Name everybody, or mask everybody."""
     if names:
-        told = "This report names candidates. Keep it as carefully as the list of them."
-        return Discretion(_or_forgotten(_named), str, told)
-    known = words_of_names((one.first_name, one.last_name) for one in records.people.values())
+        notice = "This report names candidates. Keep it as carefully as the list of them."
+        return Discretion(_or_forgotten(_named), str, notice)
+    names_of_people = words_of_names(
+        (person.first_name, person.last_name) for person in records.people.values()
+    )
     return Discretion(
         _or_forgotten(_masked),
-        lambda said: masked_text(said, known),
+        lambda text: masked_text(text, names_of_people),
         "Candidates are masked here: names, addresses, and both in what people wrote as a reason. "
         f"With names: {command('report', records.campaign.key, '--names')}",
     )
 
 
 def _or_forgotten(name: Callable[[Any], str]) -> Callable[[Any], str]:
-    return lambda one: "a forgotten person" if one.email1 == GONE else name(one)
+    return lambda person: "a forgotten person" if person.email1 == GONE else name(person)
 
 
-def _named(one: Any) -> str:
-    return f"{one.first_name} {one.last_name} <{one.email1}>"
+def _named(person: Any) -> str:
+    return f"{person.first_name} {person.last_name} <{person.email1}>"
 
 
-def _masked(one: Any) -> str:
-    return f"{masked_name(one.first_name, one.last_name)} ({masked_email(one.email1)})"
+def _masked(person: Any) -> str:
+    return f"{masked_name(person.first_name, person.last_name)} ({masked_email(person.email1)})"
 
 
 def discreet(event: Event, how: Discretion) -> Event:

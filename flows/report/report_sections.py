@@ -42,18 +42,20 @@ def waves(
     teller: Teller,
     key: str,
 ) -> Section:
-    approved = {one.plan: one.who for one in events if isinstance(one, PlanAnswered)}
+    approved = {event.plan: event.who for event in events if isinstance(event, PlanAnswered)}
     under = {
-        one.run: f"{approved.get(one.plan, '')} (plan {one.plan})"
-        for one in events
-        if isinstance(one, RunBegan) and one.plan
+        event.run: f"{approved.get(event.plan, '')} (plan {event.plan})"
+        for event in events
+        if isinstance(event, RunBegan) and event.plan
     }
-    people = [one for one in requests if one.operation in (Operation.ADD, Operation.INVITE)]
-    found = [wave for some in stretches(people) for wave in in_waves(some, numbers)]
+    people = [
+        request for request in requests if request.operation in (Operation.ADD, Operation.INVITE)
+    ]
+    numbered = [wave for stretch in stretches(people) for wave in in_waves(stretch, numbers)]
     own = {None: "", 0: "pilot"}  # where the definition has waves, only they are numbered
     rows = [
         (own.get(wave.number, wave.number) if numbers else place, *_wave(wave, teller, under))
-        for place, wave in enumerate(found, start=1)
+        for place, wave in enumerate(numbered, start=1)
     ]
     columns = ("wave", "began", "until", "what", "people", "came to", "approved by")
     return Section(
@@ -85,15 +87,18 @@ def refused(records: Records, how: Discretion) -> Section:
         lead="The service said no, and nothing happened." if ordered else "",
         table=_table(
             ("people", "step", "reason", "who"),
-            [(len(some), step, how.text(why), _named(some, how)) for (step, why), some in ordered],
+            [
+                (len(group), step, how.text(why), _named(group, how))
+                for (step, why), group in ordered
+            ],
         ),
         nothing="Nobody is refused.",
     )
 
 
-def _named(some: Sequence[Any], how: Discretion) -> str:
-    more = f" and {len(some) - NAMED:,} more" if len(some) > NAMED else ""
-    return ", ".join(how.person(one) for one in some[:NAMED]) + more
+def _named(people: Sequence[Any], how: Discretion) -> str:
+    more = f" and {len(people) - NAMED:,} more" if len(people) > NAMED else ""
+    return ", ".join(how.person(person) for person in people[:NAMED]) + more
 
 
 def unsure(doubts: Sequence[Doubt], teller: Teller, how: Discretion, key: str) -> Section:
@@ -106,13 +111,13 @@ def unsure(doubts: Sequence[Doubt], teller: Teller, how: Discretion, key: str) -
             ("sent", "step", "who", "how far", "what was seen"),
             [
                 (
-                    teller.moment(one.sent_at),
-                    STEPS[one.operation],
-                    how.person(one) if one.row is not None else "",
-                    reached(one),
-                    meaning(one),
+                    teller.moment(doubt.sent_at),
+                    STEPS[doubt.operation],
+                    how.person(doubt) if doubt.row is not None else "",
+                    reached(doubt),
+                    meaning(doubt),
                 )
-                for one in doubts
+                for doubt in doubts
             ],
             command("settle", key),
         ),
@@ -122,22 +127,22 @@ def unsure(doubts: Sequence[Doubt], teller: Teller, how: Discretion, key: str) -
 
 def settled(events: Sequence[Event], requests: Sequence[Request], teller: Teller) -> Section:
     """What was unsure, and what a person decided on it."""
-    evidence = {one.number: one.evidence for one in requests}
+    evidence = {request.number: request.evidence for request in requests}
     verdicts = [
-        one
-        for one in events
-        if isinstance(one, Decided) and (one.operation, one.verdict) in VERDICTS
+        verdict
+        for verdict in events
+        if isinstance(verdict, Decided) and (verdict.operation, verdict.verdict) in VERDICTS
     ]
     rows = [
         (
-            teller.moment(one.at),
-            decided(one, teller).removeprefix("settled ").removeprefix("settled: "),
-            one.who,
-            one.why,
-            proved(evidence.get(one.attempt or 0) or "not recorded"),
+            teller.moment(verdict.at),
+            decided(verdict, teller).removeprefix("settled ").removeprefix("settled: "),
+            verdict.who,
+            verdict.why,
+            proved(evidence.get(verdict.attempt or 0) or "not recorded"),
         )
-        for one in together(verdicts)
-        if isinstance(one, Decided)
+        for verdict in together(verdicts)
+        if isinstance(verdict, Decided)
     ]
     return Section(
         "Settled by a person",
@@ -150,7 +155,7 @@ def plans(events: Sequence[Event], teller: Teller) -> Section:
     rows = []
     # The same plan may be shown again, when nobody answered in time.
     for shown, answer in _answered(events):
-        said = [line for line in shown.told.splitlines() if not line.startswith("people: ")]
+        lines = [line for line in shown.told.splitlines() if not line.startswith("people: ")]
         rows.append(
             (
                 shown.plan,
@@ -158,7 +163,7 @@ def plans(events: Sequence[Event], teller: Teller) -> Section:
                 f"{answer.answer} by {answer.who}" if answer else "not answered",
                 teller.moment(answer.at) if answer else "",
                 answer.why if answer else "",
-                "; ".join(said),
+                "; ".join(lines),
             )
         )
     return Section(
@@ -170,27 +175,27 @@ def plans(events: Sequence[Event], teller: Teller) -> Section:
 
 def _answered(events: Sequence[Event]) -> list[tuple[PlanShown, PlanAnswered | None]]:
     """Each plan as often as it was shown, with the last answer to it."""
-    found: list[tuple[PlanShown, PlanAnswered | None]] = []
-    for one in events:
-        if isinstance(one, PlanShown):
-            found.append((one, None))
-        elif isinstance(one, PlanAnswered):
-            at = max((n for n, (s, _) in enumerate(found) if s.plan == one.plan), default=None)
+    shown: list[tuple[PlanShown, PlanAnswered | None]] = []
+    for event in events:
+        if isinstance(event, PlanShown):
+            shown.append((event, None))
+        elif isinstance(event, PlanAnswered):
+            at = max((n for n, (s, _) in enumerate(shown) if s.plan == event.plan), default=None)
             if at is not None:
-                found[at] = (found[at][0], one)
-    return found
+                shown[at] = (shown[at][0], event)
+    return shown
 
 
 def runs(events: Sequence[Event], teller: Teller) -> Section:
-    ended = {one.run: one for one in events if isinstance(one, RunEnded)}
+    ended = {end.run: end for end in events if isinstance(end, RunEnded)}
     rows = []
-    for one in events:
-        if isinstance(one, RunBegan):
-            end = ended.get(one.run)
+    for event in events:
+        if isinstance(event, RunBegan):
+            end = ended.get(event.run)
             rows.append(
                 (
-                    one.run,
-                    teller.moment(one.at),
+                    event.run,
+                    teller.moment(event.at),
                     teller.moment(end.at) if end else "",
                     end.ending.replace("_", " ") if end else "no end is recorded",
                     (end.reason if end else None) or "",
@@ -206,16 +211,16 @@ def runs(events: Sequence[Event], teller: Teller) -> Section:
 def others(events: Sequence[Event], teller: Teller) -> Section:
     """Whatever else people decided."""
     chosen = [
-        one
-        for one in events
-        if isinstance(one, OTHERS)
-        or (isinstance(one, Decided) and (one.operation, one.verdict) not in VERDICTS)
+        event
+        for event in events
+        if isinstance(event, OTHERS)
+        or (isinstance(event, Decided) and (event.operation, event.verdict) not in VERDICTS)
     ]
     return Section(
         "Other decisions",
         table=_table(
             ("when", "what"),
-            [(teller.moment(one.at), next(words(one, teller))) for one in together(chosen)],
+            [(teller.moment(event.at), next(words(event, teller))) for event in together(chosen)],
         ),
         nothing="There are none: nobody paused it, and nobody was invited once more.",
     )
@@ -223,7 +228,7 @@ def others(events: Sequence[Event], teller: Teller) -> Section:
 
 def left_over(records: Records, stand: Mapping[str, Any], how: Discretion) -> Section:
     """What a person has to remove, as the status object has it."""
-    known = {one.email1: how.person(one) for one in records.people.values()}
+    shown = {person.email1: how.person(person) for person in records.people.values()}
     items = stand.get("clean_up", ())
     lead = "The service has no way to delete; look in the web application, and remove it there."
     return Section(
@@ -231,7 +236,7 @@ def left_over(records: Records, stand: Mapping[str, Any], how: Discretion) -> Se
         lead=lead if items else "",
         table=_table(
             ("who", "what is left there"),
-            [(known.get(item["email1"], ""), how.text(item["why"])) for item in items],
+            [(shown.get(item["email1"], ""), how.text(item["why"])) for item in items],
         ),
         nothing="Nothing is left over in the web application.",
     )

@@ -229,12 +229,12 @@ def decided(event: Decided, teller: Teller) -> str:
 
 def came_to(counts: Mapping[AttemptState, int]) -> str:
     """Count what requests came to, what is done first: `97 done, 2 unsure, 1 refused`."""
-    told: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for state in (AttemptState.DONE, *AttemptState):
-        told.setdefault(COME_TO[state], 0)
+        numbers.setdefault(COME_TO[state], 0)
     for state, number in counts.items():
-        told[COME_TO[state]] += number
-    return ", ".join(f"{number:,} {word}" for word, number in told.items() if number)
+        numbers[COME_TO[state]] += number
+    return ", ".join(f"{number:,} {word}" for word, number in numbers.items() if number)
 
 
 def proved(evidence: str) -> str:

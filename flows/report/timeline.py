@@ -93,7 +93,7 @@ class Scale:
 def scale(first: datetime, last: datetime, zone: tzinfo | None) -> Scale:
     """Choose round stretches of time, so that at most BARS of them hold it all."""
     span = (last - first).total_seconds()
-    step = next((one for one in (*STEPS, *DAYS) if span / one < BARS - 1), DAYS[-1])
+    step = next((seconds for seconds in (*STEPS, *DAYS) if span / seconds < BARS - 1), DAYS[-1])
     if step >= _DAY:
         midnight = first.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0)
         start = midnight.astimezone(UTC)
@@ -113,8 +113,8 @@ def _picture(points: Sequence[Point], zone: tzinfo | None) -> Picture:
         bars[chosen.place(point.at)][point.came_to] += point.people
     highest = max(bar.total() for bar in bars)
     title, total = _title(points, zone), sum((bar for bar in bars), Counter[AttemptState]())
-    said = f"{title}: {_counted(total)}; at most {highest:,} in {in_words(chosen.step)}"
-    return Picture(title, _svg(chosen, bars, highest, zone, said), said)
+    label = f"{title}: {_counted(total)}; at most {highest:,} in {in_words(chosen.step)}"
+    return Picture(title, _svg(chosen, bars, highest, zone, label), label)
 
 
 def _svg(
@@ -122,7 +122,7 @@ def _svg(
     bars: Sequence[Counter[AttemptState]],
     highest: int,
     zone: tzinfo | None,
-    said: str,
+    label: str,
 ) -> str:
     width = (WIDE - LEFT) / chosen.number
     ground = HIGH - BOTTOM
@@ -144,7 +144,7 @@ def _svg(
         )
         drawn.append(f'<text x="{x:.1f}" y="{HIGH - 6}">{_clock(chosen, place, zone)}</text>')
     return (
-        f'<svg viewBox="0 0 {WIDE} {HIGH}" role="img" aria-label="{escape(said)}">'
+        f'<svg viewBox="0 0 {WIDE} {HIGH}" role="img" aria-label="{escape(label)}">'
         f"{''.join(drawn)}</svg>"
     )
 
@@ -166,8 +166,8 @@ def _bar(x: float, width: float, bar: Counter[AttemptState], highest: int, clock
 
 
 def _counted(bar: Counter[AttemptState]) -> str:
-    told = [(sum(bar[state] for state in states), word) for _, word, states in KINDS]
-    return ", ".join(f"{number:,} {word}" for number, word in told if number)
+    numbers = [(sum(bar[state] for state in states), word) for _, word, states in KINDS]
+    return ", ".join(f"{number:,} {word}" for number, word in numbers if number)
 
 
 def _clock(chosen: Scale, place: int, zone: tzinfo | None) -> str:
