@@ -99,18 +99,18 @@ class Seen(RunObserver):
         self._introduced = True
 
     async def _advance(self, key: str) -> None:
-        said, percent = await asyncio.to_thread(self._how_far, key)
-        if said == self._said:
+        line, percent = await asyncio.to_thread(self._how_far, key)
+        if line == self._said:
             return
         if self._progress is None:
             shown = ProgressArtifact(
-                key=showing.artifact_key("progress", key), description=said, progress=percent
+                key=showing.artifact_key("progress", key), description=line, progress=percent
             )
             self._progress = (await shown.acreate(self._client)).id
         else:
-            update = ArtifactUpdate(data=percent, description=said)
+            update = ArtifactUpdate(data=percent, description=line)
             await self._client.update_artifact(self._progress, update)
-        self._said = said
+        self._said = line
 
     def _how_far(self, key: str) -> tuple[str, float]:
         """Say how far the campaign is, in words and in percent; nothing while it is unknown."""

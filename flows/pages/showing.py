@@ -57,10 +57,10 @@ def percent(counts: Mapping[str, int], *, send: bool) -> float:
 def how_far(counts: Mapping[str, int], *, send: bool) -> str:
     """Say it in a line: `120 of 120 added, 30 of 120 invited`."""
     whole = counts["candidates"]
-    said = f"{counts['added']:,} of {whole:,} added"
+    line = f"{counts['added']:,} of {whole:,} added"
     if send:
-        said += f", {counts['invited']:,} of {whole:,} invited"
-    return said + "".join(
+        line += f", {counts['invited']:,} of {whole:,} invited"
+    return line + "".join(
         f", {counts[name]:,} {name}" for name in ("unsure", "refused") if counts[name]
     )
 
@@ -180,14 +180,14 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt]) -> Iterable[str]:
         f"form **settle campaign**, or type `campaign settle {campaign.key}`."
     )
     for operation in Operation:
-        some = [doubt for doubt in doubts if doubt.operation is operation]
-        if some:
+        of_one_kind = [doubt for doubt in doubts if doubt.operation is operation]
+        if of_one_kind:
             yield look(operation, campaign)
             yield _table(
                 ("what", "person", "who", "sent", "how far", "what was seen", "verdicts"),
-                [_doubt(doubt) for doubt in some[:SHOWN]],
+                [_doubt(doubt) for doubt in of_one_kind[:SHOWN]],
             )
-            yield _more(len(some))
+            yield _more(len(of_one_kind))
 
 
 def _doubt(doubt: Doubt) -> tuple[object, ...]:
@@ -219,12 +219,12 @@ class _Looked:
 def _look(campaign: Campaign, people: Iterable[Any]) -> _Looked:
     """Go through everybody once, in the order of the ledger."""
     looked = _Looked()
-    by_row = {one.id: one for one in people if not is_forgotten(one.email_key)}
-    for _, one in sorted(by_row.items()):
-        looked.refused += Step.REFUSED in (one.add_state, one.invite_state)
-        rows = looked.first if _step(campaign, one) in NEEDS_A_PERSON else looked.others
+    by_row = {person.id: person for person in people if not is_forgotten(person.email_key)}
+    for _, person in sorted(by_row.items()):
+        looked.refused += Step.REFUSED in (person.add_state, person.invite_state)
+        rows = looked.first if _step(campaign, person) in NEEDS_A_PERSON else looked.others
         if len(rows) < SHOWN:
-            rows.append(one)
+            rows.append(person)
     return looked
 
 
@@ -258,14 +258,14 @@ def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
         ("person", "name", "email", "candidate id", "added", "invited"),
         [
             (
-                one.id,
-                masked_name(one.first_name, one.last_name),
-                masked_email(one.email1),
-                one.candidate_id or "",
-                one.add_state,
-                one.invite_state if campaign.send_invites else "",
+                person.id,
+                masked_name(person.first_name, person.last_name),
+                masked_email(person.email1),
+                person.candidate_id or "",
+                person.add_state,
+                person.invite_state if campaign.send_invites else "",
             )
-            for one in looked.shown
+            for person in looked.shown
         ],
     )
     yield _more(number)
@@ -285,7 +285,7 @@ def _table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(_text(str(cell)) for cell in line) + " |" for line in lines)
 
 
-def _text(said: str) -> str:
+def _text(text: str) -> str:
     """Take the power out of text that others wrote: no tag, no link, no further cell."""
-    said = re.sub(r"\s+", " ", said).replace("&", "&amp;").replace("<", "&lt;")
-    return re.sub(r"([\\`*~\[\]|])", r"\\\1", said)
+    text = re.sub(r"\s+", " ", text).replace("&", "&amp;").replace("<", "&lt;")
+    return re.sub(r"([\\`*~\[\]|])", r"\\\1", text)

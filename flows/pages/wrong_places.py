@@ -13,8 +13,8 @@ def where_wrong(problems: Sequence[Mistake], *typed: object) -> str:
     """Name the places, and what to type to read what is wrong there: `typed` after `check`."""
     places = [_place(problem) for problem in problems]
     more = [f"{len(places) - SHOWN:,} more places"] if len(places) > SHOWN else []
-    told = "; ".join([*dict.fromkeys(places[:SHOWN]), *more])
-    return f"{told}. What is wrong there: {command('check', *typed)}"
+    where = "; ".join([*dict.fromkeys(places[:SHOWN]), *more])
+    return f"{where}. What is wrong there: {command('check', *typed)}"
 
 
 def _place(problem: Mistake) -> str:

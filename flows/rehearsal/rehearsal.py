@@ -93,9 +93,9 @@ class Stage:
 
 def _answer(ledger: Ledger, end: Finish) -> None:
     """Answer as a person would who finds everything in order."""
-    known = ledger.read(queries.find_campaign, end.campaign)
-    if end.plan is None and known is not None:
-        confirm(ledger, known, *BY)
+    campaign = ledger.read(queries.find_campaign, end.campaign)
+    if end.plan is None and campaign is not None:
+        confirm(ledger, campaign, *BY)
     else:
         decide(ledger, end.campaign, Answer.APPROVED, None, *BY)
 
@@ -137,7 +137,7 @@ def clocks(definitions: Sequence[Definition]) -> dict[str, datetime]:
 def stand_ins(definitions: Sequence[Definition]) -> dict[str, Problem]:
     """A problem for each campaign, in place of the service's own, by campaign key."""
     by_name: dict[int | str, Problem] = {}
-    found = {}
+    problems = {}
     for number, definition in enumerate(definitions, FIRST_STAND_IN):
         match definition.problem:
             case ProblemById(id=name):
@@ -148,8 +148,8 @@ def stand_ins(definitions: Sequence[Definition]) -> dict[str, Problem]:
                 name = f"The problem of project {definition.project.id}"
                 made = problem(number, name)
         made["description"] = "A rehearsal does not know the real text of this problem."
-        found[definition.campaign] = by_name.setdefault(name, made)
-    return found
+        problems[definition.campaign] = by_name.setdefault(name, made)
+    return problems
 
 
 def settings_of(service: Sandbox) -> ServiceSettings:
@@ -182,7 +182,9 @@ def truth(service: Sandbox, links: Sequence[Link]) -> Truth:
     """Hold the ledger's word against the service's own record."""
     candidates = {link.candidate_id for link in links}
     sent: Counter[int | None] = Counter(
-        one.candidate_id for one in service.record.invitations if one.candidate_id in candidates
+        invitation.candidate_id
+        for invitation in service.record.invitations
+        if invitation.candidate_id in candidates
     )
     return Truth(
         invitations=sent.total(),

@@ -54,27 +54,32 @@ def settle(ledger: Ledger, key: str, record: Record) -> list[Found]:
     of = Counter(doubt.operation for doubt in doubts.steps)
     happened = Counter(
         doubt.operation
-        for doubt, one in zip(doubts.steps, decided, strict=True)
-        if one.word is not Word.AGAIN
+        for doubt, verdict in zip(doubts.steps, decided, strict=True)
+        if verdict.word is not Word.AGAIN
     )
     project_id = seen.project_id if happened[Operation.CREATE] else None
-    return [Found(one, happened[one], number, project_id) for one, number in of.items()]
+    return [
+        Found(operation, happened[operation], number, project_id)
+        for operation, number in of.items()
+    ]
 
 
 def _look(campaign: Campaign, doubts: Doubts, record: Record) -> _Seen:
     project = record.project(campaign.project_id)
     if project is None:
-        named = [one for one in record.projects if one.name == campaign.name]
-        project = next((one for one in named[::-1] if one.id not in doubts.projects), None)
+        named = [project for project in record.projects if project.name == campaign.name]
+        project = next(
+            (project for project in named[::-1] if project.id not in doubts.projects), None
+        )
     return _Seen(
         project_id=project.id if project else None,
         attached=bool(project and project.problem_ids),
         candidates={
-            email_key(one.email1): one.candidate_id
-            for one in record.candidates
-            if project and one.project_id == project.id
+            email_key(person.email1): person.candidate_id
+            for person in record.candidates
+            if project and person.project_id == project.id
         },
-        invited=frozenset(one.candidate_id for one in record.invitations),
+        invited=frozenset(invitation.candidate_id for invitation in record.invitations),
     )
 
 

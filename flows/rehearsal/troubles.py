@@ -80,28 +80,30 @@ class Troubles:
         """`per_request`: how many candidates are added in one request."""
         self._service = service
         adds = -(-len(definition.candidates) // per_request)
-        self._left = [one for one in TROUBLES if _fits(one, definition, adds)]
+        self._left = [trouble for trouble in TROUBLES if _fits(trouble, definition, adds)]
         self.came: list[tuple[Trouble, int]] = []
 
     def begin(self, people: int) -> None:
         """Set what is left for one run, in which so many people are still to be invited."""
         faults = [
-            replace(one.fault, skip=one.fault.skip + int(people * one.after)) for one in self._left
+            replace(trouble.fault, skip=trouble.fault.skip + int(people * trouble.after))
+            for trouble in self._left
         ]
         if OUTAGE in self._left:
             # The problem list fails with it: asked for at the start, and after each doubt before.
-            asked = sum(one.doubtful for one in self._left)
+            asked = sum(trouble.doubtful for trouble in self._left)
             faults.append(Fault("status", "list_problems", count=None, skip=asked, status=503))
         self._service.faults.add(*faults)
 
     def end(self) -> list[Trouble]:
         """Let the service be well again; answers which troubles came, each for the last time."""
-        applied = [one["applied"] for one in self._service.faults.as_json()]
+        applied = [fault["applied"] for fault in self._service.faults.as_json()]
         self._service.faults.clear()
-        told = list(zip(self._left, applied, strict=False))  # the problem list is no trouble more
-        self.came += [(one, times) for one, times in told if times]
-        self._left = [one for one, times in told if not times]
-        return [one for one, times in told if times]
+        # The problem list is no trouble more.
+        by_trouble = list(zip(self._left, applied, strict=False))
+        self.came += [(trouble, times) for trouble, times in by_trouble if times]
+        self._left = [trouble for trouble, times in by_trouble if not times]
+        return [trouble for trouble, times in by_trouble if times]
 
 
 def _fits(trouble: Trouble, definition: Definition, adds: int) -> bool:

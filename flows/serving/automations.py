@@ -190,11 +190,11 @@ async def register(client: PrefectClient, notify_url: SecretStr | None) -> None:
 
 async def _renew(client: PrefectClient, automation: AutomationCore) -> None:
     """One automation of each name. Whoever switched it off in the UI finds it off again."""
-    found = await client.read_automations_by_name(automation.name)
-    if not found:
+    registered = await client.read_automations_by_name(automation.name)
+    if not registered:
         await client.create_automation(automation)
         return
-    first, *more = found
+    first, *more = registered
     wanted = automation.model_copy(update={"enabled": first.enabled})
     # Renewed only where it differs: the server would forget which runs it is listening for.
     if _words(first) != _words(wanted):

@@ -29,8 +29,8 @@ from flows.wave_run import share_campaign
 
 # The flows of this product, by the names that Prefect knows them by.
 FLOWS = tuple(
-    one.name
-    for one in (
+    flow.name
+    for flow in (
         run_campaign,
         run_batch,
         watch_inbox,
@@ -170,10 +170,10 @@ async def look_up(client: PrefectClient, planned: Planned) -> Kept:
         there = await client.read_deployment_by_name(planned.full_name)
     except ObjectNotFound:
         return kept(planned.schedule, None)
-    found = kept(planned.schedule, there)
-    for schedule in found.superseded:
+    stays = kept(planned.schedule, there)
+    for schedule in stays.superseded:
         await client.delete_deployment_schedule(there.id, schedule.id)
-    return found
+    return stays
 
 
 def said_of(planned: Planned, as_kept: Kept) -> list[str]:

@@ -43,47 +43,47 @@ def kept(wanted: Schedule | None, there: DeploymentResponse | None) -> Kept:
     if there is None:
         return Kept(_only(new, active=True), version)
     registered = there.version or ""
-    known = registered.startswith(_REMEMBERED)
-    ours, others = _apart(there.schedules, known=known)
-    added = [_again(one, one.slug or str(one.id)) for one in others]
+    remembered = registered.startswith(_REMEMBERED)
+    ours, others = _apart(there.schedules, remembered=remembered)
+    added = [_again(schedule, schedule.slug or str(schedule.id)) for schedule in others]
     if ours is None:
-        removed = known and registered != _NONE and new is not None
-        found = Kept(_only(new, active=not removed), version)
-    elif known and _version(ours.schedule) != registered:
-        said = "was changed in Prefect, and stays as it is there"
-        return Kept([_again(ours, SLUG), *added], version, there.paused, words=said)
+        removed = remembered and registered != _NONE and new is not None
+        stays = Kept(_only(new, active=not removed), version)
+    elif remembered and _version(ours.schedule) != registered:
+        words = "was changed in Prefect, and stays as it is there"
+        return Kept([_again(ours, SLUG), *added], version, there.paused, words=words)
     else:
-        found = Kept(_only(new, active=ours.active), version, superseded=() if new else [ours])
-    off = there.paused or any(not one.active for one in found.schedules)
+        stays = Kept(_only(new, active=ours.active), version, superseded=() if new else [ours])
+    off = there.paused or any(not schedule.active for schedule in stays.schedules)
     return Kept(
-        [*found.schedules, *added],
+        [*stays.schedules, *added],
         version,
         there.paused,
-        found.superseded,
+        stays.superseded,
         "is switched off in Prefect, and stays off: switch it on there" if off else None,
     )
 
 
 def _apart(
-    schedules: Sequence[DeploymentSchedule], *, known: bool
+    schedules: Sequence[DeploymentSchedule], *, remembered: bool
 ) -> tuple[DeploymentSchedule | None, list[DeploymentSchedule]]:
     """Our schedule, and those that a person added; earlier versions gave ours no slug."""
-    ours = next((one for one in schedules if one.slug == SLUG), None)
-    if ours is None and not known and len(schedules) == 1:
+    ours = next((schedule for schedule in schedules if schedule.slug == SLUG), None)
+    if ours is None and not remembered and len(schedules) == 1:
         [ours] = schedules
-    return ours, [one for one in schedules if one is not ours]
+    return ours, [schedule for schedule in schedules if schedule is not ours]
 
 
 def _only(new: DeploymentScheduleCreate | None, *, active: bool) -> list[DeploymentScheduleCreate]:
     return [new.model_copy(update={"active": active, "slug": SLUG})] if new else []
 
 
-def _again(one: DeploymentSchedule, slug: str) -> DeploymentScheduleCreate:
+def _again(schedule: DeploymentSchedule, slug: str) -> DeploymentScheduleCreate:
     return DeploymentScheduleCreate(
-        schedule=one.schedule,
-        active=one.active,
-        max_scheduled_runs=one.max_scheduled_runs,
-        parameters=one.parameters,
+        schedule=schedule.schedule,
+        active=schedule.active,
+        max_scheduled_runs=schedule.max_scheduled_runs,
+        parameters=schedule.parameters,
         slug=slug,
     )
 

@@ -23,9 +23,11 @@ def planned_of(
     folders = [place for place in places if place.is_dir()]
     files = {place.resolve() for place in places} - {folder.resolve() for folder in folders}
     planned = [replace(of_folder(folder), schedule=schedule) for folder in folders]
-    for one in _campaigns(entries):
-        named = Path(one.parameters["file"]) in files
-        planned.append(replace(one, schedule=one.schedule or (schedule if named else None)))
+    for campaign in _campaigns(entries):
+        named = Path(campaign.parameters["file"]) in files
+        planned.append(
+            replace(campaign, schedule=campaign.schedule or (schedule if named else None))
+        )
     return planned, [problem for entry in entries for problem in entry.problems]
 
 

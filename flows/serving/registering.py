@@ -30,10 +30,10 @@ async def deploy_all(
     async with get_client() as client:
         await prepare_server(client, notify_url)
         await _pool(client, pool)
-        for one in planned:
-            as_kept = await look_up(client, one)
-            words += said_of(one, as_kept)
-            await (await to_work(one, as_kept, pool)).aapply()
+        for wanted in planned:
+            as_kept = await look_up(client, wanted)
+            words += said_of(wanted, as_kept)
+            await (await to_work(wanted, as_kept, pool)).aapply()
     return words
 
 
@@ -45,8 +45,8 @@ async def gone(
     What a file that cannot be read describes is not gone. With `prune` they are removed.
     """
     there = [place.resolve() for place in places]
-    kept = {one.full_name for one in planned}
-    found = []
+    kept = {wanted.full_name for wanted in planned}
+    names = []
     ours = FlowFilter(name=FlowFilterName(any_=[run_campaign.name]))
     async with get_client() as client:
         deployed: list[DeploymentResponse] = []
@@ -54,14 +54,15 @@ async def gone(
             flow_filter=ours, limit=AT_ONCE, offset=len(deployed)
         ):
             deployed += more
-        for one in deployed:
-            name, file = f"{run_campaign.name}/{one.name}", Path(one.parameters.get("file", ""))
+        for deployment in deployed:
+            name = f"{run_campaign.name}/{deployment.name}"
+            file = Path(deployment.parameters.get("file", ""))
             here = any(place in (file, *file.parents) for place in there)
             if here and name not in kept and file not in unreadable:
-                found.append(name)
+                names.append(name)
                 if prune:
-                    await client.delete_deployment(one.id)
-    return found
+                    await client.delete_deployment(deployment.id)
+    return names
 
 
 async def prepare_server(client: PrefectClient, notify_url: SecretStr | None) -> None:

@@ -61,10 +61,10 @@ async def _serve(
     runner = Runner(name="campaign", pause_on_shutdown=False)
     words = []
     async with get_client() as client:
-        for one in planned:
-            as_kept = await look_up(client, one)
-            words += said_of(one, as_kept)
-            deployment = await runner.aadd_deployment(await to_serve(one, as_kept))
+        for wanted in planned:
+            as_kept = await look_up(client, wanted)
+            words += said_of(wanted, as_kept)
+            deployment = await runner.aadd_deployment(await to_serve(wanted, as_kept))
             await skip_missed(client, deployment)
     serving = asyncio.create_task(runner.start())
     # The runner begins with a signal handler of its own, which marks its runs as cancelled.
@@ -120,14 +120,14 @@ def _signalled_alone(stopped: asyncio.Event) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end_runs(others: set[psutil.Process], patience: float, told: asyncio.Event) -> None:
+def _end_runs(others: set[psutil.Process], patience: float, again: asyncio.Event) -> None:
     """Ask every run to stop, once more when told again, and wait until each said how it ended."""
     runs = [child for child in psutil.Process().children() if child not in others]
     ends = time.monotonic() + patience
     # Only looked at: whoever asks for a process's end takes it from the runner, which needs it.
     while any(map(_alive, runs)) and time.monotonic() < ends:
-        if told.is_set():
-            told.clear()
+        if again.is_set():
+            again.clear()
             for run in runs:
                 with suppress(psutil.NoSuchProcess):
                     run.send_signal(signal.SIGTERM)

@@ -32,10 +32,10 @@ def summary(status: Mapping[str, Any], now: int | None = None) -> str:
     `now` is how many of the invitations are those of the run that just ended.
     """
     counts = counted_out(status)
-    told = [name for name in TOLD if counts[name]]
+    names = [name for name in TOLD if counts[name]]
     if counts["invited"] and counts["added"] == counts["invited"]:
-        told.remove("added")
-    words = {name: f"{counts[name]:,} {name}" for name in told}
+        names.remove("added")
+    words = {name: f"{counts[name]:,} {name}" for name in names}
     if counts["invited"]:
         words["invited"] = _invited(counts["invited"], status.get("withdrawn_since", 0), now)
     if counts["removed"]:
@@ -64,7 +64,7 @@ def counted_out(status: Mapping[str, Any]) -> dict[str, int]:
 
 def wrote(status: Mapping[str, Any]) -> list[str]:
     """Quote what the service wrote where something is not done."""
-    return most_quoted({one["words"]: one["requests"] for one in status["service_wrote"]})
+    return most_quoted({answer["words"]: answer["requests"] for answer in status["service_wrote"]})
 
 
 def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
@@ -80,7 +80,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     steps += _refused(key, calls, people, f"mend {file}, then {again}")
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(_waiting(status, again))
-    held = [one for one in status.get("holds", ()) if one["cause"] != Cause.LISTED]
+    held = [hold for hold in status.get("holds", ()) if hold["cause"] != Cause.LISTED]
     steps += _held(key, held, again, status.get("timezone"))
     if not steps:
         steps.append(f"links: {command('links', key)}")
@@ -99,11 +99,11 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
 def _mistyped(key: str, typed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """What may be done where an id was refused that a person typed: no file can mend that."""
     why = ("--why", "TEXT")
-    for one in typed:
-        if one["step"] == "project":
+    for id_typed in typed:
+        if id_typed["step"] == "project":
             right = command("settle", key, "--project", "ID", *why)
-            yield f"refused, if the id {one['id']} is wrong: {right}"
-    if ids := [str(one["id"]) for one in typed if one["step"] != "project"]:
+            yield f"refused, if the id {id_typed['id']} is wrong: {right}"
+    if ids := [str(id_typed["id"]) for id_typed in typed if id_typed["step"] != "project"]:
         wrong = f"the id {ids[0]}" if len(ids) == 1 else "an id that was typed"
         right = command("settle", key, "--candidate", "EMAIL=ID", *why)
         yield f"refused, if {wrong} is wrong: {right}"
@@ -147,10 +147,10 @@ def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | N
     """What may be done about people who were invited before, or may have been."""
     if not held:
         return []
-    ends = sorted(datetime.fromisoformat(one["until"]) for one in held if one["until"])
+    ends = sorted(datetime.fromisoformat(hold["until"]) for hold in held if hold["until"])
     wait = [f"held: wait until {in_zone(ends[0], zone)}, then {again}"] if ends else []
     correct = command("correct", key, "OLD", "NEW", "--why", "TEXT")
-    seconds = any(one["cause"] == Cause.SECOND for one in held)
+    seconds = any(hold["cause"] == Cause.SECOND for hold in held)
     return [
         *([f"held: the address before was wrong: {correct}"] if seconds else []),
         f"held, and why: {command('status', key)}",
@@ -164,8 +164,8 @@ def lines_of(asked: "ShownPlan") -> list[str]:
     """Write a plan that was shown, a line for each kind of thing; names are masked."""
     lines = [f"{asked.plan.campaign} at {asked.plan.service}, plan {asked.code}"]
     for line in asked.plan.told.splitlines():
-        word, _, said = line.partition(": ")
-        lines.append(f"  {word:<11} {said}")
+        word, _, rest = line.partition(": ")
+        lines.append(f"  {word:<11} {rest}")
     if asked.until is not None:
         lines.append(f"  {'answer by':<11} {asked.until}")
     if asked.answer is not None:

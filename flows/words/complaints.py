@@ -21,14 +21,14 @@ class UnknownCampaign(CampaignError):
 
     exit_code = 2
 
-    def __init__(self, key: str, known: Sequence[str], place: str) -> None:
+    def __init__(self, key: str, keys: Sequence[str], place: str) -> None:
         self.key = key
-        if not known:
+        if not keys:
             hint = (
                 f"No campaign was run yet. Start with: {command('run', 'FILE')}; if one was run, "
                 "lead CAMPAIGN_DATABASE_URL to its ledger."
             )
-        elif near := get_close_matches(key.casefold(), known, n=1):
+        elif near := get_close_matches(key.casefold(), keys, n=1):
             hint = f"Did you mean {near[0]}?"
         else:
             hint = (
@@ -49,11 +49,11 @@ class UnknownPerson(CampaignError):
 
 def explain(error: CampaignError) -> None:
     """Say on standard error what happened and what to type next."""
-    said = told_of(error) if isinstance(error, BadInput) else [str(error)]
+    lines = told_of(error) if isinstance(error, BadInput) else [str(error)]
     then = [error.then.replace("{typed}", " ".join(sys.argv[1:2]))] if error.then else []
     if not then and isinstance(error, BadInput | BadSettings):
         then = [f"Then type again: {command(*sys.argv[1:])}"]
-    complain(*said, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
+    complain(*lines, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
 
 
 def told_of(error: BadInput) -> list[str]:
@@ -104,8 +104,8 @@ def ranges(places: Sequence[Place]) -> str:
     for letters, numbers in columns.items():
         join = ":" if letters else "-"
         for first, last in _runs(sorted(numbers)):
-            one = f"{letters}{first}"
-            runs.append(one if first == last else f"{one}{join}{letters}{last}")
+            start = f"{letters}{first}"
+            runs.append(start if first == last else f"{start}{join}{letters}{last}")
     more = [f"{len(runs) - RANGES_SHOWN:,} more ranges"] if len(runs) > RANGES_SHOWN else []
     words = "" if any(columns) else "lines "
     return words + ", ".join([*runs[:RANGES_SHOWN], *more])

@@ -64,7 +64,9 @@ class Standing:
 
     def by_place(self) -> dict[Place, Doubt]:
         """Answer the doubts by what they are about."""
-        return {(STEPS[one.operation], email_key(one.email1)): one for one in self.doubts.steps}
+        return {
+            (STEPS[doubt.operation], email_key(doubt.email1)): doubt for doubt in self.doubts.steps
+        }
 
 
 def standing_of(ledger: "Ledger", campaign: "Campaign") -> Standing:
@@ -150,11 +152,11 @@ def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
     """Tell everything that is unsure, and what to type for each way it may have been."""
     say(f"{campaign.key}: {in_calls(doubts)} unsure")
     for operation in Operation:
-        some = [doubt for doubt in doubts if doubt.operation is operation]
-        if some:
-            say("", *_heading(some))
-            _show_people(some)
-            say(*(f"  {line}" for line in wrote(some)))
+        alike = [doubt for doubt in doubts if doubt.operation is operation]
+        if alike:
+            say("", *_heading(alike))
+            _show_people(alike)
+            say(*(f"  {line}" for line in wrote(alike)))
             say(f"  {look(operation, campaign)}")
             say(*(f"    {line}" for line in to_type(operation, campaign.key)))
     say("", f"Or one by one in a file: {command('settle', campaign.key, '--export')} -o FILE")
@@ -165,28 +167,28 @@ def in_calls(doubts: Sequence[Doubt]) -> str:
     return counted(len({doubt.attempt for doubt in doubts}), "call")
 
 
-def wrote(some: Sequence[Doubt]) -> list[str]:
+def wrote(alike: Sequence[Doubt]) -> list[str]:
     """Quote what the service wrote to the requests behind some doubts."""
-    answers = {doubt.attempt: doubt.answer for doubt in some if doubt.answer}
+    answers = {doubt.attempt: doubt.answer for doubt in alike if doubt.answer}
     return most_quoted(Counter(answers.values()))
 
 
-def _heading(some: Sequence[Doubt]) -> list[str]:
-    first = some[0]
+def _heading(alike: Sequence[Doubt]) -> list[str]:
+    first = alike[0]
     if first.row is None:
         return [what(first), f"  {sent_at(first)}, {reached(first)}: {meaning(first)}"]
-    return [f"{STEPS[first.operation]} {counted(len(some), 'candidate')}"]
+    return [f"{STEPS[first.operation]} {counted(len(alike), 'candidate')}"]
 
 
-def _show_people(some: Sequence[Doubt]) -> None:
-    if some[0].row is None:
+def _show_people(alike: Sequence[Doubt]) -> None:
+    if alike[0].row is None:
         return
     say_table(
         ["sent", "email1", "reached", "what was seen"],
-        [(sent_at(one), one.email1, reached(one), meaning(one)) for one in some[:SHOWN]],
+        [(sent_at(doubt), doubt.email1, reached(doubt), meaning(doubt)) for doubt in alike[:SHOWN]],
     )
-    if len(some) > SHOWN:
-        say(f"  and {len(some) - SHOWN:,} more")
+    if len(alike) > SHOWN:
+        say(f"  and {len(alike) - SHOWN:,} more")
 
 
 def to_type(operation: Operation, key: str) -> list[str]:
@@ -213,8 +215,8 @@ def to_type(operation: Operation, key: str) -> list[str]:
             ("invite none of them", ("--invites", "withdraw", *why)),
         ],
     }
-    width = max(len(found) for found, _ in typed[operation])
+    width = max(len(answer) for answer, _ in typed[operation])
     return [
-        f"{found + ':':<{width + 1}}  {command('settle', key, *words)}"
-        for found, words in typed[operation]
+        f"{answer + ':':<{width + 1}}  {command('settle', key, *words)}"
+        for answer, words in typed[operation]
     ]

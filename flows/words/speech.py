@@ -130,9 +130,9 @@ def command(*words: object) -> str:
     return shlex.join(["campaign", *(str(word) for word in words)])
 
 
-def counted(number: int, one: str, many: str | None = None) -> str:
+def counted(number: int, single: str, many: str | None = None) -> str:
     """Write `1 candidate`, `2 candidates`, `1,000 candidates`."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {single if number == 1 else many or single + 's'}"
 
 
 def quoted(words: str, requests: int = 1) -> str:

@@ -101,7 +101,10 @@ class Fault:
 
 _WORDS: dict[str, tuple[str | None, ...]] = {
     "kind": tuple(Kind),
-    "operation": (None, *(one for one in Operation if one is not Operation.UNKNOWN)),
+    "operation": (
+        None,
+        *(operation for operation in Operation if operation is not Operation.UNKNOWN),
+    ),
 }
 _NOTHING = type(None)
 _IN_JSON: dict[str, tuple[type, ...]] = {
@@ -125,8 +128,8 @@ def fault_from_json(described: object) -> Fault:
     """Read one fault, its fields named as in `Fault`; raises ValueError saying what is wrong."""
     if not isinstance(described, dict) or "kind" not in described:
         raise ValueError("a fault is a JSON object with a kind")
-    known = {each.name for each in fields(Fault)}
-    if unknown := described.keys() - known:
+    names = {each.name for each in fields(Fault)}
+    if unknown := described.keys() - names:
         raise ValueError(f"a fault has no field {', '.join(sorted(unknown))}")
     for name, words in _WORDS.items():
         if described.get(name) not in words:
@@ -209,9 +212,9 @@ class Faults:
         with self._lock:
             return [
                 {
-                    **{each.name: getattr(one.fault, each.name) for each in fields(Fault)},
-                    "seen": one.seen,
-                    "applied": one.applied,
+                    **{each.name: getattr(waiting.fault, each.name) for each in fields(Fault)},
+                    "seen": waiting.seen,
+                    "applied": waiting.applied,
                 }
-                for one in self._waiting
+                for waiting in self._waiting
             ]

@@ -196,7 +196,9 @@ class Embedded:
         )
 
     def _handed_in(self, seat: Seat) -> int:
-        return sum(one.candidate_id == seat.candidate_id for one in self._record.submissions)
+        return sum(
+            submission.candidate_id == seat.candidate_id for submission in self._record.submissions
+        )
 
     def _assessment(self, given: Mapping[str, str]) -> tuple[Candidate, Project, Problem]:
         """Find what an embed URL names. Raises Refused; a project has just one problem here."""
@@ -209,12 +211,12 @@ class Embedded:
         candidate = self._record.candidate(project_id, candidate_id)
         if project is None or candidate is None:
             raise Refused(404, "No such assessment. Please open the link in your invitation again.")
-        problems = [self._catalogue.get(one) for one in project.problem_ids]
+        problems = [self._catalogue.get(number) for number in project.problem_ids]
         if len(problems) != 1 or problems[0] is None:
-            found = f"has {len(problems)} problems" if problems else "has no problem yet"
+            has = f"has {len(problems)} problems" if problems else "has no problem yet"
             raise Refused(
                 409,
-                f"This assessment cannot be taken: its project {found}, and one that is embedded "
+                f"This assessment cannot be taken: its project {has}, and one that is embedded "
                 "has exactly one. Please tell whoever invited you.",
             )
         return candidate, project, problems[0]
@@ -243,5 +245,5 @@ def _query(request: Request) -> Mapping[str, str]:
 
 def _id(given: Mapping[str, Any], name: str) -> int | None:
     """An id of the service: a plain number."""
-    found = re.fullmatch(r"[0-9]{1,18}", given.get(name, ""))
-    return int(found[0]) if found else None
+    match = re.fullmatch(r"[0-9]{1,18}", given.get(name, ""))
+    return int(match[0]) if match else None

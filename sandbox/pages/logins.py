@@ -59,9 +59,9 @@ class Logins:
 
         Any try uses the code up, so that nobody can go on guessing with it.
         """
-        known = self._codes.pop(code, None)
+        issued = self._codes.pop(code, None)
         now = self._clock()
-        if known is None or now >= known.until or (known.seat, known.state) != (seat, state):
+        if issued is None or now >= issued.until or (issued.seat, issued.state) != (seat, state):
             return None
         session = secrets.token_urlsafe(24)
         _forget(self._sessions, now)
@@ -70,11 +70,11 @@ class Logins:
 
     def seat(self, session: str) -> Seat | None:
         """Whose session this is; None when there is no such session, or no longer."""
-        known = self._sessions.get(session)
-        return known.seat if known and self._clock() < known.until else None
+        session_kept = self._sessions.get(session)
+        return session_kept.seat if session_kept and self._clock() < session_kept.until else None
 
 
-def _forget(known: "dict[str, _Code] | dict[str, _Session]", now: float) -> None:
+def _forget(kept: "dict[str, _Code] | dict[str, _Session]", now: float) -> None:
     """Let go of what has ended; the oldest comes first, as all of one kind last equally long."""
-    while known and known[oldest := next(iter(known))].until <= now:
-        del known[oldest]
+    while kept and kept[oldest := next(iter(kept))].until <= now:
+        del kept[oldest]

@@ -35,12 +35,12 @@ class Part(Generic[T]):
 def part(every: Sequence[T], query: Mapping[str, str], words: Callable[[T], str]) -> Part[T]:
     """Take the part that an address asks for: `?part=2`, of the rows whose words hold `?find=`."""
     sought = query.get("find", "").strip()
-    found = (
-        [one for one in every if sought.casefold() in words(one).casefold()] if sought else every
+    rows_found = (
+        [row for row in every if sought.casefold() in words(row).casefold()] if sought else every
     )
-    last = max(1, -(-len(found) // AT_ONCE))
+    last = max(1, -(-len(rows_found) // AT_ONCE))
     asked = query.get("part", "")
     number = min(int(asked), last) if re.fullmatch(r"[1-9][0-9]{0,8}", asked) else 1
-    end = len(found) - (number - 1) * AT_ONCE
-    rows = found[max(0, end - AT_ONCE) : end][::-1]
-    return Part(rows, number, last, len(found), sought)
+    end = len(rows_found) - (number - 1) * AT_ONCE
+    rows = rows_found[max(0, end - AT_ONCE) : end][::-1]
+    return Part(rows, number, last, len(rows_found), sought)

@@ -10,9 +10,9 @@ import idna
 _LONGEST_DOMAIN = 253
 
 
-def same_email(one: str, other: str) -> bool:
+def same_email(address: str, other: str) -> bool:
     """Compare two addresses: trimmed, composed, in any case, their domains as ASCII."""
-    return _compared(one) == _compared(other)
+    return _compared(address) == _compared(other)
 
 
 def _compared(address: str) -> str:

@@ -50,20 +50,20 @@ def sorry(status: int, reason: str, *, framed: bool = False) -> Response:
 
 def file(name: str) -> Response:
     """Answer a stylesheet or a script of the pages; 404 for any other name."""
-    found = _files().get(name)
-    if found is None:
+    entry = _files().get(name)
+    if entry is None:
         return Response(status_code=404)
-    content, kind = found
+    content, kind = entry
     return Response(content, media_type=kind, headers={"x-content-type-options": "nosniff"})
 
 
 @cache
 def _files() -> dict[str, tuple[bytes, str]]:
     return {
-        one.name: (one.read_bytes(), kind)
-        for one in (resources.files("sandbox") / "pages").iterdir()
+        path.name: (path.read_bytes(), kind)
+        for path in (resources.files("sandbox") / "pages").iterdir()
         for ending, kind in _TYPES.items()
-        if one.name.endswith(ending)
+        if path.name.endswith(ending)
     }
 
 

@@ -65,7 +65,7 @@ class Desk:
         return file(name)
 
     async def outbox(self, request: Request) -> Response:
-        letters = part(self._record.invitations, request.query_params, lambda one: one.email)
+        letters = part(self._record.invitations, request.query_params, lambda letter: letter.email)
         return page("outbox.html", allow=FORMS, letters=letters)
 
     async def message(self, request: Request) -> Response:

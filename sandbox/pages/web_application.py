@@ -68,8 +68,8 @@ class WebApplication:
             given = await filled_in(request)
         except NotOurs:
             return sorry(403, NOT_OURS)
-        known = {str(each["id"]) for each in self._catalogue.all()}
-        if wrong := wrong_interview(given, known):
+        numbers = {str(each["id"]) for each in self._catalogue.all()}
+        if wrong := wrong_interview(given, numbers):
             return self._interviews({}, given, wrong)
         project = self._record.create_project(
             {
@@ -90,31 +90,33 @@ class WebApplication:
         project = self._record.project(number)
         if project is None:
             return sorry(404, "There is no such interview.")
-        everybody = [one for one in self._record.candidates if one.project_id == project.id]
+        everybody = [
+            candidate for candidate in self._record.candidates if candidate.project_id == project.id
+        ]
         people = part(everybody, request.query_params, Candidate.words)
         return page(
             "interview.html",
             allow=FORMS,
             project=project,
-            problems=[self._catalogue.get(one) for one in project.problem_ids],
+            problems=[self._catalogue.get(problem) for problem in project.problem_ids],
             people=people,
             rows=self._rows(people.rows),
         )
 
     def _rows(self, people: Sequence[Candidate]) -> list[dict[str, Any]]:
         """Each candidate with the numbers of their messages, and how much they handed in."""
-        messages: dict[int, list[int]] = {one.candidate_id: [] for one in people}
+        messages: dict[int, list[int]] = {person.candidate_id: [] for person in people}
         for invitation in self._record.invitations:
             if invitation.candidate_id in messages:
                 messages[invitation.candidate_id].append(invitation.number)
-        handed_in = Counter(one.candidate_id for one in self._record.submissions)
+        handed_in = Counter(submission.candidate_id for submission in self._record.submissions)
         return [
             {
-                "candidate": one,
-                "invitations": messages[one.candidate_id],
-                "handed_in": handed_in[one.candidate_id],
+                "candidate": person,
+                "invitations": messages[person.candidate_id],
+                "handed_in": handed_in[person.candidate_id],
             }
-            for one in people
+            for person in people
         ]
 
     def _problems(
@@ -123,7 +125,7 @@ class WebApplication:
         given: Mapping[str, str] | None = None,
         wrong: str | None = None,
     ) -> Response:
-        problems = part(self._catalogue.all(), query, lambda one: str(one["title"]))
+        problems = part(self._catalogue.all(), query, lambda problem: str(problem["title"]))
         return page(
             "problems.html",
             422 if wrong else 200,
@@ -140,7 +142,7 @@ class WebApplication:
         given: Mapping[str, str] | None = None,
         wrong: str | None = None,
     ) -> Response:
-        interviews: Part[Project] = part(self._record.projects, query, lambda one: one.name)
+        interviews: Part[Project] = part(self._record.projects, query, lambda project: project.name)
         return page(
             "interviews.html",
             422 if wrong else 200,

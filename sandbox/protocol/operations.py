@@ -45,9 +45,9 @@ def recognise(method: str, path: str) -> Call:
     so that a client that doubles slashes is caught here and not at the real service.
     """
     for shape, wanted, operation in _PATHS:
-        if found := shape.fullmatch(path):
+        if match := shape.fullmatch(path):
             if method != wanted:
                 return Call(method, path, Operation.UNKNOWN, wrong_method=True)
-            project_id, candidate_id, *_ = *map(int, found.groups()), None, None
+            project_id, candidate_id, *_ = *map(int, match.groups()), None, None
             return Call(method, path, operation, project_id, candidate_id)
     return Call(method, path, Operation.UNKNOWN)

@@ -53,10 +53,10 @@ def unwritable(text: str) -> bool:
 
 def wrong_time(text: str) -> str | None:
     """Check the form <Mon> <D>, <YYYY> <h:mm> <am|pm> and that the day exists (interface 2)."""
-    found = _TIME.fullmatch(text)
-    if not found:
+    match = _TIME.fullmatch(text)
+    if not match:
         return "wanted a time like Dec 1, 2026 9:00 am"
-    month, day, year = found.group(1), int(found.group(2)), int(found.group(3))
+    month, day, year = match.group(1), int(match.group(2)), int(match.group(3))
     try:
         datetime(year, _MONTHS.index(month) + 1, day)  # noqa: DTZ001 - only asks whether it exists
     except ValueError:

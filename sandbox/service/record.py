@@ -139,8 +139,8 @@ class Record:
 
     def candidate(self, project_id: int | None, candidate_id: int | None) -> Candidate | None:
         """The candidate of this id, if it belongs to this project."""
-        found = self._candidates.get(candidate_id) if candidate_id is not None else None
-        return found if found and found.project_id == project_id else None
+        candidate = self._candidates.get(candidate_id) if candidate_id is not None else None
+        return candidate if candidate and candidate.project_id == project_id else None
 
     def wait_for(self, predicate: Callable[["Record"], Found], timeout: float) -> Found:
         """Wait until the predicate holds of this record and return its value.
@@ -148,13 +148,13 @@ class Record:
         `timeout` in seconds; raises TimeoutError saying how much had arrived by then.
         """
         with self._changed:
-            found = self._changed.wait_for(lambda: predicate(self), timeout)
-        if not found:
+            value = self._changed.wait_for(lambda: predicate(self), timeout)
+        if not value:
             raise TimeoutError(
                 f"not seen within {timeout} s; so far {len(self.requests)} requests, "
                 f"{len(self.candidates)} candidates, {len(self.invitations)} invitations"
             )
-        return found
+        return value
 
     def received(
         self, call: Call, body: Any, *, authorized: bool, fault: str | None = None

@@ -45,12 +45,12 @@ class Tokens:
 
     def refusal(self, body: dict[str, str]) -> tuple[int, str] | None:
         """Say with which status and why these credentials are refused, or nothing."""
-        known = self.credentials
+        own = self.credentials
         if body["grant_type"] != "client_credentials":
             return 403, "this client may only use the grant client_credentials"
-        if (body["client_id"], body["client_secret"]) != (known.client_id, known.client_secret):
+        if (body["client_id"], body["client_secret"]) != (own.client_id, own.client_secret):
             return 401, "client_id or client_secret is wrong"
-        if body["audience"] != known.audience:
+        if body["audience"] != own.audience:
             return 403, "no such audience"
         return None
 

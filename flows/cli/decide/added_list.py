@@ -40,32 +40,32 @@ class Listed:
         Of several ids of one person the smallest is used, which a later list says as well; the
         rest are records to be removed.
         """
-        found: list[tuple[int, Decided]] = []
+        by_line: list[tuple[int, Decided]] = []
         for doubt in unsure:
             if doubt.operation is not Operation.ADD:
                 continue
             ids = sorted(self.ids.get(email_key(doubt.email1), ()))
             for number, line in ids[:1]:
-                found.append((line, Decided(doubt.attempt, doubt.row, Word.ID, number)))
+                by_line.append((line, Decided(doubt.attempt, doubt.row, Word.ID, number)))
             for (before, _), (number, line) in pairwise(ids):
                 if number != before:
-                    found.append((line, Decided(doubt.attempt, doubt.row, Word.DOUBLE, number)))
+                    by_line.append((line, Decided(doubt.attempt, doubt.row, Word.DOUBLE, number)))
             if not ids and others is not None:
-                found.append((0, Decided(doubt.attempt, doubt.row, others)))
-        return found
+                by_line.append((0, Decided(doubt.attempt, doubt.row, others)))
+        return by_line
 
 
 def read(path: Path) -> Listed:
     """Read a list. Raises BadInput where there is none, or where a person has no usable id."""
     _, tables = own_tables(Named(path))
-    found = [(table, at) for table in tables if (at := _column_of_emails(table)) is not None]
-    if len(found) != 1:
-        sheets = ", ".join(table.name for table, _ in found)
+    lists = [(table, at) for table in tables if (at := _column_of_emails(table)) is not None]
+    if len(lists) != 1:
+        sheets = ", ".join(table.name for table, _ in lists)
         message = NO_LIST
-        if found:
+        if lists:
             message = f"the sheets {sheets} all have email addresses; leave only the right one"
         raise BadInput([Mistake(Place(str(path)), message=message)])
-    [(table, emails)] = found
+    [(table, emails)] = lists
     return _listed(path, table, emails)
 
 
@@ -81,8 +81,8 @@ def _listed(path: Path, table: OwnTable, emails: int) -> Listed:
         if isinstance(number, int) and not isinstance(number, bool):
             ids.setdefault(email_key(_text(cells, emails)), []).append((number, line))
         else:
-            found = shown(_text(cells, column)) if _text(cells, column) else "nothing"
-            problems.append(Mistake(Place(str(path), line), _name(header, column), found, "an id"))
+            cell = shown(_text(cells, column)) if _text(cells, column) else "nothing"
+            problems.append(Mistake(Place(str(path), line), _name(header, column), cell, "an id"))
     if problems:
         raise BadInput(problems)
     return Listed(str(path), ids)
@@ -109,11 +109,11 @@ def _column_of_ids(
         if name in named:
             return named[name]
     width = max(map(len, people))
-    found = [at for at in range(width) if at != emails and _may_be_ids(people, at)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        columns = " and ".join(_name(header, at) for at in found)
+    columns_of_ids = [at for at in range(width) if at != emails and _may_be_ids(people, at)]
+    if len(columns_of_ids) == 1:
+        return columns_of_ids[0]
+    if columns_of_ids:
+        columns = " and ".join(_name(header, at) for at in columns_of_ids)
         message = f"{columns} may both be the ids; head the right one candidate_id"
     else:
         message = "no column of ids: whole numbers, each of them once; head it candidate_id"

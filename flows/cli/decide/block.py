@@ -49,8 +49,8 @@ def block(
         local = load_local()
         with Ledger.open(local.database_url) as ledger:
             # Whoever has to be spared at once is, whatever is wrong with the file.
-            told = _block(ledger, typed, who, reason) if typed and not lift else []
-            say(*told, as_json=as_json)
+            lines = _block(ledger, typed, who, reason) if typed and not lift else []
+            say(*lines, as_json=as_json)
             listed = follow_the_list(ledger, local)
             if lift:
                 in_file = listed.addresses if listed else {}
@@ -78,7 +78,7 @@ def _lift(
     """Only what stands on the list comes off it, and the file would bring its own back."""
     from data.holds import do_not_contact
 
-    on_it = {one.email_key for one in ledger.read(do_not_contact.standing)}
+    on_it = {entry.email_key for entry in ledger.read(do_not_contact.standing)}
     wrong = [f"{typed}: is not on the list" for key, typed in addresses.items() if key not in on_it]
     wrong += [
         f"{typed}: is in the file that CAMPAIGN_DO_NOT_CONTACT names; take it out there"
@@ -94,7 +94,7 @@ def _lift(
 
 def _show(entries: Sequence[Any], *, whole: bool, as_json: bool) -> None:
     if as_json:
-        print_json({"do_not_contact": [_as_json(one) for one in entries]})
+        print_json({"do_not_contact": [_as_json(entry) for entry in entries]})
         return
     if not whole or not entries:
         number = counted(len(entries), "address", "addresses") if entries else "nobody"
@@ -103,8 +103,8 @@ def _show(entries: Sequence[Any], *, whole: bool, as_json: bool) -> None:
     say_table(
         ["email1", "since", "who", "why"],
         [
-            (one.email1, f"{one.listed_at.astimezone():%Y-%m-%d}", one.who, one.why)
-            for one in entries
+            (entry.email1, f"{entry.listed_at.astimezone():%Y-%m-%d}", entry.who, entry.why)
+            for entry in entries
         ],
     )
 

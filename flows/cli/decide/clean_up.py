@@ -48,7 +48,7 @@ def clean_up(
             f"{campaign.project_id or 'not known'})",
             as_json=as_json,
         )
-        say(*(f"  {clean_up_line(one)}" for one in left), as_json=as_json)
+        say(*(f"  {clean_up_line(item)}" for item in left), as_json=as_json)
         say(f"  once that is over: {command('clean-up', key, '--done')}", as_json=as_json)
     if forgotten:
         say(

@@ -90,12 +90,12 @@ def _right(typed: str) -> tuple[str, str]:
 
 def _why_not(campaign: "Campaign", typed: tuple[str, str], error: NotDecided) -> list[str]:
     """Say which of both addresses cannot be taken, and what there is to type instead."""
-    told = [f"{typed[which]} {why}" for which, why in error.objections.items()]
+    lines = [f"{typed[which]} {why}" for which, why in error.objections.items()]
     if 1 in error.objections:
-        told.append(
+        lines.append(
             f"  to leave out {typed[0]}: {command('withdraw', campaign.key, typed[0])} --why TEXT"
         )
-    return told
+    return lines
 
 
 def _close(ledger: "Ledger", campaign: "Campaign") -> None:

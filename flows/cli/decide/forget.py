@@ -88,12 +88,14 @@ def _forget(
     from data.privacy.traces import naming
 
     held = {key: ledger.read(disclosure.about, key) for key in named}
-    rows = [one for about in held.values() for one in about["campaigns"]]
-    every = {one["email1"] for one in rows} | set(named.values())
+    rows = [row for about in held.values() for row in about["campaigns"]]
+    every = {row["email1"] for row in rows} | set(named.values())
     try:
         left = ledger.write(forgetting.forget, named.keys(), By(who, why))
     except NotDecided as error:
-        complain(*(f"{list(named.values())[n]} {said}" for n, said in error.objections.items()))
+        complain(
+            *(f"{list(named.values())[n]} {objection}" for n, objection in error.objections.items())
+        )
         raise
     for key, typed in named.items():
         say(f"{typed}: {_what_was_done(held[key])}")
@@ -133,14 +135,14 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
 
 def _each_once(typed: Iterable[str]) -> list[str]:
     """The addresses, each in one of its spellings."""
-    return list({email_key(one): one for one in sorted(typed)}.values())
+    return list({email_key(address): address for address in sorted(typed)}.values())
 
 
 def _what_was_done(held: "Told") -> str:
     """Say what became of an address; `held` is what was there of it before
     (data/privacy/disclosure.py)."""
     if held["campaigns"]:
-        within = ", ".join(dict.fromkeys(one["campaign"] for one in held["campaigns"]))
+        within = ", ".join(dict.fromkeys(row["campaign"] for row in held["campaigns"]))
         return f"forgotten in {within}"
     if held["do_not_contact"]:
         return "forgotten: taken off the do-not-contact list, and kept out by its hash instead"
@@ -153,16 +155,17 @@ def _what_was_done(held: "Told") -> str:
 
 
 def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
-    for one in left:
-        if one.candidate_id is None:
+    for person in left:
+        if person.candidate_id is None:
             yield (
-                f"  the service may still have this person in project {one.project_id} "
-                f"({one.campaign}), by the number that was told then: look in the web application"
+                f"  the service may still have this person in project {person.project_id} "
+                f"({person.campaign}), by the number that was told then: look in the web "
+                "application"
             )
             continue
         yield (
-            f"  the service still has candidate {one.candidate_id} in project {one.project_id} "
-            f"({one.campaign}): remove it by hand in the web application"
+            f"  the service still has candidate {person.candidate_id} in project "
+            f"{person.project_id} ({person.campaign}): remove it by hand in the web application"
         )
 
 
@@ -172,8 +175,8 @@ def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
 
     read = [
         Path(name)
-        for one in ledger.read(queries.every_campaign)
-        for name in (one.definition, one.belongs_to)
+        for campaign in ledger.read(queries.every_campaign)
+        for name in (campaign.definition, campaign.belongs_to)
         if name
     ]
     places = [local.output_dir, *read, *(sheet for file in read for sheet in _beside(file))]
@@ -186,7 +189,7 @@ def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
 def _beside(file: Path) -> Iterator[Path]:
     """A definition may name a table of people; whichever it is, it lies near."""
     if file.parent.is_dir():
-        yield from (one for one in file.parent.iterdir() if one.suffix in _TABLES)
+        yield from (near for near in file.parent.iterdir() if near.suffix in _TABLES)
 
 
 _TABLES = (

@@ -72,6 +72,6 @@ def ledger_with(key: str) -> "Iterator[Ledger]":
             ledger.read(queries.find_campaign, key) is None
             and ledger.read(approvals.look, key)[0] is None
         ):
-            known = [campaign.key for campaign in ledger.read(queries.every_campaign)]
-            raise UnknownCampaign(key, known, ledger.place)
+            keys = [campaign.key for campaign in ledger.read(queries.every_campaign)]
+            raise UnknownCampaign(key, keys, ledger.place)
         yield ledger

@@ -42,8 +42,8 @@ def resend(
     with known_campaign(key) as (ledger, campaign):
 
         def against(rows: Sequence[int]) -> dict[int, str]:
-            found = ledger.read(resending.objections, campaign.id, rows)
-            return {at: why.replace(" KEY ", f" {campaign.key} ") for at, why in found.items()}
+            objections = ledger.read(resending.objections, campaign.id, rows)
+            return {at: why.replace(" KEY ", f" {campaign.key} ") for at, why in objections.items()}
 
         rows = rows_of(ledger, campaign, emails, against)
         if not yes and not _agreed(len(rows)):

@@ -157,12 +157,12 @@ def _from_list(
     others = None if typed.candidates is None else Word(typed.candidates)
     rows = added_list.read(path).verdicts(standing.doubts.steps, others)
     decided = _taken(path, rows, [], standing, why, soon=soon)
-    told = Counter(one.word for one in decided)
-    unsure = sum(one.operation is Operation.ADD for one in standing.doubts.steps)
-    complain(f"{path}: {told[Word.ID]:,} of {counted(unsure, 'unsure add')} in it, with an id")
-    if told[Word.DOUBLE]:
-        complain(f"  {counted(told[Word.DOUBLE], 'record')} more of the same people: to clean-up")
-    if (absent := unsure - told[Word.ID]) > 0:
+    counts = Counter(verdict.word for verdict in decided)
+    unsure = sum(doubt.operation is Operation.ADD for doubt in standing.doubts.steps)
+    complain(f"{path}: {counts[Word.ID]:,} of {counted(unsure, 'unsure add')} in it, with an id")
+    if counts[Word.DOUBLE]:
+        complain(f"  {counted(counts[Word.DOUBLE], 'record')} more of the same people: to clean-up")
+    if (absent := unsure - counts[Word.ID]) > 0:
         rest = "stay unsure" if others is None else f"settled as {others}"
         complain(f"  {counted(absent, 'person', 'people')} not in it: {rest}")
     if others is None and absent > 0:
@@ -188,7 +188,7 @@ def _taken(
     """Judge the verdicts of a file, each with its line (0: none); or raise BadInput with all."""
     from data.store.clock import now as moment
 
-    decided = [one for _, one in rows]
+    decided = [verdict for _, verdict in rows]
     refused = objections(standing.doubts, decided, moment(), soon=soon)
     then = _instead(standing, decided, refused, why, more=bool(problems))
     for position, objection in refused.items():
@@ -206,12 +206,16 @@ def _from_options(
     """Find what the options mean. Raises NotDecided, having said what is wrong with each."""
     from data.store.clock import now as moment
 
-    found, wrong = meant(typed, standing)
-    decided = [one for _, one in found]
+    by_option, wrong = meant(typed, standing)
+    decided = [verdict for _, verdict in by_option]
     refused = objections(standing.doubts, decided, moment(), soon=soon)
     then = _instead(standing, decided, refused, why, more=bool(wrong))
-    told = Counter(f"{found[position][0]}: {why_not}" for position, why_not in refused.items())
-    wrong += [f"{line} ({number} people)" if number > 1 else line for line, number in told.items()]
+    counts = Counter(
+        f"{by_option[position][0]}: {why_not}" for position, why_not in refused.items()
+    )
+    wrong += [
+        f"{line} ({number} people)" if number > 1 else line for line, number in counts.items()
+    ]
     if wrong:
         complain(*wrong)
         raise NotDecided(dict(enumerate(wrong)), then=then)
@@ -246,7 +250,7 @@ def _instead(
 
 
 def _reason_given(decided: Sequence[Decided], why: str | None) -> None:
-    heavy = {one.word for one in decided} & set(NEED_A_REASON)
+    heavy = {verdict.word for verdict in decided} & set(NEED_A_REASON)
     if heavy and not (why and why.strip()):
         raise typer.BadParameter(
             f"{' and '.join(sorted(heavy))} is recorded with a reason: --why TEXT"
@@ -254,10 +258,12 @@ def _reason_given(decided: Sequence[Decided], why: str | None) -> None:
 
 
 def _tell_settled(key: str, decided: Sequence[Decided], *, as_json: bool) -> None:
-    told = Counter(str(one.word) for one in decided)
-    by_word = ", ".join(f"{number:,} {word}" for word, number in told.items())
-    said = f"{counted(len(decided), 'verdict')} recorded ({by_word})" if decided else "no verdicts"
-    say(f"{key}: {said}", as_json=as_json)
+    counts = Counter(str(verdict.word) for verdict in decided)
+    by_word = ", ".join(f"{number:,} {word}" for word, number in counts.items())
+    recorded = (
+        f"{counted(len(decided), 'verdict')} recorded ({by_word})" if decided else "no verdicts"
+    )
+    say(f"{key}: {recorded}", as_json=as_json)
 
 
 def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
