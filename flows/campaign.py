@@ -109,8 +109,8 @@ async def run_to_end(
         service, local = await service_settings(), load_local()
         if local.log_format == "json":
             logs.listen()
-        if (told := written_down(os.environ)) is not None:
-            get_run_logger().warning(told)
+        if (warning := written_down(os.environ)) is not None:
+            get_run_logger().warning(warning)
         with Ledger.open(local.database_url) as ledger:
             async with seen(ledger, local, service.base_url) as pages:
                 context = RunContext(
@@ -137,8 +137,8 @@ async def run_to_end(
             return Failed(name=BAD_INPUT, message="\n".join(map(str, error.problems)))
         if isinstance(error, BadInput):
             with_definition = ("--campaign", asked.definition) if asked.definition else ()
-            told = where_wrong(error.problems, asked.file, *with_definition)
-            return Failed(name=BAD_INPUT, message=told)
+            where = where_wrong(error.problems, asked.file, *with_definition)
+            return Failed(name=BAD_INPUT, message=where)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
 
@@ -182,8 +182,8 @@ def _who() -> str:
 async def forget_whose_time_is_over(context: RunContext) -> None:
     """Keep people no longer than CAMPAIGN_KEEP; where that fails, the next run does it."""
     try:
-        for told in await asyncio.to_thread(forget_due, context.ledger, context.local, now()):
-            context.observer.on_warning(told)
+        for line in await asyncio.to_thread(forget_due, context.ledger, context.local, now()):
+            context.observer.on_warning(line)
     except CampaignError as error:
         context.observer.on_warning(str(error))
 

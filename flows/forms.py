@@ -129,13 +129,13 @@ async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     """
     try:
         with Ledger.open(load_local().database_url, create=False) as ledger:
-            known = ledger.read(queries.find_campaign, campaign)
-            if known is None:
+            in_ledger = ledger.read(queries.find_campaign, campaign)
+            if in_ledger is None:
                 raise Nothing(f"There is no campaign {campaign} in the ledger.")
-            confirm(ledger, known, who, why)
+            confirm(ledger, in_ledger, who, why)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         return Failed(name=NOT_DECIDED, message=in_words(error))
-    return await _run(known.definition, campaign, known.belongs_to)
+    return await _run(in_ledger.definition, campaign, in_ledger.belongs_to)
 
 
 @flow(name="settle campaign", flow_run_name=_name, persist_result=False, retries=0)

@@ -103,10 +103,10 @@ async def watch_inbox(
             if stop.reason is not None:
                 LINES.busy(flow_run.id)
                 return Failed(name=STOPPED, message=f"{stop.reason} {LEFT}")
-            fresh = [found for found in look.found if found.due]
+            fresh = [each for each in look.found if each.due]
             if fresh or look.unfinished:
                 LINES.busy(flow_run.id)
-            outcomes = await run_all([found.entry for found in fresh], side_by_side)
+            outcomes = await run_all([each.entry for each in fresh], side_by_side)
             keep = partial(asyncio.to_thread, _keep, ledger, fresh, outcomes)
             outcomes = await as_task("write down what came of it", keep) if fresh else []
         if outcomes:
@@ -133,12 +133,12 @@ async def _look(place: Path, ledger: Ledger, quiet: timedelta, stop: Stop) -> Lo
     """
     files = await asyncio.to_thread(_files, place)
     before = await asyncio.to_thread(_traces, files)
-    known = await asyncio.to_thread(_known, files, ledger)
-    if not all(known.values()):
+    was_seen = await asyncio.to_thread(_known, files, ledger)
+    if not all(was_seen.values()):
         await stop.or_after(quiet.total_seconds())
     if stop.reason is not None:
         return Look()
-    return await asyncio.to_thread(_judge, before, known, ledger, quiet)
+    return await asyncio.to_thread(_judge, before, was_seen, ledger, quiet)
 
 
 def _files(place: Path) -> list[Path]:
@@ -154,17 +154,17 @@ def _known(files: Sequence[Path], ledger: Ledger) -> dict[Path, bool]:
 
 
 def _judge(
-    before: dict[Path, Traces], known: dict[Path, bool], ledger: Ledger, quiet: timedelta
+    before: dict[Path, Traces], was_seen: dict[Path, bool], ledger: Ledger, quiet: timedelta
 ) -> Look:
     look = Look()
     for file, first in before.items():
-        if not known[file] and not _finished(file, first, quiet):
+        if not was_seen[file] and not _finished(file, first, quiet):
             look.unfinished.append(file)
         else:
             look.found += _campaigns(file, ledger)
-    entries = once_each([found.entry for found in look.found])
+    entries = once_each([each.entry for each in look.found])
     look.found = [
-        replace(found, entry=entry) for found, entry in zip(look.found, entries, strict=True)
+        replace(each, entry=entry) for each, entry in zip(look.found, entries, strict=True)
     ]
     return look
 
@@ -193,21 +193,19 @@ def _campaigns(file: Path, ledger: Ledger) -> Iterator[Found]:
 def _keep(ledger: Ledger, fresh: Sequence[Found], outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Note what came of each, and tell beside the files; answers what is news to anybody."""
     news = []
-    for found, outcome in zip(fresh, outcomes, strict=True):
+    for each, outcome in zip(fresh, outcomes, strict=True):
         if isinstance(outcome.error, Rewritten):
             continue  # what it holds now is for the next look; nothing came of what it held
-        key = outcome.end.campaign if outcome.end else found.entry.key
+        key = outcome.end.campaign if outcome.end else each.entry.key
         problems = _problems(outcome)
         # Which of two files is meant may be settled without a change of this one. What a signal
         # ended goes on with the next look.
-        if not (found.entry.key and found.entry.problems) and not outcome.interrupted:
-            ledger.write(
-                inbox.note, found.content, key, found.entry.file.name, _ending(outcome, key)
-            )
+        if not (each.entry.key and each.entry.problems) and not outcome.interrupted:
+            ledger.write(inbox.note, each.content, key, each.entry.file.name, _ending(outcome, key))
         try:
             if not problems:
-                reports.withdraw(found.entry.file)
-            elif not reports.tell(found.entry.file, found.content, problems):
+                reports.withdraw(each.entry.file)
+            elif not reports.tell(each.entry.file, each.content, problems):
                 continue
         except CannotWrite as error:
             outcome = replace(outcome, why=f"{outcome.why} {error}")  # noqa: PLW2901

@@ -63,7 +63,7 @@ async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
     stop = Stop()
     whole.set(flow_run.id)
 
-    async def one(entry: Entry) -> Outcome:
+    async def in_turn(entry: Entry) -> Outcome:
         async with turns:
             if stop.reason is not None:
                 return Outcome(entry, STOPPED, f"{INTERRUPTED} It was not begun.", {})
@@ -72,7 +72,7 @@ async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
     with stopping_on_signals(stop):
         async with asyncio.TaskGroup() as group:
             # A task has a context, and so an observer, of its own.
-            tasks = [group.create_task(one(entry)) for entry in entries]
+            tasks = [group.create_task(in_turn(entry)) for entry in entries]
     return [task.result() for task in tasks]
 
 

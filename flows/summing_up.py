@@ -39,11 +39,11 @@ def state_of_all(outcomes: Sequence[Outcome]) -> State[Any]:
     if not others:
         return Completed(name=COMPLETED, message=f"{total}: {', '.join(fine) or 'nothing to do'}")
     named = [f"{word(name)}: {_names(outcomes, name)}" for name in others]
-    told = f"{total}: {', '.join([*fine, *named])}"
+    sentence = f"{total}: {', '.join([*fine, *named])}"
     if others == [CANCELLED]:
-        return Cancelled(message=told)
+        return Cancelled(message=sentence)
     worst = NEEDS_ATTENTION if all(name in NEEDS_A_PERSON for name in others) else STOPPED
-    return Failed(name=worst, message=told)
+    return Failed(name=worst, message=sentence)
 
 
 def word(state: str) -> str:

@@ -14,19 +14,19 @@ class NotAnAddress(CampaignError):
     exit_code = 2
 
     def __init__(self, number: int) -> None:
-        told = counted(number, "word is no address", "words are no addresses")
-        super().__init__(f"{told}, so nothing was done. Type the same with the right one.")
+        words = counted(number, "word is no address", "words are no addresses")
+        super().__init__(f"{words}, so nothing was done. Type the same with the right one.")
 
 
 def addresses(emails: Sequence[str]) -> dict[str, str]:
     """As typed, by email key. Raises NotAnAddress, having said what is wrong with each."""
-    found, wrong = {}, []
+    by_key, wrong = {}, []
     for typed in emails:
         try:
-            found[email_key(typed)] = email_address(typed)
+            by_key[email_key(typed)] = email_address(typed)
         except NotAnEmail as error:
             wrong.append(f"{typed}: wanted {error}")
     if wrong:
         complain(*wrong)
         raise NotAnAddress(len(wrong))
-    return found
+    return by_key

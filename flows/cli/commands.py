@@ -71,12 +71,12 @@ def application(typed: str | None = None) -> typer.Typer:
         rich_markup_mode=None,
     )
     app.callback()(campaign)
-    for name, module in [one for one in COMMANDS if one[0] == typed] or COMMANDS:
-        found = getattr(import_module(module), name.replace("-", "_"))
-        if isinstance(found, typer.Typer):
-            app.add_typer(found, name=name)
+    for name, module in [listed for listed in COMMANDS if listed[0] == typed] or COMMANDS:
+        entry = getattr(import_module(module), name.replace("-", "_"))
+        if isinstance(entry, typer.Typer):
+            app.add_typer(entry, name=name)
         else:
-            app.command(name)(found)
+            app.command(name)(entry)
     return app
 
 

@@ -46,8 +46,8 @@ def find_campaign(ledger: "Ledger", key: str) -> "Campaign":
     """Find a campaign by its key. Raises UnknownCampaign, which names the nearest one."""
     from data.campaigns import queries
 
-    found = ledger.read(queries.find_campaign, key)
-    if found is None:
-        known = [campaign.key for campaign in ledger.read(queries.every_campaign)]
-        raise UnknownCampaign(key, known, ledger.place)
-    return found
+    row = ledger.read(queries.find_campaign, key)
+    if row is None:
+        keys = [campaign.key for campaign in ledger.read(queries.every_campaign)]
+        raise UnknownCampaign(key, keys, ledger.place)
+    return row

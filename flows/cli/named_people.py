@@ -26,13 +26,13 @@ def rows_of(
     from flows.cli.typed_verdicts import unknown
     from flows.words.doubts import standing_of
 
-    known = ledger.read(intake.known, campaign.id)
+    everybody = ledger.read(intake.known, campaign.id)
     chosen = {email_key(typed): typed for typed in emails}  # named twice is one person
-    people = {key: known[key].row for key in chosen if key in known}
+    people = {key: everybody[key].row for key in chosen if key in everybody}
     wrong = [
         f"{typed}: {unknown(typed, standing_of(ledger, campaign))}"
         for key, typed in chosen.items()
-        if key not in known
+        if key not in everybody
     ]
     objections = against(list(people.values()))
     wrong += [

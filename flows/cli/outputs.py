@@ -46,8 +46,8 @@ def check_output(place: Path | None, ledger: "Ledger") -> None:
         return
     definitions = [
         Path(name)
-        for one in ledger.read(queries.every_campaign)
-        for name in (one.definition, one.belongs_to)
+        for campaign in ledger.read(queries.every_campaign)
+        for name in (campaign.definition, campaign.belongs_to)
         if name
     ]
     if (what := irreplaceable(place, Path(ledger.place), definitions)) is not None:

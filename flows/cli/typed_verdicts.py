@@ -53,18 +53,18 @@ def meant(typed: Typed, standing: Standing) -> tuple[list[Meant], list[str]]:
     `--candidates` is about everyone whom no `--candidate` names.
     """
     wrong: list[str] = []
-    found = list(_named(typed.candidate, standing, wrong))
-    named = {decided.row for _, decided in found}
+    verdicts = list(_named(typed.candidate, standing, wrong))
+    named = {decided.row for _, decided in verdicts}
     for option, operation, word, value in typed.whole():
-        some = about(standing.doubts, operation, word)
-        if not some:
+        doubts = about(standing.doubts, operation, word)
+        if not doubts:
             wrong.append(f"{option}: {_where(STEPS[operation], standing)}")
-        found += [
-            (option, Decided(one.attempt, one.row, word, value, one.typed))
-            for one in some
-            if one.row is None or one.row not in named
+        verdicts += [
+            (option, Decided(doubt.attempt, doubt.row, word, value, doubt.typed))
+            for doubt in doubts
+            if doubt.row is None or doubt.row not in named
         ]
-    return found, wrong
+    return verdicts, wrong
 
 
 def _id(typed: str) -> int:
@@ -79,15 +79,15 @@ def _where(step: str, standing: Standing) -> str:
     if step in ("project", "problem"):
         stands = f"the {step} is {next(iter(states))}"
     else:
-        told = ", ".join(f"{number:,} {state}" for state, number in states.items())
-        stands = f"of the {step}s none is unsure ({told or 'there are none'})"
+        counts = ", ".join(f"{number:,} {state}" for state, number in states.items())
+        stands = f"of the {step}s none is unsure ({counts or 'there are none'})"
     return f"{stands}; only what is unsure can be settled"
 
 
 def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterator[Meant]:
     """Find the people of EMAIL=ID; whoever is unknown or not unsure goes to `wrong`."""
     typed_before = {
-        (STEPS[one.operation], email_key(one.email1)): one for one in standing.doubts.typed
+        (STEPS[doubt.operation], email_key(doubt.email1)): doubt for doubt in standing.doubts.typed
     }
     doubts = typed_before | standing.by_place()
     for pair in pairs:
@@ -112,14 +112,14 @@ def unknown(typed: str, standing: Standing) -> str:
     return f"the campaign has no candidate with this address{hint}"
 
 
-def nearest(typed: str, known: Sequence[str]) -> str | None:
+def nearest(typed: str, keys: Sequence[str]) -> str | None:
     """Which of some email keys is hardly another one than `typed`; None where none is.
 
     What stands before the @ and what stands behind it are each near: a domain that many people
     share makes nobody alike.
     """
-    for key in get_close_matches(typed, known, n=1, cutoff=0.8):
+    for key in get_close_matches(typed, keys, n=1, cutoff=0.8):
         parts = zip(typed.rpartition("@"), key.rpartition("@"), strict=True)
-        if all(SequenceMatcher(None, one, other).ratio() >= ALIKE for one, other in parts):
+        if all(SequenceMatcher(None, part, other).ratio() >= ALIKE for part, other in parts):
             return key
     return None

@@ -49,7 +49,9 @@ class AssessmentCredentials(Block):
                 audience=self.audience,
             )
         except ValidationError as error:
-            fields = ", ".join(str(one["loc"][0]) for one in error.errors(include_input=False))
+            fields = ", ".join(
+                str(problem["loc"][0]) for problem in error.errors(include_input=False)
+            )
             raise BadSettings(f"The credentials in Prefect cannot be used: {fields}.") from None
 
 

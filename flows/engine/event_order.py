@@ -21,7 +21,7 @@ async def say_scheduled(flow: Flow[..., Any], flow_run: FlowRun, state: State[An
         return
     async with get_client() as client:
         states = await client.read_flow_run_states(flow_run.id)
-    first = min(states, key=lambda one: one.timestamp)
+    first = min(states, key=lambda each: each.timestamp)
     emit_event(
         f"prefect.flow-run.{first.name}",
         resource={

@@ -21,12 +21,12 @@ async def schedule_next(key: str, at: datetime) -> None:
     """
     try:
         async with get_client() as client:
-            found = await _deployment(client, key)
-            if found is not None:
+            deployment = await _deployment(client, key)
+            if deployment is not None:
                 await client.create_flow_run_from_deployment(
-                    found,
+                    deployment,
                     state=Scheduled(scheduled_time=at),
-                    idempotency_key=f"again {found} {at.isoformat()}",
+                    idempotency_key=f"again {deployment} {at.isoformat()}",
                 )
     except Exception as error:  # noqa: BLE001 - the run itself is done, and its end is to be told
         why = type(error).__name__

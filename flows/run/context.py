@@ -114,10 +114,10 @@ class ActiveRun:
 
     def campaign(self) -> Campaign:
         """The campaign as the ledger has it now."""
-        found = self.context.ledger.read(queries.find_campaign, self.key)
-        if found is None:
+        row = self.context.ledger.read(queries.find_campaign, self.key)
+        if row is None:
             raise LookupError(self.key)
-        return found
+        return row
 
 
 @asynccontextmanager

@@ -123,22 +123,22 @@ async def _look(source: CampaignSource, context: RunContext) -> Plan:
 
 def _plan(target: Target, context: RunContext) -> Plan:
     """Plan what is left, after what dead runs left behind became unsure."""
-    ledger, known, definition = context.ledger, target.known, target.definition
+    ledger, campaign, definition = context.ledger, target.known, target.definition
     wanted = definition.add_again if definition else None
-    if known is not None and adding_again.recover(ledger, known.id, wanted):
+    if campaign is not None and adding_again.recover(ledger, campaign.id, wanted):
         target = replace(target, known=ledger.read(queries.find_campaign, target.key))
-    named = known is not None and known.ask_first
+    named = campaign is not None and campaign.ask_first
     accepted = context.accept_removed is not None
     return make_plan(target, ledger, context.clock(), accepted=accepted, named=named)
 
 
 def _decided(plan: Plan, context: RunContext) -> Plan:
     """Write down what a person accepted, and the pause that the definition itself asks for."""
-    ledger, known = context.ledger, plan.target.known
+    ledger, campaign = context.ledger, plan.target.known
     if plan.stop is None or plan.stop.cause is Cause.PAUSED:
-        if context.accept_removed is not None and plan.gone is not None and known is not None:
+        if context.accept_removed is not None and plan.gone is not None and campaign is not None:
             by = By(context.accept_removed, plan.gone)
-            ledger.write(settling.accept_removed, known.id, by)
+            ledger.write(settling.accept_removed, campaign.id, by)
         if plan.early is not None and plan.early.wait is Wait.HELD:
             ledger.write(pauses.pause, plan.target.key, By(HOLD_ON, plan.early.reason))
             return replace(plan, early=None, stop=pause_of(plan.target.key, ledger))
@@ -344,8 +344,8 @@ async def _close_up(
 def _with_changes(end: Finish, changes: Changes | None) -> Finish:
     if changes is None:
         return end
-    told = (len(changes.changed), len(changes.removed), len(changes.corrected))
-    return replace(end, changed=told[0], removed=told[1], corrected=told[2])
+    counts = (len(changes.changed), len(changes.removed), len(changes.corrected))
+    return replace(end, changed=counts[0], removed=counts[1], corrected=counts[2])
 
 
 def _links(ledger: Ledger, key: str, output: Path) -> None:

@@ -62,7 +62,7 @@ def check(
                 raise typer.BadParameter(hint, param_hint="--sheet")
             notes = notes_of(reading, reading.definitions)
             if not file.is_dir():
-                notes += same_key(campaign or file, [one.campaign for one in reading.definitions])
+                notes += same_key(campaign or file, [d.campaign for d in reading.definitions])
     except BadInput as error:
         if mark is None:
             raise
@@ -128,7 +128,7 @@ def _lines(definition: "Definition") -> list[str]:
         f"  candidates  {people} {invites}",
         *(f"  {word:<11} {line}" for word, line in kept_in_words(definition)),
         *(f"  {word:<11} {line}" for word, line in _understood(definition)),
-        *(f"  {word:<11} {said}" for word, said in rules),
+        *(f"  {word:<11} {line}" for word, line in rules),
     ]
 
 

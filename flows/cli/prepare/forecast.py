@@ -96,12 +96,12 @@ class Forecast:
         return plain | {
             "new": [person.email1 for person in changes.new],
             "changed": [
-                {"email1": person.email1, "fields": list(differing(known, person))}
-                for known, person in changes.changed
+                {"email1": person.email1, "fields": list(differing(before, person))}
+                for before, person in changes.changed
             ],
-            "removed": [email1_of(known) for known in changes.removed],
-            "returned": [email1_of(known) for known in changes.returned],
-            "removed_before": [email1_of(known) for known in self.struck],
+            "removed": [email1_of(before) for before in changes.removed],
+            "returned": [email1_of(before) for before in changes.returned],
+            "removed_before": [email1_of(before) for before in self.struck],
             "corrected": [
                 {"email1": person.email1, "instead": email1_of(now)}
                 for person, now in changes.corrected
@@ -109,11 +109,11 @@ class Forecast:
             "held": [
                 {
                     "email1": email1,
-                    "cause": one.cause,
-                    "until": one.until.isoformat() if one.until else None,
-                    "why": one.why,
+                    "cause": hold.cause,
+                    "until": hold.until.isoformat() if hold.until else None,
+                    "why": hold.why,
                 }
-                for email1, one in self.held.items()
+                for email1, hold in self.held.items()
             ],
             "differs": list(self.differs),
             "stops": {"cause": self.stop.cause, "why": self.stop.why} if self.stop else None,
@@ -141,10 +141,10 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
     definition, campaign = plan.target.definition, plan.target.known
     if definition is None:
         raise ValueError("a plan is shown of a definition")
-    left, changes, known = plan.left, plan.changes, plan.known
+    left, changes, in_ledger = plan.left, plan.changes, plan.known
     send = definition.invites.send
     ahead = foreseen(plan, ledger) if left.invite else None
-    standing = _standing(changes, known, send=send)
+    standing = _standing(changes, in_ledger, send=send)
     going = set(ahead.keys if ahead else (person.key for person in changes.new))
     made = campaign is not None and campaign.project_id is not None
     return Forecast(
@@ -159,9 +159,9 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
         requests=-(-left.add // per_request),
         invite=left.invite,
         changes=changes,
-        struck=tuple(_struck(changes, known)),
+        struck=tuple(_struck(changes, in_ledger)),
         differs=differences(definition, campaign) if campaign else (),
-        done=_done(definition, known),
+        done=_done(definition, in_ledger),
         unsure=standing[Step.UNSURE],
         refused=standing[Step.REFUSED],
         sending=standing[Step.SENDING],
@@ -175,13 +175,13 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
         forgotten=plan.target.forgotten,
         held={
             (person.email1 if before is None else email1_of(before)): plan.held[person.key]
-            for person, before in meant(definition, known)
+            for person, before in meant(definition, in_ledger)
             if person.key in plan.held
         },
     )
 
 
-def _standing(changes: Changes, known: Mapping[str, Known], *, send: bool) -> Counter[Step]:
+def _standing(changes: Changes, in_ledger: Mapping[str, Known], *, send: bool) -> Counter[Step]:
     """Count everyone by the furthest step; a refused person with new wording waits again."""
     reworded = {person.row for person, _ in changes.reworded}
     return Counter(
@@ -190,24 +190,24 @@ def _standing(changes: Changes, known: Mapping[str, Known], *, send: bool) -> Co
             person.invite,
             send=send,
         )
-        for person in known.values()
+        for person in in_ledger.values()
         if not is_forgotten(person.key)
     )
 
 
-def _done(definition: Definition, known: Mapping[str, Known]) -> int:
+def _done(definition: Definition, in_ledger: Mapping[str, Known]) -> int:
     """Count those whom the definition lists and who have all that it asks for."""
     send = definition.invites.send
     return sum(
         before is not None and furthest(before.add, before.invite, send=send) is Step.DONE
-        for _, before in meant(definition, known)
+        for _, before in meant(definition, in_ledger)
     )
 
 
-def _struck(changes: Changes, known: Mapping[str, Known]) -> Iterator[Known]:
+def _struck(changes: Changes, in_ledger: Mapping[str, Known]) -> Iterator[Known]:
     """Whom the service has, though the definition lists them no longer, and did not before."""
     back = {person.row for person in changes.returned}
-    for person in known.values():
+    for person in in_ledger.values():
         out = person.invite is Step.WITHDRAWN or person.instead is not None
         out = out or is_forgotten(person.key)
         if not (person.listed or out or person.row in back) and person.add is not Step.WAITING:
@@ -241,16 +241,16 @@ def differences(definition: Definition, campaign: Campaign) -> tuple[str, ...]:
     return tuple(differing)
 
 
-def differing(known: Known, person: Candidate) -> tuple[str, ...]:
+def differing(before: Known, person: Candidate) -> tuple[str, ...]:
     """Name the fields of a person that the definition now says otherwise."""
     names = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
     return tuple(
         name
-        for name, sent in zip(names, known.fields, strict=True)
+        for name, sent in zip(names, before.fields, strict=True)
         if getattr(person, name) != sent
     )
 
 
-def email1_of(known: Known) -> str:
+def email1_of(before: Known) -> str:
     """The address of a known person as it was typed."""
-    return known.fields[2]
+    return before.fields[2]

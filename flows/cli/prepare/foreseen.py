@@ -31,10 +31,10 @@ def check_same(
     try:
         with Ledger.open(load_local().database_url, create=False) as ledger:
             for definition in definitions:
-                known = ledger.read(queries.find_campaign, definition.campaign)
+                before = ledger.read(queries.find_campaign, definition.campaign)
                 try:
-                    if known is not None:
-                        refuse_another(definition, known, digest, file, belongs_to)
+                    if before is not None:
+                        refuse_another(definition, before, digest, file, belongs_to)
                 except AnotherCampaign as error:
                     problems += error.problems
     except NoLedger:
@@ -107,7 +107,7 @@ def _receipts(
     from tasks.plan.receipts import doubts_of, found_at, refusal
 
     key = definition.campaign
-    found = found_at(places(beside, key, service).every)
+    receipts_found = found_at(places(beside, key, service).every)
     if ledger is None:
         # A ledger that does not exist yet has no name that a receipt could know.
         place, reach = place_of(make_url(local.database_url)), Reach("", 0)
@@ -116,7 +116,9 @@ def _receipts(
         place, reach = ledger.place, ledger.read(receipt_doubts.reach, key)
         accepted = ledger.read(receipt_doubts.accepted, key)
     doubts = [
-        misfit for misfit in doubts_of(found, key, service, reach) if misfit.says not in accepted
+        misfit
+        for misfit in doubts_of(receipts_found, key, service, reach)
+        if misfit.says not in accepted
     ]
     if doubts:
         raise refusal(doubts, key, place, reach, definition.timezone)

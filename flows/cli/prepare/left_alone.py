@@ -18,7 +18,7 @@ def left_alone(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
     yield from _new_and_done(seen, send=send)
     if seen.forgotten:
         yield "forgotten", left_out(seen.forgotten)
-    yield from _some("held", [f"{email1}: {one.why}" for email1, one in seen.held.items()])
+    yield from _some("held", [f"{email1}: {hold.why}" for email1, hold in seen.held.items()])
     yield from _changes(seen)
     if seen.sending:
         yield "sending", f"{counted(seen.sending, 'candidate')}, by a run right now"
@@ -56,16 +56,16 @@ def _changes(seen: "Forecast") -> Iterator[tuple[str, str]]:
     yield from _some(
         "changed",
         [
-            f"{person.email1} ({', '.join(differing(known, person))}): already added, so this is "
+            f"{person.email1} ({', '.join(differing(before, person))}): already added, so this is "
             "not applied"
-            for known, person in changes.changed
+            for before, person in changes.changed
         ],
     )
     yield from _some(
         "removed",
         [
-            f"{email1_of(known)}: no longer in the definition, left alone"
-            for known in (*changes.removed, *seen.struck)
+            f"{email1_of(before)}: no longer in the definition, left alone"
+            for before in (*changes.removed, *seen.struck)
         ],
     )
     if changes.returned:

@@ -70,5 +70,5 @@ def _found(number: int | None, listed: "Sequence[Problem]") -> str:
     """Say what was looked at, for whoever asked for a look."""
     if number is None:
         return "the project was made in the web application, with a problem that only it shows"
-    title = next((f' "{one.title}"' for one in listed if one.id == number), "")
+    title = next((f' "{problem.title}"' for problem in listed if problem.id == number), "")
     return f"nothing speaks against problem {number}{title} in the service's list"

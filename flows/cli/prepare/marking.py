@@ -29,10 +29,10 @@ def mark_problems(mark: Path, file: Path, campaign: Path | None, error: "BadInpu
     Answers what to tell, and what to type next. Raises CannotWrite.
     """
     named = _named(file, campaign)
-    told = _hand_back(mark, named, error.problems, error.warnings) if named else []
-    if named is None or not told:
+    lines = _hand_back(mark, named, error.problems, error.warnings) if named else []
+    if named is None or not lines:
         return [f"Nothing of this is in a cell of a table: {mark} was not written."]
-    return [*told, f"Mend it, then: {_again(mark, file, campaign, named)}"]
+    return [*lines, f"Mend it, then: {_again(mark, file, campaign, named)}"]
 
 
 def mark_warnings(
@@ -43,8 +43,8 @@ def mark_warnings(
     Raises CannotWrite.
     """
     named = _named(file, campaign)
-    told = _hand_back(mark, named, (), warnings) if named else []
-    return told or [f"Nothing to mark: {mark} was not written."]
+    lines = _hand_back(mark, named, (), warnings) if named else []
+    return lines or [f"Nothing to mark: {mark} was not written."]
 
 
 def _named(file: Path, campaign: Path | None) -> "Named | None":

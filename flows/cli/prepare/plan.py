@@ -127,8 +127,8 @@ def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
     """Write one campaign's plan, a line for each kind of thing."""
     where = f" at {seen.service}" if seen.service else ", not run yet"
     lines = [f"{seen.campaign}{where}"]
-    for word, said in _told(definition, seen):
-        lines.append(f"  {word:<11} {said}")
+    for word, text in _told(definition, seen):
+        lines.append(f"  {word:<11} {text}")
     return lines
 
 
@@ -216,9 +216,9 @@ def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
         yield f"If they are rightly gone: {command('run', *typed, '--accept-removed')}"
     if seen.stop is not None and seen.stop.cause is Cause.PAUSED:
         yield f"Go on: {command('resume', seen.campaign)}"
-    if any(one.cause is not held.Cause.LISTED for one in seen.held.values()):
+    if any(hold.cause is not held.Cause.LISTED for hold in seen.held.values()):
         allow = command("allow", seen.campaign, "EMAIL", "--why", "TEXT")
         yield f"Held: a run leaves them out; after it, by name: {allow}"
-    if any(one.cause is held.Cause.SECOND for one in seen.held.values()):
+    if any(hold.cause is held.Cause.SECOND for hold in seen.held.values()):
         correct = command("correct", seen.campaign, "OLD", "NEW", "--why", "TEXT")
         yield f"Held: where the address before was wrong: {correct}"

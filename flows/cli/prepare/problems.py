@@ -38,14 +38,16 @@ def problems(
     """
     with answering(as_json):
         listed = asyncio.run(list_problems())
-    found = list(narrowed(matching(search, listed), skill=skill, difficulty=difficulty))
+    fitting = list(narrowed(matching(search, listed), skill=skill, difficulty=difficulty))
     if as_json:
-        print_json({"problems": [one.model_dump(mode="json", by_alias=True) for one in found]})
-    elif len(found) == 1 and str(found[0].id) == search.strip():
-        say(*details(found[0], listed))
-    elif found:
-        say_table(SHOWN, [[getattr(problem, name) for name in SHOWN] for problem in found])
-        say(f"{counted(len(found), 'problem')}. Put one into a definition:  problem: {found[0].id}")
+        described = [problem.model_dump(mode="json", by_alias=True) for problem in fitting]
+        print_json({"problems": described})
+    elif len(fitting) == 1 and str(fitting[0].id) == search.strip():
+        say(*details(fitting[0], listed))
+    elif fitting:
+        say_table(SHOWN, [[getattr(problem, name) for name in SHOWN] for problem in fitting])
+        number = counted(len(fitting), "problem")
+        say(f"{number}. Put one into a definition:  problem: {fitting[0].id}")
     elif listed:
         say("No problem fits. All of them: campaign problems", *_choices(listed))
     elif listed.unusable:
@@ -66,10 +68,10 @@ def matching(search: str, listed: "Iterable[Problem]") -> "list[Problem]":
     ]
 
 
-def narrowed(found: "Iterable[Problem]", *, skill: str, difficulty: str) -> "Iterator[Problem]":
+def narrowed(listed: "Iterable[Problem]", *, skill: str, difficulty: str) -> "Iterator[Problem]":
     """Keep those with a skill that has this in it, and those of exactly this difficulty."""
     wanted, level = skill.strip().casefold(), difficulty.strip().casefold()
-    for problem in found:
+    for problem in listed:
         fits = level in ("", (problem.difficulty or "").strip().casefold())
         if fits and wanted in (problem.skills or "").casefold():
             yield problem
@@ -78,7 +80,7 @@ def narrowed(found: "Iterable[Problem]", *, skill: str, difficulty: str) -> "Ite
 def _choices(listed: "Iterable[Problem]") -> "Iterator[str]":
     """Which skills and difficulties there are, as nobody can know them (interface 2)."""
     for name, option in (("skills", "--skill"), ("difficulty", "--difficulty")):
-        values = dict.fromkeys(filter(None, (getattr(one, name) for one in listed)))
+        values = dict.fromkeys(filter(None, (getattr(problem, name) for problem in listed)))
         if values:
             say_it = ", ".join(list(values)[:10]) + (", …" if len(values) > 10 else "")
             yield f"  {option}: {say_it}"
@@ -89,8 +91,8 @@ def details(problem: "Problem", listed: "list[Problem]") -> "Iterator[str]":
     from tasks.plan.problem_doubts import doubt_about
 
     yield f"{problem.id}  {problem.title}"
-    told = problem.model_dump(mode="json", by_alias=True, exclude={"id", "title", "description"})
-    for name, value in told.items():
+    values = problem.model_dump(mode="json", by_alias=True, exclude={"id", "title", "description"})
+    for name, value in values.items():
         if value is not None:
             yield f"  {name:<24}{_worded(value)}"
     if problem.description:

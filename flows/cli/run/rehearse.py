@@ -53,10 +53,10 @@ def rehearse(
         "",
     )
     with tidily_stopped(), tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
-        definitions = [one.definition for one in runs]
+        definitions = [run.definition for run in runs]
         with stage(Path(folder), definitions, local) as set_up:
-            for one in runs:
-                _rehearse(one, set_up, with_troubles=faults)
+            for run in runs:
+                _rehearse(run, set_up, with_troubles=faults)
             _say_what_is_next(runs, local.invites_per_second)
             if keep:
                 _leave_open(set_up)
@@ -70,52 +70,55 @@ def _read(file: Path, campaign: Path | None, only: Sequence[str]) -> list[OneRun
 
     reading = read_shown(file, campaign)
     complain(*(f"Look at {line}" for line in lines_of(reading.warnings)))
-    check_only(only, {one.campaign: file for one in reading.definitions}, [file])
+    check_only(only, {definition.campaign: file for definition in reading.definitions}, [file])
     typed = as_typed(file, campaign, only)
-    return [OneRun(file, campaign, one, typed) for one in picked(reading.definitions, only)]
+    return [
+        OneRun(file, campaign, definition, typed)
+        for definition in picked(reading.definitions, only)
+    ]
 
 
-def _rehearse(one: OneRun, set_up: "Stage", *, with_troubles: bool) -> None:
+def _rehearse(run: OneRun, set_up: "Stage", *, with_troubles: bool) -> None:
     """One campaign: run it, through troubles if asked, and look at what came of it."""
     from flows.rehearsal.rehearsal import kept_out, truth
 
     began = time.monotonic()
     before = set_up.service.api_requests()
     if with_troubles:
-        _run_through_troubles(one, set_up)
+        _run_through_troubles(run, set_up)
     else:
-        _run(one, set_up)
-    links = set_up.links(one.key)
-    say(f"{one.key}: following {counted(len(links), 'link')} into the arena …")
+        _run(run, set_up)
+    links = set_up.links(run.key)
+    say(f"{run.key}: following {counted(len(links), 'link')} into the arena …")
     turned_away = kept_out(set_up.service, links)
-    found = truth(set_up.service, links)
+    outcome = truth(set_up.service, links)
     requests = set_up.service.api_requests() - before
     opened = f"{len(links) - len(turned_away):,} of {counted(len(links), 'link')}"
     say(
         "",
-        f"{one.key}: {counted(found.invitations, 'email')} in the outbox, nobody twice, "
+        f"{run.key}: {counted(outcome.invitations, 'email')} in the outbox, nobody twice, "
         f"{opened} opened in the arena",
         f"  {counted(requests, 'request')}, {time.monotonic() - began:.1f} s",
     )
-    _judge(one, found, turned_away)
-    if one.end and one.end.ending != "completed":
-        raise RehearsalFailed(f"{one.key} did not come to its end; the lines above say why.")
+    _judge(run, outcome, turned_away)
+    if run.end and run.end.ending != "completed":
+        raise RehearsalFailed(f"{run.key} did not come to its end; the lines above say why.")
 
 
-def _run_through_troubles(one: OneRun, set_up: "Stage") -> None:
+def _run_through_troubles(run: OneRun, set_up: "Stage") -> None:
     """Run it again after each doubt that a person settled, until nothing is left to do."""
     from flows.rehearsal.troubles import OUTAGE, Troubles
 
     size = set_up.local.candidates_per_request
-    troubles = Troubles(set_up.service, one.definition, size)
-    people = len(one.definition.candidates)
+    troubles = Troubles(set_up.service, run.definition, size)
+    people = len(run.definition.candidates)
     while True:
         troubles.begin(people)
-        _run(one, set_up)
+        _run(run, set_up)
         came = troubles.end()
-        if not (_settle(one, set_up) or came) or not one.end or one.end.ending == "completed":
+        if not (_settle(run, set_up) or came) or not run.end or run.end.ending == "completed":
             break
-        people = len(one.definition.candidates) - one.end.counts["invited"]
+        people = len(run.definition.candidates) - run.end.counts["invited"]
         well = "The service is well again, and the" if OUTAGE in came else "The"
         say("", f"{well} same command once more:", "")
     say("", "What went wrong on purpose:", "")
@@ -124,62 +127,62 @@ def _run_through_troubles(one: OneRun, set_up: "Stage") -> None:
     say("")
 
 
-def _settle(one: OneRun, set_up: "Stage") -> bool:
+def _settle(run: OneRun, set_up: "Stage") -> bool:
     """Have a person look, and say what is found and how to say it for real; False: no doubt."""
-    looked = set_up.settle(one.key)
-    for found in looked:
-        say(f"  a person looks: {_words(found)}", f"    for real: {_typed(one.key, found)}")
+    looked = set_up.settle(run.key)
+    for doubt in looked:
+        say(f"  a person looks: {_words(doubt)}", f"    for real: {_typed(run.key, doubt)}")
     return bool(looked)
 
 
-def _words(found: "Found") -> str:
-    if found.operation == "create_project":
-        return f"the project is there, as {found.project_id}" if found.happened else "no project"
-    if found.operation == "attach_problem":
-        return "the project has its problem" if found.happened else "the project has no problem"
-    done = "added" if found.operation == "add_candidates" else "invited"
-    return f"{found.happened:,} of the {found.of:,} unsure had been {done}"
+def _words(doubt: "Found") -> str:
+    if doubt.operation == "create_project":
+        return f"the project is there, as {doubt.project_id}" if doubt.happened else "no project"
+    if doubt.operation == "attach_problem":
+        return "the project has its problem" if doubt.happened else "the project has no problem"
+    done = "added" if doubt.operation == "add_candidates" else "invited"
+    return f"{doubt.happened:,} of the {doubt.of:,} unsure had been {done}"
 
 
-def _typed(key: str, found: "Found") -> str:
-    if found.operation == "create_project" and found.happened:
-        return command("settle", key, "--project", found.project_id)
-    if found.operation == "attach_problem" and found.happened:
+def _typed(key: str, doubt: "Found") -> str:
+    if doubt.operation == "create_project" and doubt.happened:
+        return command("settle", key, "--project", doubt.project_id)
+    if doubt.operation == "attach_problem" and doubt.happened:
         return command("settle", key, "--problem", "attached")
     return command("settle", key)
 
 
-def _run(one: OneRun, set_up: "Stage") -> None:
+def _run(run: OneRun, set_up: "Stage") -> None:
     """Run it as `campaign run` does, but for Prefect. Raises what stops a run."""
     from flows.cli.run.progress import progress
     from flows.run.interrupts import INTERRUPTED
     from tasks.plan.target import CampaignSource
 
     with progress(as_json=False) as shown:
-        one.end = set_up.run(CampaignSource(one.file, one.key, one.definition_file), shown.of(one))
-    say(f"{one.key}: {summary({'counts': one.end.counts})}")
-    if one.end.reason == INTERRUPTED:
+        run.end = set_up.run(CampaignSource(run.file, run.key, run.definition_file), shown.of(run))
+    say(f"{run.key}: {summary({'counts': run.end.counts})}")
+    if run.end.reason == INTERRUPTED:
         raise RehearsalFailed("The rehearsal was interrupted. Nothing of it is kept.")
-    if one.end.reason:
-        say(f"  stopped: {one.end.reason}")
+    if run.end.reason:
+        say(f"  stopped: {run.end.reason}")
 
 
-def _judge(one: OneRun, found: "Truth", turned_away: Sequence[str]) -> None:
+def _judge(run: OneRun, outcome: "Truth", turned_away: Sequence[str]) -> None:
     """Raises RehearsalFailed for what must not happen for real."""
-    if not found.promise_kept:
+    if not outcome.promise_kept:
         raise RehearsalFailed(
-            f"{one.key}: {found.twice} people were invited twice and {found.missing} not at all. "
-            "Do not run this campaign; please report what you did."
+            f"{run.key}: {outcome.twice} people were invited twice and {outcome.missing} not at "
+            "all. Do not run this campaign; please report what you did."
         )
     if turned_away:
         raise RehearsalFailed(
-            f"{one.key}: {counted(len(turned_away), 'candidate')} did not reach the arena. "
+            f"{run.key}: {counted(len(turned_away), 'candidate')} did not reach the arena. "
             f"The first one: {turned_away[0]}."
         )
 
 
 def _say_what_is_next(runs: Sequence[OneRun], per_second: float | None) -> None:
-    people = sum(len(one.definition.candidates) for one in runs if one.definition.invites.send)
+    people = sum(len(run.definition.candidates) for run in runs if run.definition.invites.send)
     lines = [
         "",
         "Not rehearsed: whether the real service has the problem, and takes your settings.",

@@ -129,7 +129,7 @@ def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
     warnings: list[Mistake] = []
     then: str | None = None
     places: dict[str, Path] = {}
-    found: dict[str, Path] = {}
+    files_by_key: dict[str, Path] = {}
     for file in files:
         try:
             reading = read_shown(file, campaign)
@@ -141,7 +141,7 @@ def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
             then = error.then if len(files) == 1 else None
             continue
         complain(*doubtful(reading.warnings))
-        found |= {definition.campaign: file for definition in reading.definitions}
+        files_by_key |= {definition.campaign: file for definition in reading.definitions}
         for definition in picked(reading.definitions, only):
             first = places.setdefault(definition.campaign, file)
             if any(earlier.key == definition.campaign for earlier in runs):
@@ -152,7 +152,7 @@ def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
             show_notes(reading, [run for run in runs if run.file == file])
     if problems:
         raise BadInput(problems, warnings, then)
-    check_only(only, found, files)
+    check_only(only, files_by_key, files)
     return runs
 
 
@@ -182,14 +182,14 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
 
         garbage.look_from_now_on()
         prefect.awaited()
-        for one in runs:
-            observing.set(shown.of(one))
+        for run in runs:
+            observing.set(shown.of(run))
             await run_campaign(
-                str(one.file.resolve()),
-                one.key,
-                str(one.definition_file.resolve()) if one.definition_file else None,
-                one.accept_removed,
-                one.keep_project,
+                str(run.file.resolve()),
+                run.key,
+                str(run.definition_file.resolve()) if run.definition_file else None,
+                run.accept_removed,
+                run.keep_project,
                 return_state=True,
             )
 
@@ -199,9 +199,9 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
         from flows.cli.serve.serve import understood
 
-        for one in runs:
-            if one.end is None and one.error is None:
-                one.error = understood(error)
+        for run in runs:
+            if run.end is None and run.error is None:
+                run.error = understood(error)
 
 
 def told(
@@ -222,11 +222,11 @@ def told(
     except NoLedger:
         ledger = None
     try:
-        for one in runs:
-            known = ledger.read(queries.find_campaign, one.key) if ledger else None
-            status = look(ledger, known) if ledger and known else _untouched(one)
+        for run in runs:
+            campaign = ledger.read(queries.find_campaign, run.key) if ledger else None
+            status = look(ledger, campaign) if ledger and campaign else _untouched(run)
             objects.append(status)
-            codes.append(_tell_one(one, status, as_json=as_json))
+            codes.append(_tell_one(run, status, as_json=as_json))
     finally:
         if ledger:
             ledger.close()
@@ -238,46 +238,46 @@ def worst(codes: Sequence[int]) -> int:
     return next((code for code in (1, 2, 3) if code in codes), 0)
 
 
-def _tell_one(one: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
+def _tell_one(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     from config.errors import CampaignError
     from data.store.states import Ending
     from flows.run.ending import BESIDE
     from flows.words.closing import lines_of
 
-    now = one.end.invited if one.end else None
-    say(f"{one.key}: {summary(status, now)}", as_json=as_json)
-    if isinstance(one.error, CampaignError):
-        explain(one.error)
-        _quote(one, status)
-        return one.error.exit_code
-    if one.end is None:
-        complain(_unforeseen(one.error))
+    now = run.end.invited if run.end else None
+    say(f"{run.key}: {summary(status, now)}", as_json=as_json)
+    if isinstance(run.error, CampaignError):
+        explain(run.error)
+        _quote(run, status)
+        return run.error.exit_code
+    if run.end is None:
+        complain(_unforeseen(run.error))
         return 1
-    if one.end.ending is Ending.AWAITS_APPROVAL and one.end.plan:
-        say(*lines_of(one.end.plan), as_json=as_json)
-        complain(f"  {one.end.reason}")
+    if run.end.ending is Ending.AWAITS_APPROVAL and run.end.plan:
+        say(*lines_of(run.end.plan), as_json=as_json)
+        complain(f"  {run.end.reason}")
         return 3
-    if one.end.ending is Ending.AWAITS_APPROVAL:
-        complain(f"  {one.end.reason}")
+    if run.end.ending is Ending.AWAITS_APPROVAL:
+        complain(f"  {run.end.reason}")
         return 3
-    if one.end.reason:
-        word = "stopped" if one.end.ending is Ending.STOPPED else "not yet"
-        complain(f"  {word}: {one.end.reason}")
-    if one.end.receipt:
-        complain(f"  receipt: {one.end.receipt}")
-    _quote(one, status)
-    for line in _left_alone(one.end):
-        say(f"  {line}; see: {command('plan', *one.typed)}", as_json=as_json)
-    steps = next_steps(status, *one.typed) if one.goes_on else []
-    if one.end.reason == BESIDE:
-        steps = beside_a_run(steps, one.key)
+    if run.end.reason:
+        word = "stopped" if run.end.ending is Ending.STOPPED else "not yet"
+        complain(f"  {word}: {run.end.reason}")
+    if run.end.receipt:
+        complain(f"  receipt: {run.end.receipt}")
+    _quote(run, status)
+    for line in _left_alone(run.end):
+        say(f"  {line}; see: {command('plan', *run.typed)}", as_json=as_json)
+    steps = next_steps(status, *run.typed) if run.goes_on else []
+    if run.end.reason == BESIDE:
+        steps = beside_a_run(steps, run.key)
     for line in steps:
         say(f"  {line}", as_json=as_json)
-    return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(one.end.ending, 1)
+    return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(run.end.ending, 1)
 
 
-def _quote(one: OneRun, status: dict[str, Any]) -> None:
-    instead = [quoted(one.wrote)] if one.wrote else []
+def _quote(run: OneRun, status: dict[str, Any]) -> None:
+    instead = [quoted(run.wrote)] if run.wrote else []
     complain(*(f"  {line}" for line in dict.fromkeys([*instead, *wrote(status)])))
 
 
@@ -299,7 +299,7 @@ def _unforeseen(error: Exception | None) -> str:
     return in_words(error)
 
 
-def _untouched(one: OneRun) -> dict[str, Any]:
+def _untouched(run: OneRun) -> dict[str, Any]:
     """The status object of a campaign that never came into the ledger.
 
     Where the ledger was taken away from under its run, the numbers are those of the run.
@@ -308,18 +308,18 @@ def _untouched(one: OneRun) -> dict[str, Any]:
     from data.store.states import Step
     from tasks.status.standing import tally
 
-    people = {(True, Step.WAITING, Step.WAITING): len(one.definition.candidates)}
-    ran = dict(one.end.counts) if one.end else {}
+    people = {(True, Step.WAITING, Step.WAITING): len(run.definition.candidates)}
+    ran = dict(run.end.counts) if run.end else {}
     apart = {name: ran.pop(name, 0) for name in ("withdrawn_since", "removed")}
     return {
-        "campaign": one.key,
+        "campaign": run.key,
         "service": load_address(),
-        "timezone": one.definition.timezone,
-        "project_id": one.definition.project.id,
-        "problem_id": getattr(one.definition.problem, "id", None),
-        "project": Step.WAITING if one.definition.project.id is None else Step.DONE,
-        "problem": Step.WAITING if one.definition.problem else Step.DONE,
-        "counts": ran or tally(people, send=one.definition.invites.send),
+        "timezone": run.definition.timezone,
+        "project_id": run.definition.project.id,
+        "problem_id": getattr(run.definition.problem, "id", None),
+        "project": Step.WAITING if run.definition.project.id is None else Step.DONE,
+        "problem": Step.WAITING if run.definition.problem else Step.DONE,
+        "counts": ran or tally(people, send=run.definition.invites.send),
         **apart,
         "held": 0,
         "holds": [],
@@ -340,6 +340,6 @@ def _untouched(one: OneRun) -> dict[str, Any]:
                 "why": None,
                 "service_wrote": None,
             }
-            for person in ([] if ran else one.definition.candidates)
+            for person in ([] if ran else run.definition.candidates)
         ],
     }

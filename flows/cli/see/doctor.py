@@ -26,20 +26,22 @@ def doctor(as_json: AsJson = False) -> None:
     """
     from tasks.status.health import How
 
-    found = list(_findings())
-    wrong = [one for one in found if one.how is How.MEND]
+    findings = list(_findings())
+    wrong = [finding for finding in findings if finding.how is How.MEND]
     if as_json:
-        print_json({"ok": not wrong, "findings": [one.as_json() for one in found]})
-    for one in found:
-        for line, first in zip_longest(_lines(one), [f"{one.how:<8} {one.what:<12}"], fillvalue=""):
+        print_json({"ok": not wrong, "findings": [finding.as_json() for finding in findings]})
+    for finding in findings:
+        head = [f"{finding.how:<8} {finding.what:<12}"]
+        for line, first in zip_longest(_lines(finding), head, fillvalue=""):
             say(f"{first:<21} {line}", as_json=as_json)
-    say("", _sum(len(wrong), [one for one in found if one.how is How.LOOK]), as_json=as_json)
+    look = [finding for finding in findings if finding.how is How.LOOK]
+    say("", _sum(len(wrong), look), as_json=as_json)
     raise typer.Exit(1 if wrong else 0)
 
 
-def _lines(found: "Finding") -> list[str]:
-    wrote = [quoted(found.wrote)] if found.wrote else []
-    return [*found.said.splitlines(), *wrote, *found.mend.splitlines()]
+def _lines(finding: "Finding") -> list[str]:
+    wrote = [quoted(finding.wrote)] if finding.wrote else []
+    return [*finding.said.splitlines(), *wrote, *finding.mend.splitlines()]
 
 
 def _sum(wrong: int, doubtful: "list[Finding]") -> str:
@@ -125,7 +127,7 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
         yield from room({"ledger": file.parent, "results": local.output_dir})
     try:
         wrong = list(complaints(file)) if in_a_file and file.is_file() else []
-        yield from (Finding("ledger", How.MEND, said, mend) for said, mend in wrong)
+        yield from (Finding("ledger", How.MEND, sentence, mend) for sentence, mend in wrong)
         if wrong:
             return
         with Ledger.open(local.database_url, create=False) as ledger:
@@ -147,8 +149,8 @@ def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
 
     for campaign in ledger.read(queries.every_campaign):
         if unsure := ledger.read(settling.find, campaign.id).steps:
-            said = f"{campaign.key}: {in_calls(unsure)} unsure"
-            yield Finding("doubts", How.LOOK, said, f"Type: {command('settle', campaign.key)}")
+            sentence = f"{campaign.key}: {in_calls(unsure)} unsure"
+            yield Finding("doubts", How.LOOK, sentence, f"Type: {command('settle', campaign.key)}")
 
 
 def _packages() -> "Iterator[Finding]":
@@ -168,12 +170,12 @@ def _packages() -> "Iterator[Finding]":
         if asked.marker is not None and not asked.marker.evaluate({"extra": ""}):
             continue
         try:
-            found = version(asked.name)
+            there = version(asked.name)
         except PackageNotFoundError:
             wrong.append(f"{asked.name} is not installed")
             continue
-        if not asked.specifier.contains(found, prereleases=True):
-            wrong.append(f"{asked.name} {found} is installed, {asked.specifier} is wanted")
+        if not asked.specifier.contains(there, prereleases=True):
+            wrong.append(f"{asked.name} {there} is installed, {asked.specifier} is wanted")
     if wrong:
         mend = set_up_anew(Path(sys.prefix), checkout())
         yield Finding("packages", How.MEND, "; ".join(wrong), mend)
@@ -197,26 +199,26 @@ def _prefect() -> "Finding":
     if not api:
         if (strange := _written_by_another()) is None:
             return well("prefect", f"{ours}; each run starts a server of its own")
-        said = f"{ours} cannot use its database, which another version wrote: {strange}"
+        sentence = f"{ours} cannot use its database, which another version wrote: {strange}"
         mend = (
             "Move it away, or lead PREFECT_HOME to another folder: no campaign needs what it holds."
         )
-        return Finding("prefect", How.MEND, said, mend)
+        return Finding("prefect", How.MEND, sentence, mend)
     how = look_at(api)
     if how is Server.WELL:
         return well("prefect", f"{ours}; the server at {api} answers")
     if how is Server.REFUSES:
         return Finding("prefect", How.MEND, f"{ours}, {api}: {RefusedLogin()}")
     if how is Server.OPEN:
-        said = f"{ours}; the server at {api} answers without a login"
+        sentence = f"{ours}; the server at {api} answers without a login"
         mend = (
             "Whoever reaches it can approve, settle, and start commands where its runs are. Set "
             "PREFECT_SERVER_API_AUTH_STRING where it is started, and PREFECT_API_AUTH_STRING here."
         )
-        return Finding("prefect", How.LOOK, said, mend)
-    said = f"{ours}; the server at {api} does not answer"
+        return Finding("prefect", How.LOOK, sentence, mend)
+    sentence = f"{ours}; the server at {api} does not answer"
     mend = "Start it, or take PREFECT_API_URL away: then each run starts one of its own."
-    return Finding("prefect", How.MEND, said, mend)
+    return Finding("prefect", How.MEND, sentence, mend)
 
 
 def _written_by_another() -> "Path | None":
@@ -270,14 +272,14 @@ def _secrets() -> "Iterator[Finding]":
     if left := left_in(folder):
         folders = counted(len(left), "folder")
         hold = "holds" if len(left) == 1 else "hold"
-        said = f"{folders} of Prefect's workers in {folder} {hold} a secret"
+        sentence = f"{folders} of Prefect's workers in {folder} {hold} a secret"
         shown = " ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
         mend = f"Once no worker is at work here: rm -r {shown}\n{ELSEWHERE}"
-        yield Finding("secrets", How.LOOK, said, mend)
+        yield Finding("secrets", How.LOOK, sentence, mend)
     elif (named := secrets_among(os.environ)) and get_current_settings().api.url:
         stand, them = ("stands", "it") if len(named) == 1 else ("stand", "them")
-        said = (
+        sentence = (
             f"{' and '.join(named)} {stand} in the environment; a worker that has {them} there "
             f"writes {them} to its disk"
         )
-        yield Finding("secrets", How.LOOK, said, ELSEWHERE)
+        yield Finding("secrets", How.LOOK, sentence, ELSEWHERE)

@@ -54,8 +54,8 @@ def history(
         print_json(_object(records, row, events, teller))
         return
     head = _campaign_lines(records) if row is None else _person_lines(records, row)
-    told = summed_up(events, numbers(records, events)) if row is None else events
-    say_at_length([*head, *_days(told, teller), "", *_ending(records, row)])
+    shown = summed_up(events, numbers(records, events)) if row is None else events
+    say_at_length([*head, *_days(shown, teller), "", *_ending(records, row)])
 
 
 def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
@@ -65,17 +65,17 @@ def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
     from flows.cli.typed_verdicts import unknown
     from flows.words.doubts import standing_of
 
-    found = ledger.read(intake.known, campaign.id).get(email_key(email))
-    if found is None:
+    person = ledger.read(intake.known, campaign.id).get(email_key(email))
+    if person is None:
         complain(f"{email}: {unknown(email, standing_of(ledger, campaign))}")
         raise UnknownPerson(campaign.key)
-    return found.row
+    return person.row
 
 
 def _campaign_lines(records: "Records") -> Iterator[str]:
-    known = records.campaign
-    name = f' "{known.name}"' if known.name else ""
-    yield f"{known.key}{name} at {known.service}"
+    campaign = records.campaign
+    name = f' "{campaign.name}"' if campaign.name else ""
+    yield f"{campaign.key}{name} at {campaign.service}"
     yield f"  {counted(len(records.people), 'candidate')}, {_clocks(records)}"
 
 
@@ -127,12 +127,12 @@ def _object(
     records: "Records", row: int | None, events: "Iterable[Event]", teller: "Teller"
 ) -> dict[str, Any]:
     """The object that `campaign history --json` prints: every event, none summed up."""
-    known = records.campaign
+    campaign = records.campaign
     person = None if row is None else records.people[row]
     return {
-        "campaign": known.key,
-        "service": known.service,
-        "timezone": known.timezone,
+        "campaign": campaign.key,
+        "service": campaign.service,
+        "timezone": campaign.timezone,
         "person": person
         and {
             "email1": person.email1,

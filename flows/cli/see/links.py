@@ -79,21 +79,21 @@ def links(
     if form is Format.HTML and output is not None:
         _write_pages(key, output)
         return
-    campaign, found = _read(key, output)
+    campaign, people = _read(key, output)
     if output is None:
         if form is Format.XLSX and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx")
         # Bytes, as the terminal's encoding is not the file's.
         sys.stdout.flush()
-        sys.stdout.buffer.write(_writer(form, campaign, to_file=False)(found))
+        sys.stdout.buffer.write(_writer(form, campaign, to_file=False)(people))
     else:
-        write_whole(output, _writer(form, campaign, to_file=True)(found))
-        complain(f"{counted(len(found), 'candidate')} in {output}")
-    _count_without(found)
+        write_whole(output, _writer(form, campaign, to_file=True)(people))
+        complain(f"{counted(len(people), 'candidate')} in {output}")
+    _count_without(people)
 
 
-def _count_without(found: "list[Link]") -> None:
-    if without := sum(1 for link in found if link.embed_url is None):
+def _count_without(people: "list[Link]") -> None:
+    if without := sum(1 for link in people if link.embed_url is None):
         complain(f"{counted(without, 'candidate')} without a URL, not in the project yet")
 
 
@@ -111,13 +111,13 @@ def _write_pages(key: str, folder: Path) -> None:
             what=f"page of links of {key}",
             instead="Name another folder with -o.",
         )
-        found = links_of(ledger, campaign)
-        pages = write_pages(ledger, campaign, found, folder)
+        people = links_of(ledger, campaign)
+        pages = write_pages(ledger, campaign, people, folder)
     complain(
-        f"{counted(len(found), 'candidate')} in {index}, which names everybody.",
+        f"{counted(len(people), 'candidate')} in {index}, which names everybody.",
         f"Their pages are in {pages}: put only that folder on a web server.",
     )
-    _count_without(found)
+    _count_without(people)
 
 
 def _write_into(
@@ -130,9 +130,11 @@ def _write_into(
     copy = check_places(into, output, failed_only=failed_only)
     with campaign_as_it_is(key) as (ledger, campaign):
         check_output(copy, ledger)
-        known = Known(results_of(ledger, campaign), partial(forgotten_among, ledger, campaign))
+        known_results = Known(
+            results_of(ledger, campaign), partial(forgotten_among, ledger, campaign)
+        )
         write = write_unfinished if failed_only else write_back
-        lines = write(into, copy, definition, campaign, known)
+        lines = write(into, copy, definition, campaign, known_results)
     complain(*lines)
 
 
@@ -158,6 +160,6 @@ def _writer(
         Format.CSV: as_csv_file if to_file else as_csv,
         Format.XLSX: as_xlsx,
         Format.JSON: as_json,
-        Format.HTML: lambda found: index_page(campaign, found),
+        Format.HTML: lambda people: index_page(campaign, people),
     }
     return writers[form]

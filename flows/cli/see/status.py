@@ -80,14 +80,14 @@ def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
     if as_json:
         print_json({"campaigns": stand})
         return
-    counts = [counted_out(one) for one in stand]
+    counts = [counted_out(of_one) for of_one in stand]
     shown = [name for name in NUMBERS if any(numbers[name] for numbers in counts)]
     say_table(
         ["campaign", "service", "project", *shown],
         [
-            [one["campaign"], one["service"], _call(one, "project")]
+            [of_one["campaign"], of_one["service"], _call(of_one, "project")]
             + [numbers[name] for name in shown]
-            for one, numbers in zip(stand, counts, strict=True)
+            for of_one, numbers in zip(stand, counts, strict=True)
         ],
     )
     say(f"Next: {command('status', 'KEY')}")
@@ -161,7 +161,7 @@ def _show_clean_up(stand: Mapping[str, Any]) -> None:
     items = stand["clean_up"]
     if items:
         say("", "To remove by hand in the web application, which the service has no call for:")
-        say(*(f"  {clean_up_line(one)}" for one in items[:CLEANED_SHOWN]))
+        say(*(f"  {clean_up_line(item)}" for item in items[:CLEANED_SHOWN]))
     if len(items) > CLEANED_SHOWN:
         say(f"  and {len(items) - CLEANED_SHOWN:,} more")
 
@@ -181,10 +181,10 @@ def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     if (paused := ledger.read(pauses.standing, key)) is not None:
         since = in_zone(paused.since, paused.timezone)
         yield f"  paused    by {paused.who} since {since}; go on: {command('resume', key)}"
-    known = ledger.read(queries.find_campaign, key)
-    if known is not None and known.send_invites:
-        for word, said in kept_timetable(known).in_words():
-            yield f"  {word:<10}{said}"
+    campaign = ledger.read(queries.find_campaign, key)
+    if campaign is not None and campaign.send_invites:
+        for word, text in kept_timetable(campaign).in_words():
+            yield f"  {word:<10}{text}"
     asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
         yield f"  approval  plan {asked.code} waits for it: {command('approve', key)}"
@@ -202,7 +202,7 @@ def needing_a_person(
 
 def left_out(stand: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str | None]]:
     """Pick who is held, in the columns of `needing_a_person`."""
-    held = {one["email1"] for one in stand["holds"]}
+    held = {hold["email1"] for hold in stand["holds"]}
     for person in stand["candidates"] if held else ():
         if person["email1"] in held:
             step = "invite" if person["add"] == "done" else "add"

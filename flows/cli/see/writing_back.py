@@ -63,7 +63,7 @@ def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
 
 
 def write_back(
-    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known: Known
+    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known_results: Known
 ) -> list[str]:
     """Write the whole table with the results beside each person; answers what to tell.
 
@@ -77,22 +77,22 @@ def write_back(
     named = _named(into, definition, campaign)
     data, tables = own_tables(named)
     people = people_at(named, tables)
-    results = results_by_row(people, campaign.key, known.among(people, campaign.key))
+    results = results_by_row(people, campaign.key, known_results.among(people, campaign.key))
     if into.suffix.lower() in COPIED and is_package(data):
         write_whole(output, into_workbook(data, people, results))
         more = []
     else:
-        told = with_results(people, results)
-        more = _write_anew(into, output, [told if t is people.table else t for t in tables])
+        filled = with_results(people, results)
+        more = _write_anew(into, output, [filled if t is people.table else t for t in tables])
     lines = [_counted(results.values(), campaign, output), *more]
-    if missing := len(absent(people, campaign.key, known.results)):
+    if missing := len(absent(people, campaign.key, known_results.results)):
         kept = " that where keeps" if named.where else ""
         lines.append(f"{counted(missing, 'candidate')} of {campaign.key} in no row of {into}{kept}")
     return lines
 
 
 def write_unfinished(
-    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known: Known
+    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known_results: Known
 ) -> list[str]:
     """Write a table of only the rows that are to be mended and sent again; else as `write_back`."""
     from config.reading.own_tables import own_tables, people_at
@@ -106,7 +106,7 @@ def write_unfinished(
     named = _named(into, definition, campaign)
     _, tables = own_tables(named)
     people = people_at(named, tables)
-    results = results_by_row(people, campaign.key, known.among(people, campaign.key))
+    results = results_by_row(people, campaign.key, known_results.among(people, campaign.key))
     unfinished = {n: result for n, result in results.items() if not result.finished}
     if not unfinished:
         return [f"Every row of {into} is done: {output} was not written."]
@@ -127,7 +127,7 @@ def write_unfinished(
 
 def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> Iterator[str]:
     """Say what brings these people on: a run invites nobody whose invitation was refused."""
-    kinds = {(one.status, one.candidate_id is not None) for one in unfinished}
+    kinds = {(result.status, result.candidate_id is not None) for result in unfinished}
     if ("refused", True) in kinds:
         resend = command("resend", campaign.key, "EMAIL", "--why", "TEXT")
         yield f"A refused invitation is sent again with: {resend}"
@@ -168,9 +168,9 @@ def _write_anew(into: Path, output: Path, tables: "Sequence[OwnTable]") -> list[
 
 def _counted(results: "Iterable[Result]", campaign: "Campaign", output: Path) -> str:
     counts = Counter(result.status for result in results)
-    told = ", ".join(f"{number:,} {status}" for status, number in counts.most_common())
+    counts_in_words = ", ".join(f"{number:,} {status}" for status, number in counts.most_common())
     rows = counted(counts.total(), "row")
-    return f"{rows} of {campaign.key} in {output}: {told or 'nobody'}"
+    return f"{rows} of {campaign.key} in {output}: {counts_in_words or 'nobody'}"
 
 
 def _again(output: Path, definition: Path | None, campaign: "Campaign") -> str:

@@ -42,16 +42,16 @@ def deploy(
     from flows.serving.deployments import of_wave_runs
     from flows.serving.registering import deploy_all, gone
 
-    found, problems = planned(places or [], schedule_of(cron, every, timezone))
+    deployments, problems = planned(places or [], schedule_of(cron, every, timezone))
     if local.wave_runs > 1:
-        found.append(of_wave_runs(pool))
+        deployments.append(of_wave_runs(pool))
     address = server_named()
-    words = asyncio.run(deploy_all(found, pool, local.notify_url))
-    say(f"{counted(len(found), 'deployment')} at {address}, for the work pool {pool}:")
-    say(*(f"  {one.full_name}: {one.when}" for one in found))
+    words = asyncio.run(deploy_all(deployments, pool, local.notify_url))
+    say(f"{counted(len(deployments), 'deployment')} at {address}, for the work pool {pool}:")
+    say(*(f"  {deployment.full_name}: {deployment.when}" for deployment in deployments))
     complain(*(f"Look at this: {line}" for line in words))
     unreadable = {Path(problem.place.file).resolve() for problem in problems}
-    for name in asyncio.run(gone(found, places or [], unreadable, prune=prune)):
+    for name in asyncio.run(gone(deployments, places or [], unreadable, prune=prune)):
         if prune:
             say(f"Removed: {name}")
         else:

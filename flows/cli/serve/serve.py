@@ -79,13 +79,13 @@ def planned(
     from flows.serving.places import planned_of
     from flows.words.complaints import lines_of
 
-    found, problems = planned_of(places, schedule)
-    if problems and not found:
+    deployments, problems = planned_of(places, schedule)
+    if problems and not deployments:
         raise BadInput(problems)
     complain(*lines_of(problems))
     for file in dict.fromkeys(problem.place.file for problem in problems):
         complain(f"  left out until it is mended and this is typed again: {command('check', file)}")
-    return [*found, *forms()], problems
+    return [*deployments, *forms()], problems
 
 
 def serve_all(planned: "Sequence[Planned]") -> None:
@@ -112,7 +112,7 @@ def serve_all(planned: "Sequence[Planned]") -> None:
 
     def ready(words: "Sequence[str]") -> None:
         say(f"{counted(len(planned), 'deployment')} at {server}. Ctrl-C stops it.")
-        say(*(f"  {one.full_name}: {one.when}" for one in planned))
+        say(*(f"  {deployment.full_name}: {deployment.when}" for deployment in planned))
         complain(*(f"Look at this: {line}" for line in words))
 
     asyncio.run(serving())
