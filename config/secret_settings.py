@@ -9,14 +9,14 @@ _WITH_A_PASSWORD = "CAMPAIGN_DATABASE_URL"  # noqa: S105 - a variable's name
 
 def secrets_among(variables: Mapping[str, str]) -> list[str]:
     """Name the variables that hold a secret of ours; an address of a database by its password."""
-    ours = {name.upper(): said for name, said in variables.items() if said}
-    return sorted(name for name, said in ours.items() if name in _SECRET or _locked(name, said))
+    ours = {name.upper(): value for name, value in variables.items() if value}
+    return sorted(name for name, value in ours.items() if name in _SECRET or _locked(name, value))
 
 
-def _locked(name: str, said: str) -> bool:
+def _locked(name: str, value: str) -> bool:
     if name != _WITH_A_PASSWORD:
         return False
     try:
-        return bool(urlsplit(said).password)
+        return bool(urlsplit(value).password)
     except ValueError:  # what cannot be read may hold anything
         return True

@@ -130,12 +130,12 @@ def _kept_for(typed: object) -> object:
     if not isinstance(typed, str):
         return typed
     try:
-        found = span(typed, longest=timedelta(days=3660))
+        kept_for = span(typed, longest=timedelta(days=3660))
     except NotASpan:
-        found = timedelta(0)
-    if found < timedelta(days=1):
+        kept_for = timedelta(0)
+    if kept_for < timedelta(days=1):
         raise ValueError("must be a span of a day to ten years, such as 180 days")
-    return found
+    return kept_for
 
 
 def _certificates(file: Path) -> Path:
@@ -270,9 +270,9 @@ def load_address() -> str | None:
 def _load(settings: type[Settings], values: Mapping[str, str], source: str) -> Settings:
     prefix = settings.model_config.get("env_prefix", "")
     names = {name: f"{prefix}{name}".upper() for name in settings.model_fields}
-    said: dict[str, Any] = {name: values[n] for name, n in names.items() if n in values}
+    given: dict[str, Any] = {name: values[n] for name, n in names.items() if n in values}
     try:
-        return settings(**said)
+        return settings(**given)
     except ValidationError as error:
         raise _bad_settings(settings, error, source) from None
 

@@ -31,15 +31,15 @@ Traces = dict[Path, Trace | None]
 
 def traces(files: Iterable[Path]) -> Traces:
     """Look at files; None for one that is not there, as while it is being replaced."""
-    found: Traces = {}
+    seen: Traces = {}
     for file in files:
         try:
             stat = file.stat()
         except OSError:
-            found[file] = None
+            seen[file] = None
         else:
-            found[file] = Trace(stat.st_size, stat.st_mtime_ns)
-    return found
+            seen[file] = Trace(stat.st_size, stat.st_mtime_ns)
+    return seen
 
 
 def at_rest(first: Trace | None, second: Trace | None, at: datetime, quiet: timedelta) -> bool:
@@ -93,12 +93,12 @@ def situation(ledger: Ledger, digest: str, key: str, at: datetime) -> Situation:
     asked, stands = ledger.read(approvals.look, key)
     plan = stands if asked is not None else None
     paused = ledger.read(pauses.standing, key) is not None
-    known = ledger.read(queries.find_campaign, key)
-    if known is None or known.digest != digest:
+    campaign = ledger.read(queries.find_campaign, key)
+    if campaign is None or campaign.digest != digest:
         # Another content was taken over since: this one has had its time.
         return Situation(False, paused, False, plan)
-    if adding_again.recover(ledger, known.id):
-        known = ledger.read(queries.find_campaign, key) or known
-    made = make_plan(Target(key, digest, None, known), ledger, at)
+    if adding_again.recover(ledger, campaign.id):
+        campaign = ledger.read(queries.find_campaign, key) or campaign
+    made = make_plan(Target(key, digest, None, campaign), ledger, at)
     late = made.stop is not None and made.stop.cause is Cause.OVER
     return Situation(not made.calls.nothing, paused, late, plan)

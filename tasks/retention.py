@@ -22,17 +22,17 @@ def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:
     """
     if local.keep is None:
         return []
-    told = []
+    lines = []
     for row, key in ledger.read(forgetting.still_since, at - local.keep):
         _remove(local.output_dir / key)
         try:
             people = ledger.write(forgetting.forget_campaign, row, By(WHO, WHY))
         except NotDecided:  # a run that was stopped in its tracks may still be sending
             continue
-        told.append(f"{key}: {people:,} forgotten, kept long enough (CAMPAIGN_KEEP)")
-    if told:
+        lines.append(f"{key}: {people:,} forgotten, kept long enough (CAMPAIGN_KEEP)")
+    if lines:
         ledger.rewrite()
-    return told
+    return lines
 
 
 def _remove(folder: Path) -> None:

@@ -146,14 +146,14 @@ def _head_problem(detail: ErrorDetails, written: Written) -> Mistake:
     around, name = location[:-1], str(location[-1])
     field = "problem" if short else ".".join(map(str, location))
     if detail["type"] == "extra_forbidden":
-        known = list(MODELS[around].model_fields)
+        names = list(MODELS[around].model_fields)
         deeper = [
             ".".join((*map(str, inner), known_there))
             for inner, model in MODELS.items()
             if inner[:-1] == around and inner != around
             for known_there in model.model_fields
         ]
-        return unknown_field(written.places.name(location), field, name, known, deeper)
+        return unknown_field(written.places.name(location), field, name, names, deeper)
     what = MODELS[around].model_fields[name].description or ""
     if short:
         what = DefinitionFields.model_fields["problem"].description or ""

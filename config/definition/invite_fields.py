@@ -81,12 +81,12 @@ def share(typed: Any) -> float:
 
 def _rate(typed: Any) -> float:
     try:
-        found = float("nan") if isinstance(typed, bool) else float(typed)
+        rate = float("nan") if isinstance(typed, bool) else float(typed)
     except (TypeError, ValueError):
         raise wanted(RATE_WANTED) from None
-    if not 0 < found <= LARGEST_RATE:
+    if not 0 < rate <= LARGEST_RATE:
         raise wanted(RATE_WANTED)
-    return found
+    return rate
 
 
 def _least_time(typed: Any) -> tuple[timedelta, bool]:
@@ -174,24 +174,24 @@ class InvitesFields(Fields):
 
     @validates("hours")
     @classmethod
-    def _on_some_clock(cls, found: Any, info: ValidationInfo) -> Any:
-        if found is not None and zone_of(info) is None:
+    def _on_some_clock(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and zone_of(info) is None:
             raise sentence(_needs_a_zone(info))
-        return found
+        return value
 
     @validates("holidays")
     @classmethod
-    def _from_hours(cls, found: Any, info: ValidationInfo) -> Any:
-        if found is not None and "hours" in info.data and info.data["hours"] is None:
+    def _from_hours(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and "hours" in info.data and info.data["hours"] is None:
             raise sentence("holidays go with hours: give  hours: Mon-Fri 09:00-18:00  as well")
-        return found
+        return value
 
     @validates("between")
     @classmethod
-    def _of_waves(cls, found: Any, info: ValidationInfo) -> Any:
-        if found is not None and "waves" in info.data and info.data["waves"] is None:
+    def _of_waves(cls, value: Any, info: ValidationInfo) -> Any:
+        if value is not None and "waves" in info.data and info.data["waves"] is None:
             raise sentence("between goes with waves: give  waves: [5, 50, rest]  as well")
-        return found
+        return value
 
 
 def _needs_a_zone(info: ValidationInfo) -> str:

@@ -35,7 +35,8 @@ def sent(definition: Definition) -> list[Sent]:
     """List what is sent of the people of a definition, with the first of them as examples."""
     # Whoever gets the invitation to oneself was put before them, and stands in no column.
     pilot = definition.invites.timetable.pilot
-    people = [one for one in definition.candidates if one.key != pilot] or definition.candidates
+    others = [person for person in definition.candidates if person.key != pilot]
+    people = others or definition.candidates
     listed = []
     for field in FIELDS:
         examples: list[str | int] = []
@@ -78,7 +79,7 @@ def notes(definition: Definition, *, creates: bool = True) -> Iterator[str]:
 
 def _capitals(definition: Definition) -> Iterator[str]:
     """The login must equal the address (interface 4.7); whether capitals count is not shown."""
-    them = [one for one in definition.candidates if one.email1 != one.email1.lower()]
+    them = [person for person in definition.candidates if person.email1 != person.email1.lower()]
     if them:
         more = len(them) - 1
         have = f"and {more:,} more have capitals and are" if more else "has capitals and is"

@@ -105,8 +105,8 @@ def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Itera
         cause = "a full name of several words"
         yield Mistake(named, "first_name", message=row.remark, cause=cause)
     for doubt in doubts(fields.email1, key):
-        said = f"{shown(fields.email1)}: {doubt.sentence}"
-        yield Mistake(place, "email1", message=said, cause=doubt.kind)
+        sentence = f"{shown(fields.email1)}: {doubt.sentence}"
+        yield Mistake(place, "email1", message=sentence, cause=doubt.kind)
     if may_be_spoilt(fields.first_name) or may_be_spoilt(fields.last_name):
         yield from _about_names(fields, row, people)
 
@@ -119,21 +119,21 @@ def _differing(first: Candidate, again: Candidate, unknown: frozenset[str]) -> l
 
 def _again(typed: str, place: Place, first: Place, differing: list[str], alike: bool) -> Mistake:
     """Complain about a second row for one person; `alike` says that only folding made it so."""
-    said = f"found {shown(typed)}, the same person as {first}"
+    sentence = f"found {shown(typed)}, the same person as {first}"
     if others := ", ".join(name for name in differing if name != "email1"):
-        said += f", with another {others}"
+        sentence += f", with another {others}"
     if alike:
-        said += (
+        sentence += (
             " but for letters that count as one, such as ß and ss; if they are two people, "
             "put one of them into a campaign of its own"
         )
     cause = "each person only once"
-    return Mistake(place, "email1", found=shown(typed), message=said, cause=cause)
+    return Mistake(place, "email1", found=shown(typed), message=sentence, cause=cause)
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(address: str, other: str) -> bool:
     """Say whether two addresses of one key differ in more than their case."""
-    first, second = (normalize("NFC", each.rpartition("@")[0].lower()) for each in (one, other))
+    first, second = (normalize("NFC", each.rpartition("@")[0].lower()) for each in (address, other))
     return first != second
 
 
@@ -143,8 +143,8 @@ def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[
         name = getattr(fields, field)
         for doubt in name_doubts(name):
             place = people.places.value(row.number, field)
-            said = f"{shown(name)}: {doubt.sentence}"
-            yield Mistake(place, field, message=said, cause=doubt.kind)
+            sentence = f"{shown(name)}: {doubt.sentence}"
+            yield Mistake(place, field, message=sentence, cause=doubt.kind)
 
 
 def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator[Mistake]:
@@ -171,11 +171,11 @@ def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[
             continue
         name = str(detail["loc"][0])
         place = people.places.value(row.number, name)
-        known = CandidateFields.model_fields
+        model_fields = CandidateFields.model_fields
         if detail["type"] == "extra_forbidden":
-            yield unknown_field(place, name, name, list(known))
+            yield unknown_field(place, name, name, list(model_fields))
         else:
-            yield complaint(detail, place, name, known[name].description or "")
+            yield complaint(detail, place, name, model_fields[name].description or "")
 
 
 def _candidate(

@@ -10,32 +10,32 @@ from config.tables.cell_errors import is_error
 
 
 def unknown_field(
-    place: Place, field: str, name: str, known: Iterable[str], deeper: Iterable[str] = ()
+    place: Place, field: str, name: str, names: Iterable[str], deeper: Iterable[str] = ()
 ) -> Mistake:
     """Complain about a field that does not exist, with the nearest one that does.
 
     `deeper` are dotted names of fields that belong one mapping further in.
     """
-    spellings = {full.rpartition(".")[2]: full for full in (*deeper, *known)}
-    spellings |= {full: full for full in known}
+    spellings = {full.rpartition(".")[2]: full for full in (*deeper, *names)}
+    spellings |= {full: full for full in names}
     near = get_close_matches(name.casefold(), spellings, n=1, cutoff=0.7)
-    hint = f"did you mean {spellings[near[0]]}?" if near else f"known are {', '.join(known)}"
+    hint = f"did you mean {spellings[near[0]]}?" if near else f"known are {', '.join(names)}"
     return Mistake(place, field, shown(name), message=f"there is no field {name}; {hint}")
 
 
 def complaint(detail: ErrorDetails, place: Place, field: str, what: str) -> Mistake:
     """Say one complaint of pydantic in the words of the definition."""
-    kind, found = detail["type"], detail["input"]
+    kind, value = detail["type"], detail["input"]
     context = detail.get("ctx", {})
     if kind == "missing":
         return Mistake(place, field, found="nothing", wanted=what)
-    if isinstance(found, str) and is_error(found.strip()):
-        return Mistake(place, field, found=f"the error {found.strip()}", wanted=what)
+    if isinstance(value, str) and is_error(value.strip()):
+        return Mistake(place, field, found=f"the error {value.strip()}", wanted=what)
     if kind == "sentence":
-        return Mistake(place, field, found=shown(found), message=context["message"])
+        return Mistake(place, field, found=shown(value), message=context["message"])
     if kind == "wanted":
-        return Mistake(place, field, found=shown(found), wanted=context["wanted"])
-    if kind == "string_type" and isinstance(found, int | float):
+        return Mistake(place, field, found=shown(value), wanted=context["wanted"])
+    if kind == "string_type" and isinstance(value, int | float):
         # YAML took it for a number or a truth value; only quotes say that it is meant as text.
-        return Mistake(place, field, found=shown(found), wanted=f"{what}; text needs quotes here")
-    return Mistake(place, field, found=shown(found), wanted=what)
+        return Mistake(place, field, found=shown(value), wanted=f"{what}; text needs quotes here")
+    return Mistake(place, field, found=shown(value), wanted=what)

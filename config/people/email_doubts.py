@@ -95,8 +95,8 @@ def likely_slip(domain: str) -> str | None:
         return likely_slip(right) or right
     if len(domain) > _LONGEST:
         return None
-    found = next((_NEAR[near] for near in _without_one(domain) if near in _NEAR), None)
-    return found if found and _one_slip_apart(domain, found) else None
+    meant = next((_NEAR[near] for near in _without_one(domain) if near in _NEAR), None)
+    return meant if meant and _one_slip_apart(domain, meant) else None
 
 
 def mailbox(key: str) -> str:
@@ -125,12 +125,12 @@ def _without_one(text: str) -> Iterator[str]:
         yield text[:at] + text[at + 1 :]
 
 
-def _one_slip_apart(one: str, other: str) -> bool:
+def _one_slip_apart(domain: str, other: str) -> bool:
     """Say whether one letter was left out, added, changed, or swapped with the next."""
-    start = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), None)
+    start = next((at for at, (a, b) in enumerate(zip(domain, other, strict=False)) if a != b), None)
     if start is None:
-        return abs(len(one) - len(other)) == 1
-    a, b = one[start:], other[start:]
+        return abs(len(domain) - len(other)) == 1
+    a, b = domain[start:], other[start:]
     swapped = a[:2] == b[1::-1] and a[2:] == b[2:]
     return swapped or a[1:] == b or a == b[1:] or a[1:] == b[1:]
 

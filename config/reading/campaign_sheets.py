@@ -164,10 +164,10 @@ def says_how_to_read(options: Mapping[str, Any]) -> bool:
 
 def campaigns_in(book: Book, file: str) -> list[Written]:
     """Find the campaigns of a workbook. Raises BadInput where its sheets are not those wanted."""
-    one, many, people = (book.sheets.get(name) for name in SHEETS)
-    if people is not None and one is not None and many is None:
-        return [_one(one, people)]
-    if people is not None and many is not None and one is None:
+    single, many, people = (book.sheets.get(name) for name in SHEETS)
+    if people is not None and single is not None and many is None:
+        return [_one(single, people)]
+    if people is not None and many is not None and single is None:
         return _many(many, people)
     names = ", ".join(book.names) or "none"
     wanted = (
@@ -175,7 +175,7 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
         "a table of people alone goes with its definition: --campaign definition.yaml"
     )
     problem = Mistake(Place(file), "sheets", f"the sheets {names}", wanted)
-    if one is None and many is None:
+    if single is None and many is None:
         # Imported here: only a table alone needs it.
         from config.reading.bare_table import BareTable  # noqa: PLC0415
 
@@ -190,8 +190,8 @@ def campaign_alone(book: Book, file: str) -> CampaignFields:
     """
     sheet = book.sheets.get("campaign")
     if sheet is None or "campaigns" in book.sheets:
-        found = f"the sheets {', '.join(book.names) or 'none'}"
-        raise BadInput([Mistake(Place(file), "sheets", found, "one sheet campaign")])
+        sheets = f"the sheets {', '.join(book.names) or 'none'}"
+        raise BadInput([Mistake(Place(file), "sheets", sheets, "one sheet campaign")])
     return _fields_of(sheet)
 
 
@@ -250,8 +250,8 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
         raise BadInput([Mistake(Place(sheet.file, sheet=sheet.name), message=message)])
     first, *others = gathered
     # The people stand in one sheet, so that one campaign says for all how its columns are read.
-    said = (campaign.fields.get("candidates", {}) for campaign in gathered)
-    wishes = wishes_of(next(filter(says_how_to_read, said), {}))
+    wishes_of_each = (campaign.fields.get("candidates", {}) for campaign in gathered)
+    wishes = wishes_of(next(filter(says_how_to_read, wishes_of_each), {}))
     try:
         table = people_table(people.rows, people, wishes, ("campaign", *wishes.needed))
     except BadInput as error:

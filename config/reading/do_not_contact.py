@@ -25,16 +25,16 @@ def read_do_not_contact(path: Path) -> dict[str, str]:
     """
     if path.is_file() and path.stat().st_size == 0:
         raise BadInput([Mistake(Place(str(path)), message=EMPTY)])
-    found: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     problems: list[Mistake] = []
     for place, typed in _addresses(path):
         try:
-            found.setdefault(email_key(typed), email_address(typed))
+            addresses.setdefault(email_key(typed), email_address(typed))
         except NotAnEmail as error:
             problems.append(Mistake(place, "email1", shown(typed), str(error)))
     if problems:
         raise BadInput(problems)
-    return found
+    return addresses
 
 
 def _addresses(path: Path) -> Iterator[tuple[Place, str]]:

@@ -105,15 +105,15 @@ def same_key(file: Path, keys: Collection[str]) -> tuple[str, ...]:
     In a folder with many files, and in large ones, nobody waits for that: a run refuses them.
     """
     try:
-        beside = [one for one in campaign_files(file.parent) if one.resolve() != file.resolve()]
-        small = [one for one in beside[:NEIGHBOURS] if one.stat().st_size <= SMALL]
+        beside = [near for near in campaign_files(file.parent) if near.resolve() != file.resolve()]
+        small = [near for near in beside[:NEIGHBOURS] if near.stat().st_size <= SMALL]
     except (BadInput, OSError):
         return ()
     return tuple(
         f"{file}: {other.file.name} has the key {other.key} as well; another campaign needs a key "
         "of its own"
-        for one in small
-        for other in campaigns_of(one)
+        for near in small
+        for other in campaigns_of(near)
         if other.key in keys
     )
 
@@ -138,7 +138,7 @@ def sources(file: Path) -> list[Path]:
 
 def _tables(folder: Path) -> set[Path]:
     named = (sources(file)[1:] for file in _visible(folder, YAML))
-    return {folder / table.name for one in named for table in one if _is_in(table, folder)}
+    return {folder / table.name for tables in named for table in tables if _is_in(table, folder)}
 
 
 def _is_in(file: Path, folder: Path) -> bool:

@@ -180,14 +180,14 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     Raises BadInput where no table has a column of email addresses, or several have.
     """
     wanted = (named.sheet or ONE_TABLE).strip().casefold()
-    found = {table.name: at for table in tables if (at := header_in(named, table))}
-    meant = [at for name, at in found.items() if name.strip().casefold() == wanted]
+    by_sheet = {table.name: at for table in tables if (at := header_in(named, table))}
+    meant = [at for name, at in by_sheet.items() if name.strip().casefold() == wanted]
     if not meant and named.sheet is None:
-        meant = list(found.values())
+        meant = list(by_sheet.values())
     if len(meant) == 1:
         return meant[0]
     if meant:
-        message = f"the sheets {', '.join(found)} all have emails; call one of them candidates"
+        message = f"the sheets {', '.join(by_sheet)} all have emails; call one of them candidates"
     else:
         names = ", ".join(table.name for table in tables) or "none"
         message = f"no column for email1 in the sheet {shown(wanted)}; found the sheets {names}"
@@ -210,10 +210,10 @@ def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
         return (row for row in table.rows if row[0] > number and not is_total(row[1]))
 
     unfit = words_in_numbers(header, named.wishes, below)
-    found = find_columns(header, named.wishes.named, ("email1",), unfit)
-    if "email1" not in found.by_field:
+    columns = find_columns(header, named.wishes.named, ("email1",), unfit)
+    if "email1" not in columns.by_field:
         return None
-    doubts = [complaint for complaint in found.complaints if "columns for email1" in complaint]
+    doubts = [complaint for complaint in columns.complaints if "columns for email1" in complaint]
     meant, mistakes = conditions(named.where, header)
     doubts += [f"candidates.where.{each.name}: {each.message}" for each in mistakes]
     left_out = select(meant, below()).left_out if named.where else frozenset()
@@ -221,7 +221,7 @@ def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
         str(named.path),
         table,
         number,
-        found.by_field,
+        columns.by_field,
         tuple(doubts),
         left_out,
         named.wishes.first_address,

@@ -32,6 +32,6 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any]) -> People:
     table = people_table(sheet.rows, sheet, wishes, wishes.needed)
     people = table.people(key, where_of(options))
     if by_content:
-        found = f"{people.whole}: this sheet is read; no other one has email addresses"
-        people = replace(people, notes=(found, *people.notes))
+        note = f"{people.whole}: this sheet is read; no other one has email addresses"
+        people = replace(people, notes=(note, *people.notes))
     return people

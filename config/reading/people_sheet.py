@@ -25,15 +25,15 @@ def people_sheet(data: bytes, file: str, named: str | None, wishes: Wishes) -> t
         (only,) = book.sheets.values()
         return only, False
     sheets = read_sheets(data, file).values()
-    found = [sheet for sheet in sheets if names_emails(sheet.rows(), wishes)]
-    if len(found) == 1:
-        return found[0], True
-    if not found:
+    fitting = [sheet for sheet in sheets if names_emails(sheet.rows(), wishes)]
+    if len(fitting) == 1:
+        return fitting[0], True
+    if not fitting:
         raise _not_found(book, file, "one with a column of email addresses")
-    names = ", ".join(sheet.name for sheet in found)
+    names = ", ".join(sheet.name for sheet in fitting)
     message = (
         f"the sheets {names} all have email addresses; say which holds the people, as in "
-        f'candidates: {{file: …, sheet: "{found[0].name}"}}'
+        f'candidates: {{file: …, sheet: "{fitting[0].name}"}}'
     )
     raise BadInput([Mistake(Place(file), "sheet", message=message)])
 

@@ -92,9 +92,9 @@ def sources_of(path: Path, campaign: Path | None) -> Sources:
 
 def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
     """What is no definition is told from others by its bytes, or by why there are none."""
-    told = data or "\n".join(problem.clause for problem in error.problems).encode()
+    content = data or "\n".join(problem.clause for problem in error.problems).encode()
     digest = sha256(f"no campaign, {suffix_of(path)}\n".encode())
-    digest.update(told)
+    digest.update(content)
     return Sources(path, data, None, None, False, digest.hexdigest(), (path,), error)
 
 

@@ -155,8 +155,8 @@ def _campaign(sheet: Any, key: str, header: Any, grey: Any, text: Any) -> None:
         sample = key if line.name == "campaign" else line.sample
         sheet.write(number, 1, sample, None if numeric else text)
         sheet.write(number, 2, line.help, grey)
-        told = {"input_title": line.name, "input_message": line.help}
-        sheet.data_validation(number, 1, number, 1, {**line.check, **told})
+        hint = {"input_title": line.name, "input_message": line.help}
+        sheet.data_validation(number, 1, number, 1, {**line.check, **hint})
 
 
 def _candidates(sheet: Any, header: Any, text: Any) -> None:
@@ -164,8 +164,8 @@ def _candidates(sheet: Any, header: Any, text: Any) -> None:
     for number, column in enumerate(PEOPLE):
         sheet.set_column(number, number, column.width, None if column.name == "stage_id" else text)
         sheet.write(0, number, column.name, header)
-        told = {"input_title": column.name, "input_message": column.help}
-        sheet.data_validation(1, number, LAST_ROW, number, {**column.check, **told})
+        hint = {"input_title": column.name, "input_message": column.help}
+        sheet.data_validation(1, number, LAST_ROW, number, {**column.check, **hint})
     for number, person in enumerate(SAMPLES, start=1):
         sheet.write_row(number, 0, person)
 

@@ -42,14 +42,14 @@ class YamlDocument:
         name: Node = self._root
         node: Node = self._root
         for step in location:
-            found = None
+            entry = None
             if isinstance(node, MappingNode):
-                found = next((pair for pair in node.value if pair[0].value == step), None)
+                entry = next((pair for pair in node.value if pair[0].value == step), None)
             elif isinstance(node, SequenceNode) and isinstance(step, int):
-                found = (node.value[step], node.value[step])
-            if found is None:
+                entry = (node.value[step], node.value[step])
+            if entry is None:
                 break
-            name, node = found
+            name, node = entry
             if _unwritten(node):
                 node = name
         return name, node

@@ -120,11 +120,11 @@ def _marked(error: MarkedYAMLError, file: str) -> Place:
 
 
 def _plainly(error: MarkedYAMLError) -> str:
-    said = f"{error.context or ''} {error.problem or ''}".strip()
+    message = f"{error.context or ''} {error.problem or ''}".strip()
     for machine, plain in PLAIN_WORDS:
-        if machine in said:
+        if machine in message:
             return plain
-    return f"this is not YAML: {said}"
+    return f"this is not YAML: {message}"
 
 
 def place_of(file: str, node: Node) -> Place:

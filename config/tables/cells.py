@@ -71,10 +71,10 @@ def is_words(cell: Any) -> bool:
 
 def as_yes_or_no(cell: Any) -> Any:
     """Take true, yes and 1, or false, no and 0, for a truth value."""
-    said = str(as_text(cell)).strip().casefold()
-    if said in YES:
+    text = str(as_text(cell)).strip().casefold()
+    if text in YES:
         return True
-    return False if said in NO else cell
+    return False if text in NO else cell
 
 
 def as_moment(cell: Any, from_1904: bool = False) -> Any:

@@ -106,9 +106,9 @@ def _guessed(data: bytes, text: str, file: str) -> str | None:
 def layout_of(text: str, wishes: Wishes) -> Layout:
     """Choose the delimiter with which the header names most fields."""
     line = LINE.match(text)
-    told = SEPARATOR.fullmatch(line[0].rstrip("\r\n")) if line else None
-    first = 2 if told else 1
-    delimiters = (told["delimiter"],) if told else DELIMITERS
+    separator = SEPARATOR.fullmatch(line[0].rstrip("\r\n")) if line else None
+    first = 2 if separator else 1
+    delimiters = (separator["delimiter"],) if separator else DELIMITERS
 
     def fit(delimiter: str) -> tuple[int, int, Layout]:
         whole = Layout(delimiter, first, header=len(text))

@@ -122,11 +122,11 @@ def find_columns(
     full name counts only where it is needed or chosen.
     """
     meant = fields_meant(header, chosen, needed)
-    found: dict[str, list[int]] = {}
+    columns_of: dict[str, list[int]] = {}
     unused = []
     for column, field in enumerate(meant):
         if field is not None and column not in unfit:
-            found.setdefault(field, []).append(column)
+            columns_of.setdefault(field, []).append(column)
         elif spelling(header[column]):
             unused.append(header[column].strip())
     listed = ", ".join(name.strip() for name in header if name.strip()) or "nothing"
@@ -134,17 +134,17 @@ def find_columns(
         f"no column for {field}{_asked_for(field, chosen)}; found {listed}"
         f"{_one_of(unused, field, chosen)}"
         for field in dict.fromkeys((*needed, *filter(chosen.get, chosen)))
-        if field not in found
+        if field not in columns_of
     ]
     complaints += [
         f"{len(columns)} columns for {field}: "
         + ", ".join(header[column].strip() for column in columns)
         + f'; say which, as in columns: {{{field}: "{header[columns[0]].strip()}"}}'
-        for field, columns in found.items()
+        for field, columns in columns_of.items()
         if len(columns) > 1
     ]
-    complaints += _about_names(header, found, chosen)
-    by_field = {field: columns[0] for field, columns in found.items()}
+    complaints += _about_names(header, columns_of, chosen)
+    by_field = {field: columns[0] for field, columns in columns_of.items()}
     names = {field: header[column].strip() for field, column in by_field.items()}
     return Columns(by_field, names, tuple(unused), tuple(complaints))
 
@@ -197,18 +197,23 @@ def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str | None])
 
 
 def _about_names(
-    header: Sequence[str], found: Mapping[str, list[int]], chosen: Mapping[str, str | None]
+    header: Sequence[str], columns_of: Mapping[str, list[int]], chosen: Mapping[str, str | None]
 ) -> list[str]:
     """Help where one column holds whole names, and where names are there twice."""
-    if FULL_NAME in found:
+    if FULL_NAME in columns_of:
         return [
             f"a full name is to be split, but there is a column for {field} as well; "
             "leave out split_name"
             for field in ("first_name", "last_name")
-            if field in found
+            if field in columns_of
         ]
     full = [name.strip() for name in header if meaning(name) == FULL_NAME]
-    if full and FULL_NAME not in chosen and "first_name" not in found and "last_name" not in found:
+    if (
+        full
+        and FULL_NAME not in chosen
+        and "first_name" not in columns_of
+        and "last_name" not in columns_of
+    ):
         return [f'to split "{full[0]}" into first and last name, say so with split_name: true']
     return []
 

@@ -197,13 +197,13 @@ class PeopleTable:
                 yield row
                 continue
             fields = dict(row.fields)
-            told = str(fields.pop("campaign")).strip()
-            if told == campaign:
+            key = str(fields.pop("campaign")).strip()
+            if key == campaign:
                 yield replace(row, fields=fields)
             else:
                 place = places.value(row.number, "campaign")
                 yield Mistake(
-                    place, "campaign", shown(told), f"{shown(campaign)}, or no such column"
+                    place, "campaign", shown(key), f"{shown(campaign)}, or no such column"
                 )
 
     def _notes(self) -> tuple[str, ...]:
@@ -318,8 +318,8 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
         for column, (row, cell) in unfit.items()
     ]
     remarks += [
-        f"{grid.cell(row, column)}: {shown(said)} is a total, and this row no person"
-        for row, (column, said) in islice(sums.items(), TOTALS_NAMED)
+        f"{grid.cell(row, column)}: {shown(text)} is a total, and this row no person"
+        for row, (column, text) in islice(sums.items(), TOTALS_NAMED)
     ]
     if len(sums) > TOTALS_NAMED:
         remarks.append(f"{whole}: {len(sums) - TOTALS_NAMED:,} more rows of totals are no people")
@@ -371,12 +371,12 @@ def words_in_numbers(
 
 def header_among(rows: Sequence[TableRow | Mistake], wishes: Wishes) -> int | None:
     """Answer which row is the header: the first of those that name the most fields."""
-    known = [
+    fits = [
         (matches(_texts(row)[1], wishes.named, wishes.split_name), -at)
         for at, row in enumerate(rows)
         if not isinstance(row, Mistake)
     ]
-    return -max(known)[1] if known else None
+    return -max(fits)[1] if fits else None
 
 
 def names_emails(rows: Iterator[TableRow | Mistake], wishes: Wishes) -> bool:

@@ -103,19 +103,19 @@ def conditions(
     where: Where, header: Sequence[str]
 ) -> tuple[tuple[Condition, ...], tuple[Mistake, ...]]:
     """Find the columns of `where` in the header of a table."""
-    found, mistakes = [], []
+    met, mistakes = [], []
     for name, values in where.items():
         columns = [at for at, title in enumerate(header) if compared(title) == compared(name)]
         if len(columns) == 1:
             by_value = {compared(value): value for value in values}
-            found.append(Condition(name.strip(), columns[0], by_value))
+            met.append(Condition(name.strip(), columns[0], by_value))
             continue
         titles = Counter(title.strip() for title in header if title.strip())
         message = f"there is no column {shown(name)}; there are {_nearest(name, titles)}"
         if columns:
             message = f"{len(columns)} columns have the header {shown(name)}; rename the others"
         mistakes.append(Mistake(name, message))
-    return tuple(found), tuple(mistakes)
+    return tuple(met), tuple(mistakes)
 
 
 def select(conditions: Sequence[Condition], rows: Iterable[tuple[int, Sequence[Any]]]) -> Selection:

@@ -93,16 +93,16 @@ class Sheet:
     def remarks(self, header: int) -> tuple[str, ...]:
         """Tell what a person who looks at the sheet would not see of it."""
         place = Place(self.file, sheet=self.name)
-        found = []
+        sentences = []
         if self.concealed:
-            found.append(f"{place}: this sheet is hidden; it is read like any other")
+            sentences.append(f"{place}: this sheet is hidden; it is read like any other")
         below = sorted(number for number in self.hidden if number > header)
         if below:
             named = ", ".join(map(str, below[:NAMED_ROWS]))
             more = f" and {len(below) - NAMED_ROWS:,} more" if len(below) > NAMED_ROWS else ""
             rows = "a hidden row is" if len(below) == 1 else f"{len(below):,} hidden rows are"
-            found.append(f"{place}: {rows} read like any other: {named}{more}")
-        return tuple(found)
+            sentences.append(f"{place}: {rows} read like any other: {named}{more}")
+        return tuple(sentences)
 
 
 def _filled(cells: tuple[Any, ...], reaching: dict[int, tuple[int, Any]]) -> tuple[Any, ...]:
@@ -162,9 +162,9 @@ def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
     sheets: dict[str, Sheet] = {}
     for position, content in book.sheets.items():
         sheet = _sheet(file, book, position, content)
-        known = sheets.setdefault(sheet.name.strip().casefold(), sheet)
-        if known is not sheet and wanted:
-            message = f"two sheets have the name {known.name}; rename one of them"
+        first = sheets.setdefault(sheet.name.strip().casefold(), sheet)
+        if first is not sheet and wanted:
+            message = f"two sheets have the name {first.name}; rename one of them"
             raise BadInput([Mistake(Place(file), message=message)])
     return Book(sheets, tuple(name for name, _ in book.names))
 

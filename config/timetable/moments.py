@@ -47,10 +47,10 @@ def wall_time(typed: str) -> datetime:
     """
     text = " ".join(typed.split())
     try:
-        if found := _ISO.fullmatch(text):
-            return _from_iso(found)
-        if found := _SERVICE.fullmatch(text):
-            return _from_service(found)
+        if match := _ISO.fullmatch(text):
+            return _from_iso(match)
+        if match := _SERVICE.fullmatch(text):
+            return _from_service(match)
     except NotAMoment:
         raise
     except ValueError:
@@ -58,23 +58,23 @@ def wall_time(typed: str) -> datetime:
     raise NotAMoment(WANTED)
 
 
-def _from_iso(found: re.Match[str]) -> datetime:
-    if found["clock"] is None:
-        raise NotAMoment(f"a time of day as well, as in {found['date']} 09:00")
-    if found["offset"]:
+def _from_iso(match: re.Match[str]) -> datetime:
+    if match["clock"] is None:
+        raise NotAMoment(f"a time of day as well, as in {match['date']} 09:00")
+    if match["offset"]:
         raise NotAMoment("no offset; name the place instead, as in timezone: Europe/Paris")
-    if found["seconds"] and float(found["seconds"][1:]) != 0:
+    if match["seconds"] and float(match["seconds"][1:]) != 0:
         raise NotAMoment("a whole minute, without seconds")
-    return datetime.fromisoformat(f"{found['date']}T{found['clock']:0>5}")
+    return datetime.fromisoformat(f"{match['date']}T{match['clock']:0>5}")
 
 
-def _from_service(found: re.Match[str]) -> datetime:
-    month, hour = found["month"].lower(), int(found["hour"])
+def _from_service(match: re.Match[str]) -> datetime:
+    month, hour = match["month"].lower(), int(match["hour"])
     if month not in MONTHS or not 1 <= hour <= 12:
         raise NotAMoment(f"{WANTED}; there is no such date or time")
-    hour = hour % 12 + (12 if found["half"] in "Pp" else 0)
-    date = f"{found['year']}-{MONTHS.index(month) + 1:02}-{int(found['day']):02}"
-    return datetime.fromisoformat(f"{date}T{hour:02}:{found['minute']}")
+    hour = hour % 12 + (12 if match["half"] in "Pp" else 0)
+    date = f"{match['year']}-{MONTHS.index(month) + 1:02}-{int(match['day']):02}"
+    return datetime.fromisoformat(f"{date}T{hour:02}:{match['minute']}")
 
 
 def whole_minute(cell: datetime) -> datetime:

@@ -25,16 +25,16 @@ def span(typed: str, longest: timedelta = LONGEST) -> timedelta:
     unit = _UNITS.get(written[2].lower()) if written else None
     if written is None or unit is None:
         raise NotASpan(WANTED)
-    found = int(written[1]) * unit
-    if not timedelta(0) < found <= longest:
+    length = int(written[1]) * unit
+    if not timedelta(0) < length <= longest:
         raise NotASpan("a span of time from a minute to a year")
-    return found
+    return length
 
 
-def in_words(found: timedelta) -> str:
+def in_words(length: timedelta) -> str:
     """Write a span in the largest unit that fits it: `2 days`, `36 hours`."""
     for name, unit in reversed(_UNITS.items()):
-        if found % unit == timedelta(0):
-            number = found // unit
+        if length % unit == timedelta(0):
+            number = length // unit
             return f"{number} {name}" + ("" if number == 1 else "s")
-    return f"{found.total_seconds():.0f} seconds"
+    return f"{length.total_seconds():.0f} seconds"

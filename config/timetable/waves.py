@@ -62,10 +62,10 @@ def sizes(typed: Sequence[object]) -> tuple[int, ...]:
     parts = list(typed)
     if parts and isinstance(parts[-1], str) and parts[-1].strip().casefold() == REST:
         parts.pop()
-    found = [part for part in parts if isinstance(part, int) and not isinstance(part, bool)]
-    if len(found) != len(parts) or not found or min(found) < 1:
+    numbers = [part for part in parts if isinstance(part, int) and not isinstance(part, bool)]
+    if len(numbers) != len(parts) or not numbers or min(numbers) < 1:
         raise NotWaves(f"{WANTED}, whole numbers above 0")
-    return tuple(found)
+    return tuple(numbers)
 
 
 def share(typed: str) -> float:
@@ -76,6 +76,6 @@ def share(typed: str) -> float:
     return float(written[1]) / 100
 
 
-def in_percent(found: float) -> str:
+def in_percent(fraction: float) -> str:
     """Write a share for people: 0.02 is `2%`."""
-    return f"{found * 100:.4g}%"
+    return f"{fraction * 100:.4g}%"

@@ -28,14 +28,14 @@ def _stream(data: bytes, names: tuple[str, ...]) -> bytes:
     table = _table(data, size)
     entries = b"".join(_sectors(data, size, table, directory, HEADER))
     root: tuple[int, int] | None = None
-    found: dict[str, tuple[int, int]] = {}
+    places: dict[str, tuple[int, int]] = {}
     for at in range(0, len(entries) - ENTRY + 1, ENTRY):
         length = struct.unpack_from("<H", entries, at + 64)[0]
         name = entries[at : at + max(length - 2, 0)].decode("utf-16-le", "replace")
         place = struct.unpack_from("<II", entries, at + 116)
         root = root or place
-        found.setdefault(name, place)
-    start, length = next((found[name] for name in names if name in found), (0, 0))
+        places.setdefault(name, place)
+    start, length = next((places[name] for name in names if name in places), (0, 0))
     if root is None or not length:
         raise Unfit(DAMAGED)
     if length >= cutoff:

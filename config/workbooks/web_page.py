@@ -76,7 +76,7 @@ class WebPage(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Begin a table, a row or a cell."""
-        told = {name: value or "" for name, value in attrs}
+        attributes = {name: value or "" for name, value in attrs}
         self._unseen += tag in _UNSEEN
         if tag == "table":
             self._open.append(Table())
@@ -84,16 +84,16 @@ class WebPage(HTMLParser):
         elif not self._open:
             return
         elif tag == "tr":
-            _begin_row(self._open[-1], hidden=_hidden(told))
+            _begin_row(self._open[-1], hidden=_hidden(attributes))
         elif tag in {"td", "th"}:
-            _begin_cell(self._open[-1], told)
+            _begin_cell(self._open[-1], attributes)
         elif (cell := self._open[-1].cell) is not None:
             if tag == "br":
                 cell.append("\n")
             elif tag in {"p", "div", "li"}:
                 cell.append(" ")
-            elif tag == "a" and told.get("href", "").strip().lower().startswith(MAILTO):
-                self._open[-1].target += f",{told['href'].strip()}"
+            elif tag == "a" and attributes.get("href", "").strip().lower().startswith(MAILTO):
+                self._open[-1].target += f",{attributes['href'].strip()}"
 
     def handle_endtag(self, tag: str) -> None:
         """End a cell, and a table."""
@@ -119,17 +119,17 @@ def _begin_row(table: Table, *, hidden: bool) -> None:
         table.layout.hidden.append(number)
 
 
-def _begin_cell(table: Table, told: dict[str, str]) -> None:
+def _begin_cell(table: Table, attributes: dict[str, str]) -> None:
     if not table.rows:
         _begin_row(table, hidden=False)
     _end_cell(table)
     row, number = table.rows[-1], len(table.rows)
     while len(row) in table.reaching:
         row.append(None)
-    table.column, table.across = len(row), _span(told, "colspan", WIDEST)
+    table.column, table.across = len(row), _span(attributes, "colspan", WIDEST)
     if table.column + table.across > COLUMNS:
         raise Unfit(DAMAGED)
-    if (down := _span(told, "rowspan", LONGEST)) > 1:
+    if (down := _span(attributes, "rowspan", LONGEST)) > 1:
         for column in range(table.column, table.column + table.across):
             table.reaching[column] = number + down - 1
         table.layout.merged.append((number, number + down - 1, table.column))
@@ -149,20 +149,20 @@ def _end_cell(table: Table) -> None:
     table.cell = None
 
 
-def _span(told: dict[str, str], name: str, most: int) -> int:
-    typed = told.get(name, "").strip()
+def _span(attributes: dict[str, str], name: str, most: int) -> int:
+    typed = attributes.get(name, "").strip()
     return min(max(int(typed), 1), most) if typed.isascii() and typed.isdigit() else 1
 
 
-def _hidden(told: dict[str, str]) -> bool:
-    return "hidden" in told or _NONE.search(told.get("style", "")) is not None
+def _hidden(attributes: dict[str, str]) -> bool:
+    return "hidden" in attributes or _NONE.search(attributes.get("style", "")) is not None
 
 
 def _decoded(data: bytes) -> str:
     """Decode as the page says itself, else as UTF-8. Raises Unfit where neither fits."""
     encoding = encoding_of(data)
-    if encoding is None and (told := _CHARSET.search(data[:4096])):
-        encoding = told[1].decode().lower()
+    if encoding is None and (match := _CHARSET.search(data[:4096])):
+        encoding = match[1].decode().lower()
     try:
         return data.decode("cp1252" if encoding in _WINDOWS else encoding or "utf-8")
     except (UnicodeError, LookupError):

@@ -63,50 +63,50 @@ class Xls:
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
         """Go through the rows of a sheet, and fill in its layout on the way."""
-        told = self._told(sheet)
-        layout.hidden = [row + 1 for row in told.hidden]
-        layout.merged = [(top + 1, end + 1, column) for top, end, column in told.merged]
+        records = self._told(sheet)
+        layout.hidden = [row + 1 for row in records.hidden]
+        layout.merged = [(top + 1, end + 1, column) for top, end, column in records.merged]
         values = self._book.get_sheet_by_name(self.names[sheet][0]).to_python(skip_empty_area=False)
-        count = max(len(values), max(told.errors, default=-1) + 1)
+        count = max(len(values), max(records.errors, default=-1) + 1)
         for row in range(count):
             cells = [_cell(value) for value in values[row]] if row < len(values) else []
-            for column, name in told.errors.get(row, {}).items():
+            for column, name in records.errors.get(row, {}).items():
                 cells.extend([None] * (column + 1 - len(cells)))
                 cells[column] = (ERROR, name)
             yield row + 1, cells
 
     def _told(self, sheet: int) -> Records:
-        told = Records()
+        records = Records()
         if sheet >= len(self._starts):
             raise Unfit(DAMAGED)
         for kind, content in _records(self._stream, self._starts[sheet]):
             try:
-                _take(told, kind, content)
+                _take(records, kind, content)
             except struct.error:
                 raise Unfit(DAMAGED) from None
-        return told
+        return records
 
 
-def _take(told: Records, kind: int, content: bytes) -> None:
+def _take(records: Records, kind: int, content: bytes) -> None:
     if kind == ERROR_OR_TRUTH:
         row, column, _, code, is_error = struct.unpack_from("<HHHBB", content)
         if is_error:
-            told.errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
+            records.errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
     elif kind == FORMULA:
         row, column, _, what, _, code = struct.unpack_from("<HHHBBB", content)
         # A result that is no number says so in its last bytes; 2 is an error.
         if content[12:14] == b"\xff\xff" and what == 2:
-            told.errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
+            records.errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
     elif kind == ROW:
         row = struct.unpack_from("<H", content)[0]
         if struct.unpack_from("<H", content, 12)[0] & HIDDEN_ROW:
-            told.hidden.append(row)
+            records.hidden.append(row)
     elif kind == MERGED:
         count = struct.unpack_from("<H", content)[0]
         for at in range(2, 2 + 8 * count, 8):
             top, end, column = struct.unpack_from("<HHH", content, at)
             if top < end:
-                told.merged.append((top, end, column))
+                records.merged.append((top, end, column))
 
 
 def _records(stream: bytes, at: int) -> Iterator[tuple[int, bytes]]:

@@ -205,21 +205,21 @@ def _mailto(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 def _related(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
     """Answer what a part refers to: id to kind and name."""
     folder, name = posixpath.split(part)
-    found = {}
+    relations = {}
     for _, element in elements(archive, posixpath.join(folder, "_rels", f"{name}.rels")):
         if _local(element) == "Relationship" and element.get("TargetMode") != "External":
             kind = element.get("Type", "").rpartition("/")[2]
             # From the archive's root where it begins with a slash, else from the part's folder.
             target = posixpath.normpath(posixpath.join("/", folder, element.get("Target", "")))
-            found[element.get("Id", "")] = (kind, target.lstrip("/"))
-    return found
+            relations[element.get("Id", "")] = (kind, target.lstrip("/"))
+    return relations
 
 
 def _target_of(archive: zipfile.ZipFile, part: str, kind: str) -> str:
-    found = _first(_related(archive, part), kind)
-    if found is None:
+    target = _first(_related(archive, part), kind)
+    if target is None:
         raise Unfit(DAMAGED)
-    return found
+    return target
 
 
 def _first(parts: dict[str, tuple[str, str]], kind: str) -> str | None:

@@ -57,10 +57,10 @@ def moment_of(number: Any, from_1904: bool) -> Any:
         passed = timedelta(milliseconds=round(number * 86_400_000))
         if not from_1904 and 1 <= number < NEVER_WAS:
             passed += timedelta(days=1)
-        found = (DAY_0_OF_1904 if from_1904 else DAY_0_OF_1900) + passed
+        date_and_time = (DAY_0_OF_1904 if from_1904 else DAY_0_OF_1900) + passed
     except (OverflowError, ValueError):
         return (ERROR, "#VALUE!")
     if number < 0:
         return (ERROR, "#VALUE!")
-    clock = found.time()
-    return moment(clock if number < 1 and clock != time() else found)
+    clock = date_and_time.time()
+    return moment(clock if number < 1 and clock != time() else date_and_time)

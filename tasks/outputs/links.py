@@ -122,8 +122,8 @@ def _result(row: Any, campaign: Campaign, held: Held | None) -> Result:
 def _why(row: Any, step: Step, key: str, held: Held | None) -> str | None:
     if held is not None:
         return why_still(row, held)
-    told, hint = why_still(row), WHY.get(step, "").format(key=key)
-    return f"{told.rstrip('.')}. {hint}" if told and hint else told or hint or None
+    reason, hint = why_still(row), WHY.get(step, "").format(key=key)
+    return f"{reason.rstrip('.')}. {hint}" if reason and hint else reason or hint or None
 
 
 def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:

@@ -47,16 +47,16 @@ def marked_copy(
     None where nothing of that lies in a cell of it. Raises BadInput where the file cannot be read
     at all.
     """
-    said = [
+    coloured = [
         (colour, problem)
-        for colour, some in ((LIGHT_RED, problems), (LIGHT_YELLOW, warnings))
-        for problem in some
+        for colour, complaints in ((LIGHT_RED, problems), (LIGHT_YELLOW, warnings))
+        for problem in complaints
         if problem.place.file == str(named.path)
     ]
-    if not any(problem.place.sheet or problem.place.line for _, problem in said):
+    if not any(problem.place.sheet or problem.place.line for _, problem in coloured):
         return None
     data, tables = own_tables(named)
-    marks = _marks(named, tables, said)
+    marks = _marks(named, tables, coloured)
     anew = not is_package(data)
     if not anew:
         book = Package(data)
@@ -71,8 +71,8 @@ def marked_copy(
     notes = 0
     for sheet, on_cells in marks.items():
         notes += _mark(book, names[sheet], on_cells)
-    told = sum(len(mark.texts) for on_cells in marks.values() for mark in on_cells.values())
-    return Marked(book.file(), cells, notes, len(problems) + len(warnings) - told, anew)
+    placed = sum(len(mark.texts) for on_cells in marks.values() for mark in on_cells.values())
+    return Marked(book.file(), cells, notes, len(problems) + len(warnings) - placed, anew)
 
 
 def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
@@ -82,7 +82,9 @@ def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
     return [(row, cells) for row, (_, cells) in enumerate(table.rows, start=1)]
 
 
-def _marks(named: Named, tables: Sequence[OwnTable], said: Iterable[tuple[str, Mistake]]) -> Marks:
+def _marks(
+    named: Named, tables: Sequence[OwnTable], coloured: Iterable[tuple[str, Mistake]]
+) -> Marks:
     """Lay what is said on cells, by sheet, the worst first.
 
     What belongs to a whole sheet is told on its A1.
@@ -93,7 +95,7 @@ def _marks(named: Named, tables: Sequence[OwnTable], said: Iterable[tuple[str, M
     lines = {line: row for row, (line, _) in enumerate(first.rows, start=1)}
     header = header_in(named, first) if first.delimiter else None
     columns: Mapping[str, int] = header.columns if header else {}
-    for colour, problem in said:
+    for colour, problem in coloured:
         place = problem.place
         if place.sheet is not None and place.sheet.casefold() in sheets:
             sheet, at = sheets[place.sheet.casefold()], _top_or(place.cell)

@@ -28,24 +28,24 @@ NO_FORMULA = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
 
 
 def results_by_row(
-    people: PeopleAt, campaign: str, known: Mapping[str, Result]
+    people: PeopleAt, campaign: str, by_key: Mapping[str, Result]
 ) -> dict[int, Result]:
     """Find the result of each row by its email key, whatever order the rows are in now.
 
-    `known` are the results by email key. Rows of another campaign have none.
+    `by_key` are the results by email key. Rows of another campaign have none.
     """
     results = {}
     for number, fields in people.people():
         if fields.get("campaign", campaign) != campaign:
             continue
         typed = fields.get("email1", "")
-        results[number] = known.get(email_key(typed)) or _unknown(typed, campaign)
+        results[number] = by_key.get(email_key(typed)) or _unknown(typed, campaign)
     return results
 
 
-def absent(people: PeopleAt, campaign: str, known: Mapping[str, Result]) -> set[str]:
+def absent(people: PeopleAt, campaign: str, by_key: Mapping[str, Result]) -> set[str]:
     """The email keys of those who stand in no row of the table."""
-    return known.keys() - keys_in(people, campaign)
+    return by_key.keys() - keys_in(people, campaign)
 
 
 def keys_in(people: PeopleAt, campaign: str) -> set[str]:

@@ -41,10 +41,10 @@ def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> Pl
 
 
 def _lines(plan: Plan, terms: Intent | Campaign) -> Iterator[tuple[str, str]]:
-    left, known = plan.left, plan.target.known
+    left, campaign = plan.left, plan.target.known
     window = timetable_of(plan.target).window
     # A definition names the project that it had created, and does not know its id.
-    project = (known and known.project_id) or terms.project_id
+    project = (campaign and campaign.project_id) or terms.project_id
     yield "project", f'create "{terms.name}"' if left.create else f"{project}, as it is"
     if left.attach:
         yield "problem", f"add {terms.problem_id or terms.problem_title}"

@@ -77,22 +77,22 @@ def follow_on(ledger: Ledger, local: LocalSettings, before: ListFile | None) -> 
 def held_by(
     target: Target,
     definition: Definition,
-    known: Mapping[str, Known],
+    in_ledger: Mapping[str, Known],
     people: Sequence[Due],
     ledger: Ledger | None,
     listed: ListFile | None = None,
 ) -> dict[str, Held]:
     """Who is held of those whom a run would add or invite, by email key.
 
-    `known` is what the ledger has of the campaign, `listed` the file of the do-not-contact list,
-    where the ledger has not followed it yet.
+    `in_ledger` are the campaign's people, `listed` is the file of the do-not-contact list, where
+    the ledger has not followed it yet.
     """
     if ledger is None:
         return _held_by_file(definition, people, listed)
     campaign = target.known
     terms = terms_for(definition, campaign, target.service)
     keys = [person.key for person in people]
-    seconds = _seconds(definition, known, set(keys))
+    seconds = _seconds(definition, in_ledger, set(keys))
     own = campaign.id if campaign else None
     return seconds | ledger.read(holding.held_people, own, terms, keys, listed)
 
@@ -107,16 +107,16 @@ def held_unchanged(campaign: Campaign, ledger: Ledger) -> dict[str, Held]:
 
 
 def _seconds(
-    definition: Definition, known: Mapping[str, Known], keys: Collection[str]
+    definition: Definition, in_ledger: Mapping[str, Known], keys: Collection[str]
 ) -> dict[str, Held]:
     """Who would be invited again, at another address, once the definition is taken over."""
-    if not known:
+    if not in_ledger:
         return {}
     means = [
         (candidate.key, fields_of(candidate), before)
-        for candidate, before in meant(definition, known)
+        for candidate, before in meant(definition, in_ledger)
     ]
-    seconds = second_addresses(means, known.values())
+    seconds = second_addresses(means, in_ledger.values())
     return {key: why for key, why in seconds.items() if key in keys}
 
 
@@ -137,10 +137,10 @@ def _held_by_file(
 
 def in_words(holds: Holds) -> str:
     """Count them for a person, without a name: `3 left out: 3 on the do-not-contact list`."""
-    told = [f"{holds.listed:,} on the do-not-contact list"] if holds.listed else []
+    parts = [f"{holds.listed:,} on the do-not-contact list"] if holds.listed else []
     if holds.others:
-        told.append(f"{holds.others:,} invited by another campaign or at another address")
-    return f"{holds.number:,} left out: {', '.join(told)}"
+        parts.append(f"{holds.others:,} invited by another campaign or at another address")
+    return f"{holds.number:,} left out: {', '.join(parts)}"
 
 
 def terms_for(definition: Definition, campaign: Campaign | None, service: str) -> Terms:
@@ -153,9 +153,9 @@ def terms_for(definition: Definition, campaign: Campaign | None, service: str) -
     zone = definition.timezone
     if campaign is None:
         return Terms(Assessment(service, number, project, title), cooldown, pilot, zone)
-    known = terms_of(campaign).assessment
-    if campaign.problem_state not in NOTHING_YET or (title and title == known.problem_title):
-        number, title = known.problem_id, known.problem_title
+    stands = terms_of(campaign).assessment
+    if campaign.problem_state not in NOTHING_YET or (title and title == stands.problem_title):
+        number, title = stands.problem_id, stands.problem_title
     if campaign.project_state not in NOTHING_YET:
-        project = known.project_id
-    return Terms(Assessment(known.service, number, project, title), cooldown, pilot, zone)
+        project = stands.project_id
+    return Terms(Assessment(stands.service, number, project, title), cooldown, pilot, zone)

@@ -112,11 +112,11 @@ def _unchanged(
 ) -> Plan:
     held = held_unchanged(campaign, ledger)
     send = campaign.send_invites
-    known: Mapping[str, Known] = {}
+    in_ledger: Mapping[str, Known] = {}
     people: list[Due] = []
     if held or named:
-        known = ledger.read(intake.known, campaign.id)
-        people = [person for person in due(None, known, send=send) if person.key not in held]
+        in_ledger = ledger.read(intake.known, campaign.id)
+        people = [person for person in due(None, in_ledger, send=send) if person.key not in held]
         add, invite = _counted(people)
     else:
         counts = ledger.read(queries.counts, campaign.id)
@@ -128,7 +128,7 @@ def _unchanged(
         )
     project, problem = Step(campaign.project_state), Step(campaign.problem_state)
     left = remaining(project, problem, add, invite)
-    return Plan(target, at, known, Changes(), people, held, project, problem, left)
+    return Plan(target, at, in_ledger, Changes(), people, held, project, problem, left)
 
 
 W = Step.WAITING
@@ -142,20 +142,20 @@ def _changed(
     listed: ListFile | None,
 ) -> Plan:
     campaign = target.known
-    known: dict[str, Known] = {}
+    in_ledger: dict[str, Known] = {}
     dead = False
     if campaign is not None and ledger is not None:
-        known = ledger.read(intake.known, campaign.id)
+        in_ledger = ledger.read(intake.known, campaign.id)
         dead = not ledger.read(runs.at_work, campaign.id)
-        known = _after_the_dead(known, campaign, definition, ledger, dead=dead)
-    every = list(due(definition, known, send=definition.invites.send))
-    held = held_by(target, definition, known, every, ledger, listed)
+        in_ledger = _after_the_dead(in_ledger, campaign, definition, ledger, dead=dead)
+    every = list(due(definition, in_ledger, send=definition.invites.send))
+    held = held_by(target, definition, in_ledger, every, ledger, listed)
     people = [person for person in every if person.key not in held]
     project, problem = _calls(definition, campaign, dead=dead)
     left = remaining(project, problem, *_counted(people))
-    changes = compare(definition, known)
-    gone = too_many_gone(definition.guard, changes, known)
-    return Plan(target, at, known, changes, people, held, project, problem, left, gone=gone)
+    changes = compare(definition, in_ledger)
+    gone = too_many_gone(definition.guard, changes, in_ledger)
+    return Plan(target, at, in_ledger, changes, people, held, project, problem, left, gone=gone)
 
 
 def _counted(people: Iterable[Due]) -> tuple[int, int]:
@@ -167,7 +167,7 @@ def _counted(people: Iterable[Due]) -> tuple[int, int]:
 
 
 def _after_the_dead(
-    known: dict[str, Known],
+    in_ledger: dict[str, Known],
     campaign: Campaign,
     definition: Definition,
     ledger: Ledger,
@@ -181,8 +181,8 @@ def _after_the_dead(
         unsure = (Step.UNSURE, Step.SENDING) if dead else (Step.UNSURE,)
         again = {row for _, row in ledger.read(adding_again.find, campaign.id, unsure)}
     if not dead and not again:
-        return known
-    return {key: _after_death(person, again, dead=dead) for key, person in known.items()}
+        return in_ledger
+    return {key: _after_death(person, again, dead=dead) for key, person in in_ledger.items()}
 
 
 def _after_death(person: Known, again: set[int], *, dead: bool) -> Known:

@@ -32,10 +32,10 @@ async def preflight(service: Service, plan: Plan) -> Look:
     if plan.left.attach:
         meant = _meant(listed, plan.target)
         return Look(meant, None if meant is None else doubt_about(meant, listed))
-    known = plan.target.known
-    if known is None or known.problem_id is None:
+    campaign = plan.target.known
+    if campaign is None or campaign.problem_id is None:
         return Look()  # a project made in the web application has its problem already
-    return Look(None, doubt_about(known.problem_id, listed))
+    return Look(None, doubt_about(campaign.problem_id, listed))
 
 
 def _meant(listed: Sequence[Problem], wanted: Target) -> int | None:
@@ -72,8 +72,8 @@ def find_problem(
     raise BadInput([_mistake(place, shown(title), _nearest(listed, title))])
 
 
-def _mistake(place: Place, found: str, wanted: str) -> Mistake:
-    return Mistake(place, field="problem", found=found, wanted=wanted)
+def _mistake(place: Place, what: str, wanted: str) -> Mistake:
+    return Mistake(place, field="problem", found=what, wanted=wanted)
 
 
 def _nearest(listed: Sequence[Problem], title: str) -> str:

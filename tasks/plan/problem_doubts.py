@@ -11,17 +11,17 @@ from tasks.service.problem import Problem
 
 def doubt_about(number: int, listed: Sequence[Problem]) -> str | None:
     """Say what speaks against the problem of this id, in one sentence; None: nothing does."""
-    problem = next((one for one in listed if one.id == number), None)
+    problem = next((each for each in listed if each.id == number), None)
     if problem is None:
         return (
             f"The service does not list problem {number} for these credentials. "
             "Look in the web application whether candidates can still work on it."
         )
-    said = " and ".join([*_not_visible(problem), *_not_open(problem, listed)])
-    if not said:
+    doubts = " and ".join([*_not_visible(problem), *_not_open(problem, listed)])
+    if not doubts:
         return None
     return (
-        f'Problem {number} "{problem.title}" {said}. '
+        f'Problem {number} "{problem.title}" {doubts}. '
         "Look in the web application whether candidates can work on it."
     )
 
@@ -40,5 +40,5 @@ def _not_open(problem: Problem, listed: Sequence[Problem]) -> Iterator[str]:
 
     Where other problems of the same service are open, it does.
     """
-    if problem.open == 0 and any(one.open for one in listed):
+    if problem.open == 0 and any(other.open for other in listed):
         yield "is not open, while others are"

@@ -134,8 +134,8 @@ class Receipts:
             if place == self.places.copy:
                 receipt_file.make_ready(place.parent)
             with receipt_file.locked(place.parent):
-                found = found_at(self.places.every)
-                reach = self._reach_if_fitting(found)
+                receipts = found_at(self.places.every)
+                reach = self._reach_if_fitting(receipts)
                 entry = Entry(
                     campaign=self.campaign,
                     service=self.service,
@@ -144,16 +144,16 @@ class Receipts:
                     place=f"{self.ledger.place} on {socket.gethostname()}",
                     written=now(),
                 )
-                receipt_file.write(place, dict(found).get(place, Receipt()).renewed(entry))
+                receipt_file.write(place, dict(receipts).get(place, Receipt()).renewed(entry))
         except OSError as error:
             return error.strerror or "unknown cause"
         return None
 
-    def _reach_if_fitting(self, found: Found) -> Reach:
+    def _reach_if_fitting(self, receipts: Found) -> Reach:
         reach = self.ledger.read(
             receipt_doubts.reach, self.campaign
         )  # after the receipts: it only ever grows
-        doubts = doubts_of(found, self.campaign, self.service, reach)
+        doubts = doubts_of(receipts, self.campaign, self.service, reach)
         if doubts:
             accepted = self.ledger.read(receipt_doubts.accepted, self.campaign)
             doubts = [misfit for misfit in doubts if misfit.says not in accepted]
@@ -169,10 +169,10 @@ def found_at(places: Iterable[Path]) -> Found:
     return [(path, receipt) for path in places if (receipt := receipt_file.read(path)) is not None]
 
 
-def doubts_of(found: Found, campaign: str, service: str, reach: Reach) -> list[Misfit]:
+def doubts_of(receipts: Found, campaign: str, service: str, reach: Reach) -> list[Misfit]:
     """Find what in all of them does not go with the ledger in hand; the same words count once."""
     doubts: dict[str, Misfit] = {}
-    for path, receipt in found:
+    for path, receipt in receipts:
         for misfit in misfits(path, receipt, campaign, service, reach):
             doubts.setdefault(misfit.says, misfit)
     return list(doubts.values())
@@ -183,18 +183,18 @@ def refusal(
 ) -> CampaignError:
     """Say why nothing may leave from the ledger at `place`, and what to type about it."""
     got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
-    said = [
+    lines = [
         *(_in_words(misfit, place, zone) for misfit in doubts),
         f"The ledger in hand, {place}, has {got} for {campaign}. "
         "Nothing leaves while that is open: people could be invited twice.",
         WAYS_ON.format(campaign=campaign),
     ]
     if any(misfit.fit is Fit.ANOTHER_LEDGER for misfit in doubts):
-        said.append(ANOTHER_CAMPAIGN)
+        lines.append(ANOTHER_CAMPAIGN)
     tried = [misfit.entry.service for misfit in doubts if misfit.entry]
     if tried and on_this_machine(tried[0]):
-        said.append(NEW_SANDBOX.format(campaign=campaign, service=tried[0]))
-    return STOPS[doubts[0].fit]("\n".join(said))
+        lines.append(NEW_SANDBOX.format(campaign=campaign, service=tried[0]))
+    return STOPS[doubts[0].fit]("\n".join(lines))
 
 
 def _in_words(misfit: Misfit, place: str, zone: str | None) -> str:

@@ -79,10 +79,10 @@ def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> 
         message = "this file was changed after it was read; look at it again before you send it"
         raise Rewritten([Mistake(Place(str(asked.file)), message=message)])
     if asked.campaign is not None:
-        known = ledger.read(queries.find_campaign, asked.campaign)
-        if known is not None and _taken_over(known, digest, service):
-            _same_service(known, service.base_url)
-            return Target(asked.campaign, digest, None, known, service.base_url)
+        campaign = ledger.read(queries.find_campaign, asked.campaign)
+        if campaign is not None and _taken_over(campaign, digest, service):
+            _same_service(campaign, service.base_url)
+            return Target(asked.campaign, digest, None, campaign, service.base_url)
     definition = _pick(asked, judged(sources))
     target = beside(definition, digest, ledger, service.base_url)
     if target.known is not None and not asked.keep_project:
@@ -96,15 +96,15 @@ def beside(definition: Definition, digest: str, ledger: Ledger, service: str) ->
 
     `service` may be empty where no address is set, and nothing is sent.
     """
-    known = ledger.read(queries.find_campaign, definition.campaign)
-    if known is not None and service:
-        _same_service(known, service)
+    campaign = ledger.read(queries.find_campaign, definition.campaign)
+    if campaign is not None and service:
+        _same_service(campaign, service)
     keys = [candidate.key for candidate in definition.candidates]
-    gone = ledger.read(forgotten_people.among, keys, known.id if known else None)
+    gone = ledger.read(forgotten_people.among, keys, campaign.id if campaign else None)
     if gone:
         stay = tuple(candidate for candidate in definition.candidates if candidate.key not in gone)
         definition = replace(definition, candidates=stay)
-    return Target(definition.campaign, digest, definition, known, service, len(gone))
+    return Target(definition.campaign, digest, definition, campaign, service, len(gone))
 
 
 def left_out(forgotten: int) -> str:
@@ -113,11 +113,11 @@ def left_out(forgotten: int) -> str:
     return f"{people} forgotten on request and left out; take them out of the sheet as well."
 
 
-def _taken_over(known: Campaign, digest: str, service: ServiceSettings) -> bool:
+def _taken_over(campaign: Campaign, digest: str, service: ServiceSettings) -> bool:
     """Whether the ledger has all that these bytes ask for; how they name a problem that is still
     to be attached is in the definition alone."""
-    attached = known.problem_state not in (Step.WAITING, Step.REFUSED)
-    return attached and (known.digest, known.app_url) == (digest, service.app_url)
+    attached = campaign.problem_state not in (Step.WAITING, Step.REFUSED)
+    return attached and (campaign.digest, campaign.app_url) == (digest, service.app_url)
 
 
 def _pick(asked: CampaignSource, reading: Reading) -> Definition:
@@ -153,10 +153,10 @@ def only_problem(definition: Definition, ledger: Ledger) -> None:
             raise BadInput([Mistake(definition.place, "problem", message=message)])
 
 
-def _same_service(known: Campaign, service: str) -> None:
-    if not same_service(known.service, service):
+def _same_service(campaign: Campaign, service: str) -> None:
+    if not same_service(campaign.service, service):
         raise AnotherService(
-            f"The ledger has {known.key} at {known.service}, but ASSESSMENT_BASE_URL is now "
+            f"The ledger has {campaign.key} at {campaign.service}, but ASSESSMENT_BASE_URL is now "
             f"{service}. Nothing was sent. Set the address back, or give the campaign "
             "for the other service a key of its own."
         )

@@ -70,10 +70,10 @@ def before_it_begins(wanted: Target, ledger: Ledger | None, at: datetime) -> Lat
     table = timetable_of(wanted)
     if table == Timetable():
         return None
-    known = wanted.known
+    campaign = wanted.known
     so_far = (
-        ledger.read(progress.send_progress, known.id, known.key, table.pilot)
-        if known and ledger
+        ledger.read(progress.send_progress, campaign.id, campaign.key, table.pilot)
+        if campaign and ledger
         else SendProgress()
     )
     clocks = _clocks(wanted, ledger)
@@ -92,14 +92,14 @@ def _clocks(wanted: Target, ledger: Ledger | None) -> set[str | None]:
 
 def _pilot(wanted: Target, ledger: Ledger | None, key: str | None) -> Waiting | None:
     """The pilot while still to be invited."""
-    known: Known | None = None
+    person: Known | None = None
     if key is None:
         return None
     if wanted.known is not None and ledger is not None:
-        known = ledger.read(intake.known, wanted.known.id).get(key)
-    if known is not None and known.invite is not Step.WAITING:
+        person = ledger.read(intake.known, wanted.known.id).get(key)
+    if person is not None and person.invite is not Step.WAITING:
         return None
-    return Waiting(0, known.timezone if known else None)
+    return Waiting(0, person.timezone if person else None)
 
 
 def whose_turn(

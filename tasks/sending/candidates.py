@@ -128,7 +128,7 @@ def _wrote(ledger: Ledger, sent: Sent) -> str:
         people = ledger.read(intake.people, sent.claimed.rows)
     except CampaignError:  # the next claim says so
         people = []
-    return alike(sent.excerpt, (str(text) for one in people for text in one.fields[:3]))
+    return alike(sent.excerpt, (str(text) for person in people for text in person.fields[:3]))
 
 
 async def add(

@@ -124,12 +124,12 @@ def read_token(seen: Exchange) -> tuple[str, float]:
     return value, _lifetime(answer.get("expires_in"))
 
 
-def _lifetime(told: object) -> float:
+def _lifetime(expires_in: object) -> float:
     """Read expires_in, a number of seconds or its text; anything else is a lifetime untold."""
-    if isinstance(told, bool) or not isinstance(told, int | float | str):
+    if isinstance(expires_in, bool) or not isinstance(expires_in, int | float | str):
         return _UNTOLD_LIFETIME
     try:
-        seconds = float(told)
+        seconds = float(expires_in)
     except (ValueError, OverflowError):
         return _UNTOLD_LIFETIME
     return seconds if math.isfinite(seconds) and seconds > 0 else _UNTOLD_LIFETIME

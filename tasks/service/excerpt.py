@@ -49,12 +49,12 @@ def excerpt(body: bytes | None, secrets: Iterable[str] = ()) -> str | None:
         return None
     looked_at = body[:LARGEST]
     if is_page(looked_at):
-        found = _title(looked_at.decode(errors="replace"))
+        text = _title(looked_at.decode(errors="replace"))
     elif (answer := parsed(body if len(body) <= LARGEST else None)) is not None:
-        found = "; ".join(dict.fromkeys(islice(_sentences(answer), _PARTS)))
+        text = "; ".join(dict.fromkeys(islice(_sentences(answer), _PARTS)))
     else:
-        found = looked_at.decode(errors="replace")
-    line = _without(_one_line(found), secrets)
+        text = looked_at.decode(errors="replace")
+    line = _without(_one_line(text), secrets)
     return (line if len(line) <= LONGEST else line[: LONGEST - 1] + "…") or None
 
 

@@ -77,8 +77,8 @@ class Problems(list[Problem]):
 
     def go_on_with(self, page: "Problems") -> None:
         """Take one more page of the list in; what both have is there once."""
-        known = {problem.id for problem in self}
-        self.extend(problem for problem in page if problem.id not in known)
+        ids = {problem.id for problem in self}
+        self.extend(problem for problem in page if problem.id not in ids)
         self.unusable += page.unusable
 
 

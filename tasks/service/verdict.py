@@ -131,8 +131,10 @@ def verdict(
     if trust is Trust.WIRE:
         return _doubted(operation, judged, "This campaign relies on no status (trust: wire)")
     if judged.then not in (Then.ROW, Then.HALVE) and used_up(seen.status, before):
-        told = ", ".join(map(str, before))
-        why = f"The same request was refused before (status {told}), so this no is not relied on"
+        statuses = ", ".join(map(str, before))
+        why = (
+            f"The same request was refused before (status {statuses}), so this no is not relied on"
+        )
         doubted = _doubted(operation, judged, why)
         return replace(doubted, then=Then.STOP)
     return judged
@@ -294,10 +296,10 @@ def _unsure(operation: Operation, what: str) -> Verdict:
 
 
 def _refused(operation: Operation, status: int, then: Then) -> Verdict:
-    said = f"The service refused {_ASKED[operation]} (status {status})"
+    why = f"The service refused {_ASKED[operation]} (status {status})"
     if status == 403:
-        said = f"The service does not allow {_ASKED[operation]} with these credentials (status 403)"
-    return Verdict(Proof.REFUSED, then, said + NOTHING)
+        why = f"The service does not allow {_ASKED[operation]} with these credentials (status 403)"
+    return Verdict(Proof.REFUSED, then, why + NOTHING)
 
 
 def _media_type(content_type: str) -> str:
@@ -316,11 +318,11 @@ def pause_of(
 
     `default` stands for a missing or unreadable one. `now` is an aware datetime.
     """
-    said = (retry_after or "").strip()
-    if said.isascii() and said.isdigit():
-        return min(max(float(said), least), most)
+    header = (retry_after or "").strip()
+    if header.isascii() and header.isdigit():
+        return min(max(float(header), least), most)
     try:
-        when = parsedate_to_datetime(said)
+        when = parsedate_to_datetime(header)
     except (ValueError, TypeError, IndexError, OverflowError):
         return default
     if when.tzinfo is None:  # "-0000": the time is UTC, the sender's zone is not told

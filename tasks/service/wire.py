@@ -225,11 +225,11 @@ def _folded(name: str) -> str:
 def _ids_elsewhere(answer: Any) -> dict[str, int]:
     """Ids by email key where the interface does not have them: in another field, or further in."""
     lists = [answer, *(answer.values() if isinstance(answer, dict) else ())]
-    found: dict[str, set[int | None]] = {}
+    ids: dict[str, set[int | None]] = {}
     for key, entry in (person for each in lists for person in _people(each)):
         numbers = (read_id(entry.get(name)) for name in _CANDIDATE_ID_ELSEWHERE)
-        found.setdefault(key, set()).add(next(filter(None, numbers), None))
-    return {key: number for key, (number, *more) in found.items() if number and not more}
+        ids.setdefault(key, set()).add(next(filter(None, numbers), None))
+    return {key: number for key, (number, *more) in ids.items() if number and not more}
 
 
 def _without(renamed: int | None, elsewhere: int | None) -> str:

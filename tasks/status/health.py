@@ -53,8 +53,8 @@ class Finding:
         }
 
 
-def well(what: str, said: str) -> Finding:
-    return Finding(what, How.WELL, said)
+def well(what: str, sentence: str) -> Finding:
+    return Finding(what, How.WELL, sentence)
 
 
 def set_up_anew(environment: Path, checkout: Path | None) -> str:
@@ -104,10 +104,10 @@ _OPERATOR = "Compare the six ASSESSMENT_ settings with what the operator of the 
 _NETWORK = "Compare the address with what the operator gave you, and look at proxy and network."
 
 
-def clock(said: str | None, at: datetime) -> Finding:
+def clock(date: str | None, at: datetime) -> Finding:
     """Hold this machine's time against the date that the service gave with an answer."""
     try:
-        theirs = parsedate_to_datetime(said or "")
+        theirs = parsedate_to_datetime(date or "")
     except ValueError:
         return well("clock", "the service gives no time to compare with")
     apart = at - theirs
@@ -126,7 +126,7 @@ def clock(said: str | None, at: datetime) -> Finding:
 def room(places: dict[str, Path]) -> Iterator[Finding]:
     """Look how much the disks can take, by what lies on each."""
     for what, place in places.items():
-        there = next(one for one in (place, *place.parents) if one.exists())
+        there = next(folder for folder in (place, *place.parents) if folder.exists())
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
             yield Finding(
                 "disk",
@@ -136,9 +136,11 @@ def room(places: dict[str, Path]) -> Iterator[Finding]:
             )
             continue
         free = shutil.disk_usage(there).free
-        said = f"{free / 1e9:,.1f} GB free for the {what} in {there}"
+        sentence = f"{free / 1e9:,.1f} GB free for the {what} in {there}"
         if free >= ROOM_WANTED:
-            yield well("disk", said)
+            yield well("disk", sentence)
         else:
             how = How.MEND if free < ROOM_NEEDED else How.LOOK
-            yield Finding("disk", how, said, "Make room: a run that cannot write sends nothing.")
+            yield Finding(
+                "disk", how, sentence, "Make room: a run that cannot write sends nothing."
+            )

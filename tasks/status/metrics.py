@@ -35,16 +35,16 @@ class Campaigns(Collector):
         last = GaugeMetricFamily(
             "campaign_last_run_seconds", "When its last run began.", None, ("campaign",)
         )
-        for one in self._ledger.read(queries.every_campaign):
-            counts = counts_of(self._ledger, one)
+        for campaign in self._ledger.read(queries.every_campaign):
+            counts = counts_of(self._ledger, campaign)
             for at, number in counts.items():
-                people.add_metric((one.key, at), number)
-            held.add_metric((one.key,), len(self._ledger.read(holding.held_in, one.id)))
+                people.add_metric((campaign.key, at), number)
+            held.add_metric((campaign.key,), len(self._ledger.read(holding.held_in, campaign.id)))
             paused.add_metric(
-                (one.key,), int(self._ledger.read(pauses.standing, one.key) is not None)
+                (campaign.key,), int(self._ledger.read(pauses.standing, campaign.key) is not None)
             )
-            if (run := self._ledger.read(queries.last_run, one.id)) is not None:
-                last.add_metric((one.key,), run.started_at.timestamp())
+            if (run := self._ledger.read(queries.last_run, campaign.id)) is not None:
+                last.add_metric((campaign.key,), run.started_at.timestamp())
         yield from (people, held, paused, last)
         yield self._requests()
         yield self._runs()

@@ -51,9 +51,9 @@ def counts_of(ledger: Ledger, campaign: Campaign) -> dict[str, int]:
         ledger.read(queries.counts, campaign.id),
         ledger.read(queries.withdrawn_since, campaign.id),
     )
-    told = tally(people, send=campaign.send_invites, since=since)
+    counts = tally(people, send=campaign.send_invites, since=since)
     return {
-        **told,
+        **counts,
         "withdrawn_since": since,
         "removed": removed(people, send=campaign.send_invites),
     }

@@ -40,13 +40,13 @@ class Cell:
 
 def spot(name: str) -> Spot:
     """Read the name of a cell: C7 is row 7, column 2. Raises ValueError."""
-    found = _NAME.fullmatch(name)
-    if found is None:
+    match = _NAME.fullmatch(name)
+    if match is None:
         raise ValueError(f"{name} is no name of a cell")
     column = 0
-    for letter in found[1].upper():
+    for letter in match[1].upper():
         column = column * 26 + ord(letter) - ord("A") + 1
-    return int(found[2]), column - 1
+    return int(match[2]), column - 1
 
 
 def name_of(at: Spot) -> str:
@@ -223,11 +223,11 @@ def _cell(at: Spot, cell: Cell, style: int | None, prefix: str) -> bytes:
 
 def _grow_dimension(splice: Splice, head: bytes, changes: Collection[Spot]) -> None:
     """Let the sheet's own word on how large it is hold again."""
-    found = _DIMENSION.search(head)
-    if found is None or not changes:
+    match = _DIMENSION.search(head)
+    if match is None or not changes:
         return
-    first, last = spot(found[2].decode()), spot((found[3] or found[2]).decode())
+    first, last = spot(match[2].decode()), spot((match[3] or match[2]).decode())
     rows, columns = [row for row, _ in changes], [column for _, column in changes]
     first = min(first[0], *rows), min(first[1], *columns)
     last = max(last[0], *rows), max(last[1], *columns)
-    splice.replace(found.start(2), found.end(), f"{name_of(first)}:{name_of(last)}".encode())
+    splice.replace(match.start(2), match.end(), f"{name_of(first)}:{name_of(last)}".encode())

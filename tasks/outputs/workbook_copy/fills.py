@@ -17,11 +17,11 @@ def with_fill(styles: bytes, formats: Collection[int], colour: str) -> tuple[byt
     `styles` is the part of the workbook that lists its formats, `colour` eight hex digits (ARGB).
     Formats that the list lacks are left out of the answer.
     """
-    found = elements(styles, "fills", "fill")
-    fills = next((e for e in found if e.name == "fills"), None)
+    parts = elements(styles, "fills", "fill")
+    fills = next((e for e in parts if e.name == "fills"), None)
     if fills is None:
         return styles, {}
-    number = sum(e.name == "fill" and e.around == "fills" for e in found)
+    number = sum(e.name == "fill" and e.around == "fills" for e in parts)
     p = fills.prefix
     fill = (
         f'<{p}fill><{p}patternFill patternType="solid"><{p}fgColor rgb="{colour}"/>'
@@ -36,16 +36,18 @@ def without_fill(
     styles: bytes, formats: Collection[int], colours: Collection[str]
 ) -> tuple[bytes, dict[int, int]]:
     """Add a variant without colour of each format that has one of these; answers as `with_fill`."""
-    found = elements(styles, "fill", "cellXfs", "xf")
-    fills = [styles[e.start : e.end] for e in found if e.name == "fill" and e.around == "fills"]
+    parts = elements(styles, "fill", "cellXfs", "xf")
+    fills = [styles[e.start : e.end] for e in parts if e.name == "fill" and e.around == "fills"]
     coloured = {
         str(number)
         for number, fill in enumerate(fills)
         if any(f'rgb="{colour}"'.encode() in fill for colour in colours)
     }
-    known = [e for e in found if e.name == "xf" and e.around == "cellXfs"]
+    cell_formats = [e for e in parts if e.name == "xf" and e.around == "cellXfs"]
     ours = {
-        n for n, e in enumerate(known) if n in formats and e.attributes.get("fillId") in coloured
+        n
+        for n, e in enumerate(cell_formats)
+        if n in formats and e.attributes.get("fillId") in coloured
     }
     return _with_variants(styles, ours, NO_FILL)
 
@@ -53,16 +55,16 @@ def without_fill(
 def _with_variants(
     styles: bytes, formats: Collection[int], fill: int
 ) -> tuple[bytes, dict[int, int]]:
-    found = elements(styles, "cellXfs", "xf")
-    listed = next((e for e in found if e.name == "cellXfs"), None)
-    known = [e for e in found if e.around == "cellXfs"]
-    wanted = sorted(number for number in set(formats) if number < len(known))
+    parts = elements(styles, "cellXfs", "xf")
+    listed = next((e for e in parts if e.name == "cellXfs"), None)
+    cell_formats = [e for e in parts if e.around == "cellXfs"]
+    wanted = sorted(number for number in set(formats) if number < len(cell_formats))
     if listed is None or not wanted:
         return styles, {}
-    variants = b"".join(_variant(styles, known[number], fill) for number in wanted)
+    variants = b"".join(_variant(styles, cell_formats[number], fill) for number in wanted)
     splice = Splice(styles)
-    _append(splice, styles, listed, variants, len(known) + len(wanted))
-    return splice.done(), {number: len(known) + i for i, number in enumerate(wanted)}
+    _append(splice, styles, listed, variants, len(cell_formats) + len(wanted))
+    return splice.done(), {number: len(cell_formats) + i for i, number in enumerate(wanted)}
 
 
 def _variant(styles: bytes, format_: Element, fill: int) -> bytes:

@@ -101,18 +101,18 @@ def _write_texts(book: Package, sheet: str, notes: Mapping[Spot, str]) -> list[S
     """Write the texts; answers the cells that had no note yet."""
     part = _comments(book, sheet)
     xml = book[part]
-    found = elements(xml, "authors", "author", "commentList", "comment", "text")
+    parts = elements(xml, "authors", "author", "commentList", "comment", "text")
     there = {
         element.attributes.get("ref", ""): text
         for element, text in zip(
-            (e for e in found if e.name == "comment"),
-            (e for e in found if e.name == "text" and e.around == "comment"),
+            (e for e in parts if e.name == "comment"),
+            (e for e in parts if e.name == "text" and e.around == "comment"),
             strict=True,
         )
     }
-    authors = next(e for e in found if e.name == "authors")
-    texts = next(e for e in found if e.name == "commentList")
-    author = sum(e.name == "author" for e in found)
+    authors = next(e for e in parts if e.name == "authors")
+    texts = next(e for e in parts if e.name == "commentList")
+    author = sum(e.name == "author" for e in parts)
     p = authors.prefix
     splice = Splice(xml)
     authors.append(splice, xml, f"<{p}author>{AUTHOR}</{p}author>".encode())
@@ -173,8 +173,8 @@ def _draw_boxes(book: Package, sheet: str, notes: Mapping[Spot, str]) -> None:
 def _drawing(book: Package, sheet: str) -> str:
     """Find the old drawing of a sheet, or begin one and mention it in the sheet."""
     xml = book[sheet]
-    found = elements(xml, "worksheet", "legacyDrawing", *AFTER_DRAWING)
-    of_sheet = [e for e in found if e.around == "worksheet"]
+    parts = elements(xml, "worksheet", "legacyDrawing", *AFTER_DRAWING)
+    of_sheet = [e for e in parts if e.around == "worksheet"]
     drawings = book.related(sheet, "vmlDrawing")
     for element in of_sheet:
         if element.name == "legacyDrawing":
@@ -185,7 +185,7 @@ def _drawing(book: Package, sheet: str) -> str:
     book.declare(part, DRAWING_TYPE)
     number = book.relate(sheet, "vmlDrawing", part)
     splice = Splice(xml)
-    splice.insert(_place(found[0], of_sheet), _mention(found[0].prefix, book, number))
+    splice.insert(_place(parts[0], of_sheet), _mention(parts[0].prefix, book, number))
     book[sheet] = splice.done()
     return part
 

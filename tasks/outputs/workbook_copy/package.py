@@ -77,11 +77,11 @@ class Package:
         if relations not in self:
             return {}
         return {
-            found.attributes["Id"]: normpath(
-                join("/", dirname(part), found.attributes["Target"])
+            relation.attributes["Id"]: normpath(
+                join("/", dirname(part), relation.attributes["Target"])
             ).lstrip("/")
-            for found in elements(self[relations], "Relationship")
-            if found.attributes.get("Type", "").rpartition("/")[2] == kind
+            for relation in elements(self[relations], "Relationship")
+            if relation.attributes.get("Type", "").rpartition("/")[2] == kind
         }
 
     def part_of_kind(self, kind: str) -> str | None:
@@ -95,7 +95,7 @@ class Package:
         if relations not in self:
             self[relations] = EMPTY_RELATIONS
         xml = self[relations]
-        taken = {found.attributes.get("Id") for found in elements(xml, "Relationship")}
+        taken = {relation.attributes.get("Id") for relation in elements(xml, "Relationship")}
         number = next(n for n in range(1, len(taken) + 2) if f"rId{n}" not in taken)
         (root,) = elements(xml, "Relationships")
         splice = Splice(xml)
@@ -127,8 +127,8 @@ class Package:
     def relation_types(self) -> str:
         """What the types of relations begin with: the strict form of the format has its own."""
         xml = self[_relations("")]
-        for found in elements(xml, "Relationship"):
-            around, _, kind = found.attributes.get("Type", "").rpartition("/")
+        for relation in elements(xml, "Relationship"):
+            around, _, kind = relation.attributes.get("Type", "").rpartition("/")
             if kind == "officeDocument":
                 return around
         raise KeyError("officeDocument")

@@ -89,8 +89,8 @@ class Places:
 
     def tag_end(self, start: int) -> int:
         """Find the byte after a start tag."""
-        found = TAG.match(self._xml, start)
-        return found.end() if found else start
+        match = TAG.match(self._xml, start)
+        return match.end() if match else start
 
     def ends(self, opened: int) -> tuple[int, int]:
         """Where the element that ends here has its end tag, and the byte after it."""
