@@ -16,7 +16,7 @@ from prefect import flow
 from prefect.client.schemas.objects import State
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
-from prefect.states import Cancelled, Completed, Failed
+from prefect.states import Failed
 
 from config.errors import BadInput, CampaignError
 from config.settings import load_local
@@ -34,7 +34,8 @@ from flows.engine.event_order import say_scheduled
 from flows.engine.next_run import schedule_next
 from flows.engine.sharing import ask_for_wave_runs
 from flows.engine.worker_files import written_down
-from flows.pages.seen import CANCELLED, Seen, name_of, seen
+from flows.pages.seen import Seen, name_of, seen
+from flows.pages.states import BAD_INPUT, STOPPED, state_of
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.interrupts import listen_again
@@ -44,15 +45,6 @@ from tasks.plan.target import CampaignSource
 from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
 from tasks.status import logs
-
-# The final state's name is the outcome. Only a finished campaign reads as success; the others
-# are Failed, so that automations fire on them.
-COMPLETED = "Completed"
-NEEDS_ATTENTION = "NeedsAttention"
-WAITING_FOR_APPROVAL = "WaitingForApproval"
-STOPPED = "Stopped"
-BAD_INPUT = "BadInput"
-NOT_YET = "NotYet"  # nothing is wrong and nobody is needed: invitations wait for their time
 
 # Seconds that a run which shares a campaign stays for others that do not come on: longer than one
 # of them that died on another machine is thought to live. Of two that somebody typed, each stays
@@ -193,26 +185,3 @@ class _Log(RunObserver):
 
     def on_warning(self, warning: str) -> None:
         get_run_logger().warning(warning)
-
-
-def state_of(end: Finish) -> State[Any]:
-    """The final state of a run, with a message a person understands."""
-    counts = end.counts
-    invited = f"{counts.get('invited', 0):,} of {counts.get('candidates', 0):,} invited"
-    if end.ending is Ending.COMPLETED:
-        left_out = f", {end.held.number:,} left out as decided" if end.held.number else ""
-        return Completed(name=COMPLETED, message=invited + left_out)
-    if end.ending is Ending.NOT_YET:
-        return Completed(name=NOT_YET, message=f"{invited}. {end.reason}")
-    if end.ending is Ending.NEEDS_ATTENTION:
-        words = f"{invited}, {counts['refused']:,} refused, {counts['unsure']:,} unsure"
-        words += f", {end.held.number:,} held." if end.held.number else "."
-        return Failed(
-            name=NEEDS_ATTENTION,
-            message=f"{words} See who: campaign status {end.campaign}",
-        )
-    if end.ending is Ending.AWAITS_APPROVAL:
-        return Failed(name=WAITING_FOR_APPROVAL, message=end.reason)
-    if end.reason == CANCELLED:
-        return Cancelled(message=f"{invited}. {end.reason} What was recorded stands.")
-    return Failed(name=STOPPED, message=f"{invited}. {end.reason}")

@@ -39,13 +39,13 @@ from data.store.states import Ending
 from flows import reports
 from flows.at_work import dropped_beside_another
 from flows.batch import show
-from flows.campaign import BAD_INPUT, COMPLETED, STOPPED
+from flows.batch_summary import state_of_all
 from flows.engine.event_order import say_scheduled
 from flows.engine.idle_looks import NOTHING_NEW, quiet_until_busy
 from flows.pages.seen import name_of
+from flows.pages.states import BAD_INPUT, COMPLETED, STOPPED
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
-from flows.summing_up import state_of_all
 from tasks.inbox import Traces, at_rest, due, situation, traces
 from tasks.plan.target import Rewritten
 from tasks.shell import as_task, in_words

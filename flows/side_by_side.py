@@ -9,7 +9,8 @@ from prefect.runtime import flow_run
 from pydantic import Field
 
 from config.reading.folder import Entry
-from flows.campaign import BAD_INPUT, STOPPED, run_campaign
+from flows.campaign import run_campaign
+from flows.pages.states import BAD_INPUT, STOPPED
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.interrupts import INTERRUPTED, Stop, listen_again, stopping_on_signals

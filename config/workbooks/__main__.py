@@ -6,12 +6,12 @@ there, the only sheet there is. Without arguments every sheet is wanted.
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from typing import IO, Any
 from xml.etree.ElementTree import ParseError
 
 from config.workbooks import frames
 from config.workbooks.content import is_markup, is_xml
+from config.workbooks.limits import MOST_CELLS, limit
 from config.workbooks.shapes import (
     DAMAGED,
     TABLE_COLUMNS,
@@ -22,10 +22,7 @@ from config.workbooks.shapes import (
     column_letters,
 )
 
-MEMORY = 384 * 2**20
-SECONDS = 15  # of this process's own work; 100,000 people in six columns take three
 CELLS_IN_A_PIECE = 10_000
-MOST_CELLS = 20_000_000
 FAR_AWAY = "this cell lies far outside any table; delete what is in it"
 TOO_LARGE = "this workbook holds more than any campaign needs; copy its candidates to a new one"
 
@@ -42,18 +39,6 @@ BROKEN = (
     *(ParseError, ValueError, LookupError, TypeError, AttributeError, StopIteration),
     AssertionError,  # of html.parser
 )
-
-
-def limit() -> None:
-    """Let this process neither grow nor work without end, where the system can hold it to that."""
-    try:
-        import resource  # noqa: PLC0415 - not everywhere
-    except ImportError:
-        return
-    for what, most in ((resource.RLIMIT_AS, MEMORY), (resource.RLIMIT_CPU, SECONDS)):
-        # Refused where a lower limit stands already, or the system knows none.
-        with suppress(ValueError, OSError):
-            resource.setrlimit(what, (most, most))
 
 
 def main(wanted: Sequence[str], source: IO[bytes], answer: IO[bytes]) -> None:

@@ -11,11 +11,9 @@ from threading import Timer
 
 from config.pace import tell
 from config.workbooks import frames
+from config.workbooks.limits import MOST_BYTES, PATIENCE
 from config.workbooks.shapes import DAMAGED, Link, Merged, Unfit
 
-# Its own limit is on its work; this one is for a machine that gives it hardly any time to work.
-PATIENCE = 120.0  # seconds
-MOST_BYTES = 128 * 2**20
 SHORT_OF_MEANS = (
     "this workbook takes more time or memory to read than any campaign needs; "
     "copy its candidates to a new one, or save them as .csv"

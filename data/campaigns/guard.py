@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from config.definition.model import Guard
 from config.timetable.waves import in_percent
-from data.campaigns.remaining import Changes, Known
+from data.campaigns.changes import Changes, Known
 
 
 def too_many_gone(guard: Guard, changes: Changes, in_ledger: Mapping[str, Known]) -> str | None:

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, sel
 
 from config.definition.model import Definition, Trust
 from data.campaigns import forgotten
-from data.campaigns.remaining import Changes, Known, compare, fields_of
+from data.campaigns.changes import Changes, Known, compare, fields_of
 from data.campaigns.same_campaign import OPEN, refuse_another
 from data.campaigns.timetables import NONE
 from data.store import clock

@@ -9,8 +9,8 @@ from data.decisions.allowing import LAST_ATTEMPT
 from data.decisions.doubt_rows import SEEN, doubts_in
 from data.decisions.doubts import Decided, Doubt, Invited, NotDecided, no_resend
 from data.decisions.settling import write_down
-from data.holds.held import Cause
-from data.holds.holding import held_rows
+from data.holds.evidence import held_rows
+from data.holds.rule import Cause
 from data.store import clock
 from data.store.states import By, Operation, Step, Word
 from data.store.tables import attempt, candidate, decision

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from data.campaigns import forgotten
-from data.holds.held import ListFile
+from data.holds.rule import ListFile
 from data.store.ledger import Ledger
 from data.store.states import By
 from data.store.tables import do_not_contact

@@ -7,7 +7,7 @@ They run inside a transaction that their caller opened.
 from sqlalchemy import Connection, bindparam, exists, select
 
 from data.campaigns import intake
-from data.holds.held import Held
+from data.holds.rule import Held
 from data.holds.second_addresses import INVITED, second_addresses
 from data.store.states import Step
 from data.store.tables import candidate

@@ -9,8 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 
 from config.people.email_doubts import mailbox
-from data.campaigns.remaining import Fields, Known
-from data.holds.held import Cause, Held
+from data.campaigns.changes import Fields, Known
+from data.holds.rule import Cause, Held
 from data.store.states import Step
 
 # Their email went out, or may have.

@@ -29,7 +29,7 @@ from data.decisions import adding_again
 from data.moving import numbering
 from data.sending import recovery
 from data.sending import runs as runs_of
-from data.store import locks
+from data.store import server_locks
 from data.store.closed import Openness, refuse
 from data.store.ledger import Ledger
 from data.store.opening import open_engine
@@ -109,7 +109,7 @@ class _Target:
 
     def _own(self, connection: Connection, leaving: Row[Any]) -> str:
         """The name of the copying that this database is for. Raises NotCopied for another one."""
-        locks.alone(connection)
+        server_locks.alone(connection)
         row = connection.execute(select(identity)).first()
         if row is None:  # its tables were made, and it was never opened
             self._mark(connection)
@@ -144,7 +144,7 @@ def _carry_and_close(old: Ledger, new: _Target) -> Copied:
 @contextmanager
 def _alone(engine: Engine) -> Iterator[Connection]:
     with engine.begin() as connection:
-        locks.alone(connection)
+        server_locks.alone(connection)
         yield connection
 
 
@@ -170,7 +170,7 @@ def _refuse_while_something_moves(connection: Connection) -> None:
 
 def _carry(leaving: Connection, arriving: Connection) -> dict[str, int]:
     """Carry every row, with its number, and compare what arrived. Raises NotCopied."""
-    locks.alone(arriving)
+    server_locks.alone(arriving)
     tables = _tables()
     for table in reversed(tables):
         arriving.execute(table.delete())  # of a copying that was broken off

@@ -13,10 +13,10 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.errors import CampaignError
-from data.holds.holding import MAY_BE_HELD, held_rows
+from data.holds.evidence import MAY_BE_HELD, held_rows
 from data.sending.recovery import taken_over
 from data.sending.row_ranges import written
-from data.store import locks
+from data.store import server_locks
 from data.store.states import AttemptState, Operation, Step
 from data.store.tables import attempt, campaign, candidate
 
@@ -100,7 +100,7 @@ def grant(connection: Connection, claims: Sequence[Claim]) -> list[Granted]:
 
     A compare-and-set: what another run has claimed meanwhile, or a person took out of the
     definition, is not granted (None), or granted without those rows (add). So is somebody who is
-    held at this moment, whatever a plan said before (data/holds/held.py). A run that was taken for
+    held at this moment, whatever a plan said before (data/holds/rule.py). A run that was taken for
     dead claims nothing any more (TakenOver).
     """
     over = {run: taken_over(connection, run) for run in {c.run for c in claims}}
@@ -121,7 +121,7 @@ def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Clai
         return []
     free = connection.execute(_FREE_TO_INVITE, {"rows": [claim.rows[0] for claim in claims]}).all()
     doubtful = [row.id for row in free if row.doubtful]
-    locks.for_persons(connection, doubtful)
+    server_locks.for_persons(connection, doubtful)
     held = held_rows(connection, doubtful, claims[0].at)
     generation: dict[int, int] = {row.id: row.generation for row in free if row.id not in held}
     # Of two wishes for one person in a batch, the first one is granted.

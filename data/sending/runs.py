@@ -12,12 +12,12 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.definition.model import Definition
 from data.campaigns import approvals, intake
-from data.campaigns.remaining import Changes
+from data.campaigns.changes import Changes
 from data.sending import claims, recovery
 from data.sending.claims import Claim
 from data.sending.outcomes import Outcome, record_outcomes
 from data.sending.processes import this_process
-from data.store import clock, locks
+from data.store import clock, server_locks
 from data.store.errors import LedgerGone
 from data.store.ledger import Ledger
 from data.store.states import Ending
@@ -133,7 +133,7 @@ def commit(
 
     Nothing is granted where the ledger is `gone` by now; what came of requests is kept even then.
     """
-    locks.for_claims(
+    server_locks.for_claims(
         connection,
         {wish.campaign for wish in wishes},
         [outcome.attempt for outcome in outcomes],
@@ -171,7 +171,7 @@ def _hear_now(connection: Connection, campaign_row: int) -> None:
 
 
 def _bury(connection: Connection, campaign_row: int, dead: Sequence[int]) -> int:
-    locks.alone_with_campaign(connection, campaign_row)
+    server_locks.alone_with_campaign(connection, campaign_row)
     return sum(recovery.close_dead_run(connection, run) for run in dead)
 
 
@@ -192,16 +192,16 @@ def ahead(connection: Connection, campaign_row: int) -> list[tuple[str, timedelt
 
 def _alone_with(connection: Connection, key: str) -> None:
     """Nobody else writes about this campaign, which the ledger may not know yet."""
-    locks.one_at_a_time(connection)
+    server_locks.one_at_a_time(connection)
     row = connection.scalar(_ROW, {"wanted": key})
     if row is not None:
-        locks.alone_with_campaign(connection, row)
+        server_locks.alone_with_campaign(connection, row)
 
 
 def _alone_with_campaign_of(connection: Connection, run: int) -> None:
     row = connection.scalar(_CAMPAIGN_OF_RUN, {"run": run})
     if row is not None:
-        locks.alone_with_campaign(connection, row)
+        server_locks.alone_with_campaign(connection, row)
 
 
 def _take_over(
@@ -209,7 +209,7 @@ def _take_over(
 ) -> tuple[int, Changes]:
     row, changes = intake.take_over(connection, definition, intent)
     if changes.new:
-        locks.no_claims(connection)
+        server_locks.no_claims(connection)
     return row, changes
 
 

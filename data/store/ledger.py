@@ -71,7 +71,7 @@ class Ledger:
 
     def write_beside(self, change: Work[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """The same beside others: the change itself says what it is alone with
-        (data/store/locks.py)."""
+        (data/store/server_locks.py)."""
         return self._transactions.write_beside(
             lambda connection: change(connection, *args, **kwargs)
         )

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DatabaseError
 
-from data.store import locks
+from data.store import server_locks
 from data.store.backup import NoBackup, back_up
 from data.store.errors import LedgerUnusable, NoLedger, what_failed
 from data.store.new_tables import make_tables
@@ -101,7 +101,7 @@ def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None
     if older is not None and engine.dialect.name == "sqlite":
         _keep_as_it_was(Path(str(engine.url.database)), older)
     with engine.begin() as connection:
-        locks.alone(connection)
+        server_locks.alone(connection)
         version = _version(connection)
         if version == NEWEST:  # another process was quicker
             return

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from data.store import locks
+from data.store import server_locks
 from data.store.closed import refuse
 from data.store.errors import LedgerUnusable
 from data.store.postgres import Session, is_lost, was_in_the_way
@@ -83,7 +83,7 @@ class ServerTransactions(Transactions):
             patience.wait()
 
     def write(self, work: Work[T]) -> T:
-        return self._see_through(partial(self._once, work, locks.alone))
+        return self._see_through(partial(self._once, work, server_locks.alone))
 
     def write_beside(self, work: Work[T]) -> T:
         return self._see_through(partial(self._once, work, _no_lock))
@@ -97,7 +97,7 @@ class ServerTransactions(Transactions):
     def writing(self) -> Iterator[Connection]:
         """One transaction that is not tried again."""
         with said("written"), self.engine.begin() as connection:
-            locks.alone(connection)
+            server_locks.alone(connection)
             yield connection
             _last_word(connection)
 

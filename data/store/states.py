@@ -57,7 +57,7 @@ MAY_HAVE_HAPPENED = (
 
 
 class Ending(StrEnum):
-    """How a run ended. The exit code of the command line follows from it."""
+    """How a run ended. The exit code of the command line follows from it (flows/run/ending.py)."""
 
     COMPLETED = "completed"  # nothing left to do, nobody needs to look
     NEEDS_ATTENTION = "needs_attention"  # finished; unsure or refused rows wait for a person

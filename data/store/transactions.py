@@ -60,7 +60,7 @@ class Transactions:
             return work(connection)
 
     def write_beside(self, work: Work[T]) -> T:
-        """The same for work that says itself what it must be alone with (data/store/locks.py)."""
+        """The same for work that says itself what it is alone with (data/store/server_locks.py)."""
         return self.write(work)
 
     @contextmanager

@@ -16,7 +16,7 @@ from config.timetable.moments import in_zone
 from data.campaigns.approvals import Answer, ShownPlan
 from data.campaigns.forgotten import is_forgotten
 from data.decisions.doubts import WORDS, Doubt
-from data.holds.held import Holds
+from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step
 from data.store.tables import Campaign
@@ -24,7 +24,7 @@ from flows.report.funnel import funnel
 from flows.run.ending import NOBODY
 from flows.words import closing
 from flows.words.doubts import STEPS, look, meaning, reached
-from tasks.plan.held import in_words
+from tasks.plan.holds import in_words
 from tasks.status.standing import furthest
 
 SHOWN = 50  # people, and doubts, in one table

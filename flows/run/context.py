@@ -19,7 +19,7 @@ from data.campaigns import queries
 from data.campaigns.approvals import ShownPlan
 from data.campaigns.pauses import Paused
 from data.decisions import adding_again
-from data.holds.held import ListFile
+from data.holds.rule import ListFile
 from data.receipts.receipt_file import Places
 from data.sending import runs
 from data.sending.group_commit import GroupCommit
@@ -31,7 +31,7 @@ from data.store.tables import Campaign
 from flows.run.ending import finish
 from flows.run.interrupts import stopping_on_signals
 from flows.run.observer import RunObserver
-from tasks.plan.held import follow_on
+from tasks.plan.holds import follow_on
 from tasks.plan.plan import Plan, in_words
 from tasks.plan.receipts import Receipts
 from tasks.plan.target import Target

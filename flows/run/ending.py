@@ -6,8 +6,8 @@ from datetime import datetime
 from data.campaigns import queries
 from data.campaigns.approvals import ShownPlan
 from data.campaigns.turns import Wait
-from data.holds import holding
-from data.holds.held import Holds
+from data.holds import evidence
+from data.holds.rule import Holds
 from data.sending.processes import Process, is_alive
 from data.sending.recovery import OWN_RUNS
 from data.store.clock import now
@@ -21,6 +21,8 @@ BESIDE = (
     "Another run is still at work on this campaign, and goes on without this one. Nothing is wrong."
 )
 GOES_ON = (Ending.NOT_YET, Ending.NEEDS_ATTENTION)
+# What a command ends with that ran a campaign; 1 for every other ending.
+EXIT_CODES = {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3, Ending.AWAITS_APPROVAL: 3}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class Finish:
     held: Holds = NOBODY
     again: datetime | None = None
 
+    @property
+    def exit_code(self) -> int:
+        """What the command line ends with."""
+        return EXIT_CODES.get(self.ending, 1)
+
 
 def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = None) -> Finish:
     """Judge a campaign as the ledger has it now. `stopped`: why sending ended early, if it did;
@@ -57,7 +64,7 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
     if campaign is None:
         return Finish(key, Ending.STOPPED, stopped, {})
     people = ledger.read(queries.counts, campaign.id)
-    held = Holds.of(ledger.read(holding.held_in, campaign.id))
+    held = Holds.of(ledger.read(evidence.held_in, campaign.id))
     open_now = tally(
         {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
     )

@@ -14,7 +14,7 @@ from typing import TypeVar
 from config.errors import CampaignError
 from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import ShownPlan
-from data.campaigns.remaining import Changes
+from data.campaigns.changes import Changes
 from data.campaigns.turns import Wait
 from data.decisions import adding_again, settling
 from data.own_files import CannotWrite
@@ -38,7 +38,7 @@ from flows.run.parts import in_parts
 from flows.run.sibling_runs import SiblingRuns
 from tasks.outputs.links import see_where_links_go, write_links
 from tasks.plan.approval import held_back, in_words
-from tasks.plan.held import follow_the_list
+from tasks.plan.holds import follow_the_list
 from tasks.plan.plan import Cause, Plan, Stop, make_plan, pause_of
 from tasks.plan.preflight import preflight
 from tasks.plan.receipts import Receipts

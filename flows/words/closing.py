@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from config.timetable.moments import in_zone
-from data.holds.held import Cause
+from data.holds.rule import Cause
 from flows.words.speech import command, counted, most_quoted
 
 if TYPE_CHECKING:

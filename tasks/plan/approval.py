@@ -10,12 +10,12 @@ from data.campaigns import approvals
 from data.campaigns.approvals import Answer, NotAnswered, PlanInWords, ShownPlan, Standing
 from data.campaigns.intake import Intent
 from data.campaigns.remaining import Due
-from data.holds.held import Holds
+from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
 from data.store.ledger import Ledger
 from data.store.states import By, Ending
 from data.store.tables import Campaign
-from tasks.plan.held import in_words as counted_in_words
+from tasks.plan.holds import in_words as counted_in_words
 from tasks.plan.plan import Plan
 from tasks.plan.target import CampaignSource
 from tasks.plan.timing import timetable_of

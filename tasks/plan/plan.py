@@ -12,18 +12,19 @@ from enum import StrEnum
 from config.definition.model import Definition
 from config.timetable.moments import in_zone
 from data.campaigns import intake, pauses, queries
+from data.campaigns.changes import Changes, Known, compare
 from data.campaigns.guard import too_many_gone
 from data.campaigns.intake import Intent
 from data.campaigns.pauses import Paused
-from data.campaigns.remaining import Changes, Due, Known, Remaining, compare, due, remaining
+from data.campaigns.remaining import Due, Remaining, due, remaining
 from data.campaigns.same_campaign import OPEN
 from data.decisions import adding_again
-from data.holds.held import Held, ListFile
+from data.holds.rule import Held, ListFile
 from data.sending import runs
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
-from tasks.plan.held import held_by, held_unchanged
+from tasks.plan.holds import held_by, held_unchanged
 from tasks.plan.target import Target
 from tasks.plan.timing import Later, before_it_begins, over, timetable_of
 

@@ -8,7 +8,7 @@ from config.timetable.timetable import Timetable
 from config.timetable.window import Phase
 from data.campaigns import intake, queries
 from data.campaigns import send_progress as progress
-from data.campaigns.remaining import Known
+from data.campaigns.changes import Known
 from data.campaigns.timetables import timetable
 from data.campaigns.turns import SendProgress, Turn, Wait, Waiting, allowed_now
 from data.sending.queue import ToInvite

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from config.errors import CampaignError
 from data.campaigns import intake
-from data.campaigns.remaining import Known
+from data.campaigns.changes import Known
 from data.sending import queue
 from data.sending.claims import Claimed
 from data.store.ledger import Ledger
@@ -14,7 +14,7 @@ from data.store.states import Operation
 from tasks.sending.breaker import IN_A_ROW
 from tasks.sending.sender import Learned, Prepared, Sender, Sent
 from tasks.service import wire
-from tasks.service.exchange import Exchange
+from tasks.service.evidence import Exchange
 from tasks.service.verdict import Proof, Then
 from tasks.service.wire import CandidateBody
 

@@ -13,7 +13,7 @@ from typing import Any, TypedDict
 
 from config.email_key import email_key
 from tasks.service.answer import parsed, read_id
-from tasks.service.exchange import Operation
+from tasks.service.evidence import Operation
 from tasks.service.problem import Problem, read_problems
 
 __all__ = [

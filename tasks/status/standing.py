@@ -8,8 +8,8 @@ from data.campaigns import answers as service_answers
 from data.campaigns import queries
 from data.campaigns.forgotten import is_forgotten
 from data.decisions import cleaning, typed_ids
-from data.holds import holding
-from data.holds.held import Held
+from data.holds import evidence
+from data.holds.rule import Held
 from data.store.ledger import Ledger
 from data.store.states import Operation, Step
 from data.store.tables import Campaign
@@ -70,7 +70,7 @@ def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     return _standing(
         ledger,
         campaign,
-        ledger.read(holding.held_in, campaign.id),
+        ledger.read(evidence.held_in, campaign.id),
         queries.candidates(ledger, campaign.id),
     )
 
@@ -80,7 +80,7 @@ def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
 
     Of 100,000 people a handful has to be read then.
     """
-    held = ledger.read(holding.held_in, campaign.id)
+    held = ledger.read(evidence.held_in, campaign.id)
     rows = (
         queries.candidates(ledger, campaign.id)
         if held

@@ -28,15 +28,15 @@ from data.campaigns.approvals import Answer, Standing
 from data.campaigns.inbox import BAD_CONTENT, Passed
 from data.store.states import By, Ending
 from flows import inbox, side_by_side
-from flows.campaign import state_of
+from flows.batch_summary import page
 from flows.engine.idle_looks import DROPPED, UntilBusy, forget_earlier
+from flows.pages.states import state_of
 from flows.reports import tell
 from flows.run.context import plainly
 from flows.run.interrupts import Stop
 from flows.run.observer import observing
 from flows.run.order import CampaignSource, RunContext, conduct
 from flows.side_by_side import Outcome
-from flows.summing_up import page
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks import inbox as due_files

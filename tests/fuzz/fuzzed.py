@@ -38,7 +38,7 @@ from data.privacy.masking import masked_text
 from flows.words.speech import printable
 from tasks.outputs.exports import Link, as_csv, as_json
 from tasks.service.auth import read_token
-from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.evidence import Exchange, Operation, Phase
 from tasks.service.problem import read_problems
 from tasks.service.verdict import Proof, verdict
 from tasks.service.wire import id_elsewhere, match_answer, read_project_id

@@ -338,7 +338,7 @@ def test_dotenv_says_which_lines_it_could_not_read() -> None:
 
 
 def test_h11_keeps_what_comes_after_an_answer() -> None:
-    """What is left over is nobody's answer (tasks/service/conversation.py); nothing may follow the
+    """What is left over is nobody's answer (tasks/service/connection.py); nothing may follow the
     answer of a proxy either (tasks/service/channel.py)."""
     for method, answer in (
         (b"POST", b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nA"),
@@ -365,7 +365,7 @@ def test_calamine_names_kinds_of_sheets_so() -> None:
 
 
 def test_stamina_tells_of_each_try_under_its_own_name(caplog: pytest.LogCaptureFixture) -> None:
-    """It is silenced by that name (tasks/service/patience.py), and waits as long as it is told."""
+    """It is silenced by that name (tasks/service/retries.py), and waits as long as it is told."""
     logger = logging.getLogger("stamina")
     level = logger.level
     logger.setLevel(logging.WARNING)

@@ -12,7 +12,7 @@ from tasks.sending import candidates
 from tasks.sending import sender as sending
 from tasks.sending.sender import Learned, Order, Sender, Sent
 from tasks.service import wire
-from tasks.service.exchange import Exchange
+from tasks.service.evidence import Exchange
 from tasks.service.verdict import Proof, Then, Verdict
 
 

@@ -39,7 +39,7 @@ def block(
     from config.settings import load_local
     from data.holds import do_not_contact
     from data.store.ledger import Ledger
-    from tasks.plan.held import follow_the_list
+    from tasks.plan.holds import follow_the_list
 
     if lift and not emails:
         raise typer.BadParameter("--lift needs the addresses that are to come off the list")

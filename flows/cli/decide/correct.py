@@ -59,7 +59,7 @@ def correct(
     """
     from data.campaigns import intake
     from data.decisions import withdrawing
-    from data.holds import holding
+    from data.holds import evidence
     from data.store import clock
 
     reason = given(why)
@@ -75,7 +75,7 @@ def correct(
         say(f"{key}: {old} is corrected to {address[0]}")
         person = ledger.read(intake.known, campaign.id)[address[1]]
         if (
-            held := ledger.read(holding.held_rows, [person.row], clock.now()).get(person.row)
+            held := ledger.read(evidence.held_rows, [person.row], clock.now()).get(person.row)
         ) is not None:
             say(f"  {address[0]} is held: {held.why}")
         _close(ledger, campaign)

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.definition.model import Candidate, Definition, ProblemById, ProblemByTitle
+from data.campaigns.changes import Changes, Known, meant
 from data.campaigns.forgotten import is_forgotten
-from data.campaigns.remaining import Changes, Known, meant
 from data.campaigns.same_campaign import OPEN
 from data.campaigns.turns import Wait
-from data.holds.held import Held
+from data.holds.rule import Held
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign

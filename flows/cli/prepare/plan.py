@@ -100,7 +100,7 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
     from flows.cli.prepare.forecast import forecast
-    from tasks.plan.held import list_file
+    from tasks.plan.holds import list_file
     from tasks.plan.plan import make_plan
     from tasks.plan.target import Target, beside
 
@@ -207,7 +207,7 @@ def _next(forecasts: "list[Forecast]", typed: list[str]) -> list[str]:
 
 def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
     """What a person may type about one campaign, besides running it."""
-    from data.holds import held
+    from data.holds import rule
     from tasks.plan.plan import Cause
 
     if seen.needs_a_person:
@@ -216,9 +216,9 @@ def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
         yield f"If they are rightly gone: {command('run', *typed, '--accept-removed')}"
     if seen.stop is not None and seen.stop.cause is Cause.PAUSED:
         yield f"Go on: {command('resume', seen.campaign)}"
-    if any(hold.cause is not held.Cause.LISTED for hold in seen.held.values()):
+    if any(hold.cause is not rule.Cause.LISTED for hold in seen.held.values()):
         allow = command("allow", seen.campaign, "EMAIL", "--why", "TEXT")
         yield f"Held: a run leaves them out; after it, by name: {allow}"
-    if any(hold.cause is held.Cause.SECOND for hold in seen.held.values()):
+    if any(hold.cause is rule.Cause.SECOND for hold in seen.held.values()):
         correct = command("correct", seen.campaign, "OLD", "NEW", "--why", "TEXT")
         yield f"Held: where the address before was wrong: {correct}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.errors import CampaignError
-from flows.cli import garbage
+from flows.cli import collector
 from flows.cli.arguments import DefinitionFile, File, OnlyKeys
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import summary
@@ -46,7 +46,7 @@ def rehearse(
 
     runs = _read(file, campaign, only or ())
     local = load_local()
-    garbage.look_from_now_on()
+    collector.look_from_now_on()
     say(
         "A rehearsal: nothing real is touched, no credentials are needed, "
         "and no email leaves this machine.",

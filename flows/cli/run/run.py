@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.cli import garbage
+from flows.cli import collector
 from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import beside_a_run, next_steps, summary, wrote
@@ -180,7 +180,7 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
         from flows.campaign import run_campaign
         from flows.run.observer import observing
 
-        garbage.look_from_now_on()
+        collector.look_from_now_on()
         prefect.awaited()
         for run in runs:
             observing.set(shown.of(run))
@@ -256,10 +256,10 @@ def _tell_one(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     if run.end.ending is Ending.AWAITS_APPROVAL and run.end.plan:
         say(*lines_of(run.end.plan), as_json=as_json)
         complain(f"  {run.end.reason}")
-        return 3
+        return run.end.exit_code
     if run.end.ending is Ending.AWAITS_APPROVAL:
         complain(f"  {run.end.reason}")
-        return 3
+        return run.end.exit_code
     if run.end.reason:
         word = "stopped" if run.end.ending is Ending.STOPPED else "not yet"
         complain(f"  {word}: {run.end.reason}")
@@ -273,7 +273,7 @@ def _tell_one(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         steps = beside_a_run(steps, run.key)
     for line in steps:
         say(f"  {line}", as_json=as_json)
-    return {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3}.get(run.end.ending, 1)
+    return run.end.exit_code
 
 
 def _quote(run: OneRun, status: dict[str, Any]) -> None:

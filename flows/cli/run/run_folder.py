@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from flows.cli import garbage
+from flows.cli import collector
 from flows.cli.run.one_run import NotAsAsked, OneRun
 from flows.run.observer import RunObserver
 from flows.words.complaints import doubtful, lines_of
@@ -123,7 +123,7 @@ def _through_prefect(
         from flows.batch import run_batch
         from flows.run.observer import observing
 
-        garbage.look_from_now_on()
+        collector.look_from_now_on()
         prefect.awaited()
         observing.set(observer)
         await run_batch(place, return_state=True)

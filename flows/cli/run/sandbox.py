@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.errors import CampaignError
-from flows.cli import garbage
+from flows.cli import collector
 from flows.cli.run.stopping import until_stopped
 from flows.words.speech import command, say
 
@@ -54,7 +54,7 @@ def sandbox(
     from sandbox.server import Sandbox
     from sandbox.service.journal import FolderInUse
 
-    garbage.look_from_now_on()
+    collector.look_from_now_on()
     place = folder or load_local().output_dir / "sandbox"
     wrong = _read(faults) if faults else []
     try:

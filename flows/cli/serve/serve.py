@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.errors import CampaignError
-from flows.cli import garbage
+from flows.cli import collector
 from flows.cli.serve.schedules import Cron, Every, Timezone
 from flows.words.speech import command, complain, counted, say
 
@@ -105,7 +105,7 @@ def serve_all(planned: "Sequence[Planned]") -> None:
         from flows.serving.registering import prepare_server
         from flows.serving.serving import serve as until_stopped
 
-        garbage.look_from_now_on()
+        collector.look_from_now_on()
         async with get_client() as client:
             await prepare_server(client, local.notify_url)
         await until_stopped(planned, patience=local.request_deadline + 15, ready=ready)

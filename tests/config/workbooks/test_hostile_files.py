@@ -280,8 +280,9 @@ def test_the_process_that_reads_has_a_limit_of_work() -> None:
     one_second = (
         "import sys\n"
         "import config.workbooks.__main__ as reader\n"
-        "reader.SECONDS = 1\n"
-        "reader.limit()\n"
+        "from config.workbooks import limits\n"
+        "limits.SECONDS = 1\n"
+        "limits.limit()\n"
         "reader.main((), sys.stdin.buffer, sys.stdout.buffer)\n"
     )
     done = subprocess.run(

@@ -3,8 +3,8 @@
 import pytest
 
 from config.definition.model import Guard
+from data.campaigns.changes import compare
 from data.campaigns.guard import too_many_gone
-from data.campaigns.remaining import compare
 from tests.data.campaigns.test_remaining import beside, known
 from tests.support.ledgers.small_ledger import definition
 

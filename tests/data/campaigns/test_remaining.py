@@ -5,17 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from data.campaigns.remaining import (
-    Due,
-    Known,
-    Remaining,
-    by_row,
-    compare,
-    due,
-    fields_of,
-    meant,
-    remaining,
-)
+from data.campaigns.changes import Known, compare, fields_of, meant
+from data.campaigns.remaining import Due, Remaining, by_row, due, remaining
 from data.store.states import Step
 from tests.support.ledgers.small_ledger import definition
 

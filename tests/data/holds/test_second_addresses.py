@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from config.definition.model import Candidate
-from data.campaigns.remaining import Known, fields_of
-from data.holds.held import Cause
+from data.campaigns.changes import Known, fields_of
+from data.holds.rule import Cause
 from data.holds.second_addresses import second_addresses
 from data.store.states import Ending, Step
 from sandbox.faults.faults import Fault

@@ -17,7 +17,7 @@ from config.email_key import email_key
 from config.errors import CampaignError
 from sandbox.service.record import Record
 from tasks.service.client import Service
-from tasks.service.exchange import Exchange, Operation
+from tasks.service.evidence import Exchange, Operation
 from tasks.service.verdict import Proof, Then, verdict
 from tasks.service.wire import (
     CandidateBody,

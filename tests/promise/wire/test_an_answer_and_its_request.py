@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from config.errors import CampaignError
-from tasks.service import channel, conversation
+from tasks.service import channel, connection
 from tasks.service.client import Service
-from tasks.service.conversation import Conversation
-from tasks.service.exchange import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Exchange, Operation, Phase
-from tasks.service.patience import Patience
+from tasks.service.connection import Conversation
+from tasks.service.evidence import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Exchange, Operation, Phase
+from tasks.service.retries import Patience
 from tasks.service.verdict import Proof, Then, verdict
 from tasks.service.wire import (
     CandidateBody,
@@ -368,10 +368,10 @@ def test_an_answer_before_the_request_is_nobodys(
     really_open = channel.Way.open
 
     async def open_and_wait(way: channel.Way) -> Conversation:
-        conversation = await really_open(way)
+        connection = await really_open(way)
         if way.path == b"/early":
             await spoken.wait()
-        return conversation
+        return connection
 
     monkeypatch.setattr(channel.Way, "open", open_and_wait)
 
@@ -413,10 +413,10 @@ def test_a_connection_that_ended_before_the_request_sent_nothing(
     really_open = channel.Way.open
 
     async def open_and_wait(way: channel.Way) -> Conversation:
-        conversation = await really_open(way)
+        connection = await really_open(way)
         if way.path == b"/ends":
             await ended.wait()
-        return conversation
+        return connection
 
     monkeypatch.setattr(channel.Way, "open", open_and_wait)
 
@@ -565,7 +565,7 @@ def test_an_answer_without_an_end_is_left_while_it_is_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Read until it is longer than any answer can be, and no further; the status stands."""
-    monkeypatch.setattr(conversation, "LARGEST_BODY", 1_000_000)
+    monkeypatch.setattr(connection, "LARGEST_BODY", 1_000_000)
     written = 0
 
     async def endless(_: WireServer, line: Line) -> None:

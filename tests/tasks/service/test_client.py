@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from tasks.service import channel, conversation
+from tasks.service import channel, connection
 from tasks.service.channel import exchange
 from tasks.service.client import Service
-from tasks.service.conversation import Asked, Conversation
+from tasks.service.connection import Asked, Conversation
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
-from tasks.service.exchange import Exchange, HeldBack, Operation, Phase
-from tasks.service.patience import Patience
+from tasks.service.evidence import Exchange, HeldBack, Operation, Phase
+from tasks.service.retries import Patience
 from tasks.service.verdict import Proof, Then, verdict
 from tasks.service.wire import Request, attach_problem, invite
 from tests.support.wire_server import (
@@ -254,7 +254,7 @@ def test_a_complete_empty_body_is_not_a_lost_one() -> None:
 
 def test_an_endless_answer_counts_as_lost(monkeypatch: pytest.MonkeyPatch) -> None:
     """A body beyond any answer of the service is not kept; the status is."""
-    monkeypatch.setattr(conversation, "LARGEST_BODY", 1000)
+    monkeypatch.setattr(connection, "LARGEST_BODY", 1000)
     long, *_ = using(saying((200, b"x" * 1001)), lambda service: service.call(invite(1, 2)))
     fits, *_ = using(saying((200, b"x" * 1000)), lambda service: service.call(invite(1, 2)))
     assert (long.status, long.body) == (200, None)

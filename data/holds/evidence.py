@@ -1,4 +1,4 @@
-"""What the ledger knows against inviting somebody: the statements behind data/holds/held.py.
+"""What the ledger knows against inviting somebody: the statements behind data/holds/rule.py.
 
 Each runs inside a transaction that its caller opened. Inside the one that grants claims the
 answer is exact: whatever another campaign has sent, or claimed, is there already.
@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from data.campaigns.timetables import timetable
 from data.holds.edited_addresses import held_seconds
-from data.holds.held import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
+from data.holds.rule import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
 from data.store import clock
 from data.store.states import AttemptState, Step
 from data.store.tables import (

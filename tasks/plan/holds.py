@@ -10,10 +10,11 @@ from config.errors import BadInput, CampaignError
 from config.reading.do_not_contact import read_do_not_contact
 from config.settings import LocalSettings
 from data.campaigns import intake
-from data.campaigns.remaining import Due, Known, fields_of, meant
-from data.holds import do_not_contact, holding
-from data.holds.held import Assessment, Held, Holds, ListFile, Terms, held
-from data.holds.holding import terms_of
+from data.campaigns.changes import Known, fields_of, meant
+from data.campaigns.remaining import Due
+from data.holds import do_not_contact, evidence
+from data.holds.evidence import terms_of
+from data.holds.rule import Assessment, Held, Holds, ListFile, Terms, held
 from data.holds.second_addresses import second_addresses
 from data.store.clock import now
 from data.store.ledger import Ledger
@@ -94,12 +95,12 @@ def held_by(
     keys = [person.key for person in people]
     seconds = _seconds(definition, in_ledger, set(keys))
     own = campaign.id if campaign else None
-    return seconds | ledger.read(holding.held_people, own, terms, keys, listed)
+    return seconds | ledger.read(evidence.held_people, own, terms, keys, listed)
 
 
 def held_unchanged(campaign: Campaign, ledger: Ledger) -> dict[str, Held]:
     """Who is held of a definition that the ledger has taken over, by email key."""
-    rows = ledger.read(holding.held_in, campaign.id)
+    rows = ledger.read(evidence.held_in, campaign.id)
     if not rows:
         return {}
     people = ledger.read(intake.people, list(rows))

@@ -1,0 +1,110 @@
+"""How a definition differs from what the ledger knows: who is new, changed, gone, back. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from config.definition.model import Candidate, Definition
+from data.store.states import Step
+
+Fields = tuple[str, str, str, str, str, int]  # as sent: first, last, email1, source, notes, stage
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """One candidate as the ledger has it.
+
+    `instead` is the email key of the person whose address this was before a correction,
+    `timezone` that of the person's clock. `tried` is the number of the latest attempt to invite
+    them, `allowed` that of the latest one at all when a person let them through.
+    """
+
+    row: int
+    key: str
+    fields: Fields
+    add: Step = Step.WAITING
+    invite: Step = Step.WAITING
+    listed: bool = True
+    instead: str | None = None
+    timezone: str | None = None
+    tried: int | None = None
+    allowed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """How a definition differs from what the ledger knows of the campaign.
+
+    The service has no update and no delete (interface 4): once a person was added, other
+    wording (`changed`) and a missing row (`removed`) are reported, never applied. Before
+    that, and after a refused add, the new wording is simply what will be sent (`reworded`).
+    An address that a person has corrected does not come back (`corrected`: its row in the
+    definition, and who it is now). Whose clock shows another time is simply noted (`moved`).
+    """
+
+    new: list[Candidate] = field(default_factory=list)
+    reworded: list[tuple[Known, Candidate]] = field(default_factory=list)
+    changed: list[tuple[Known, Candidate]] = field(default_factory=list)
+    removed: list[Known] = field(default_factory=list)
+    returned: list[Known] = field(default_factory=list)
+    corrected: list[tuple[Candidate, Known]] = field(default_factory=list)
+    moved: list[tuple[Known, Candidate]] = field(default_factory=list)
+
+
+def fields_of(candidate: Candidate) -> Fields:
+    """What would be sent for this candidate (interface 4.5)."""
+    return (
+        candidate.first_name,
+        candidate.last_name,
+        candidate.email1,
+        candidate.source,
+        candidate.notes,
+        candidate.stage_id,
+    )
+
+
+def compare(definition: Definition, in_ledger: Mapping[str, Known]) -> Changes:
+    """Lay the definition's candidates beside the ledger's, by email key, never by row."""
+    changes = Changes()
+    seen: set[str] = set()
+    changes.corrected.extend(corrected(definition, in_ledger))
+    for candidate, before in meant(definition, in_ledger):
+        seen.add(candidate.key)
+        if before is None:
+            changes.new.append(candidate)
+            continue
+        if not before.listed:
+            changes.returned.append(before)
+        if before.timezone != candidate.timezone:
+            changes.moved.append((before, candidate))
+        if before.fields != fields_of(candidate):
+            open_to_change = before.add in (Step.WAITING, Step.REFUSED)
+            (changes.reworded if open_to_change else changes.changed).append((before, candidate))
+    changes.removed.extend(
+        person for person in in_ledger.values() if person.listed and person.key not in seen
+    )
+    return changes
+
+
+def meant(
+    definition: Definition, in_ledger: Mapping[str, Known]
+) -> Iterator[tuple[Candidate, Known | None]]:
+    """Go through whom a definition means, each once: a corrected address means the new one."""
+    listed = {candidate.key for candidate in definition.candidates}
+    for candidate in definition.candidates:
+        before = in_ledger.get(candidate.key)
+        if before is None or before.instead is None:
+            yield candidate, before
+        elif before.instead not in listed:
+            now = in_ledger[before.instead]
+            listed.add(now.key)
+            yield replace(candidate, email1=now.fields[2], key=now.key), now
+
+
+def corrected(
+    definition: Definition, in_ledger: Mapping[str, Known]
+) -> Iterator[tuple[Candidate, Known]]:
+    """Find the rows of a definition that still have an address from before its correction."""
+    for candidate in definition.candidates:
+        before = in_ledger.get(candidate.key)
+        if before is not None and before.instead is not None:
+            yield candidate, in_ledger[before.instead]
