@@ -299,7 +299,7 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
             pass
         return going
 
-    sums = _totals(everything())
+    sums = _totals(islice(everything(), MOST_ROWS + 1))
 
     def below() -> Iterator[TableRow | Mistake]:
         every = everything()
