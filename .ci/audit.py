@@ -22,7 +22,16 @@ FOR_TESTS = "# tests and checks"
 # What may be used, and given on unchanged beside this program, without asking anybody.
 AGREED = {
     *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC0-1.0", "CNRI-Python", "ISC"),
-    *("LGPL-3.0-only", "MIT", "MIT-0", "MPL-2.0", "PSF-2.0", "Unlicense", "Zlib"),
+    *(
+        "LGPL-2.1-or-later",
+        "LGPL-3.0-only",
+        "MIT",
+        "MIT-0",
+        "MPL-2.0",
+        "PSF-2.0",
+        "Unlicense",
+        "Zlib",
+    ),
 }
 # Read in the package itself: what its metadata says is missing, or a choice of several.
 READ = {"axe-playwright-python": "MIT", "text-unidecode": "Artistic-1.0-Perl"}

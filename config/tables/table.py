@@ -24,7 +24,7 @@ from config.tables.headers import (
 )
 from config.tables.totals import is_total
 from config.tables.where import Selection, Where, conditions, select
-from config.tables.written import People, Row
+from config.tables.written import People, Remark, Row
 
 # A table row: its number in the file (from 1) and its cells.
 TableRow = tuple[int, Sequence[Any]]
@@ -267,17 +267,21 @@ class PeopleTable:
             yield Row(number, fields, remark, number in hidden)
 
 
-def _split(fields: dict[str, Any]) -> str | None:
+def _split(fields: dict[str, Any]) -> Remark | None:
     """Put first and last name in the place of a full name; answers what a person should look at."""
     full = fields.pop(FULL_NAME)
     if not isinstance(full, str):
         fields["first_name"] = fields["last_name"] = full
         return None
-    first, last, doubtful = split_name(full)
+    names = split_name(full)
     # One word is shown where the missing name was wanted.
-    fields["first_name"] = first or Unusable(shown(full))
-    fields["last_name"] = last or Unusable(shown(full))
-    return f"{shown(full)} was split into {shown(first)} and {shown(last)}" if doubtful else None
+    fields["first_name"] = names.first or Unusable(shown(full))
+    fields["last_name"] = names.last or Unusable(shown(full))
+    if not names.doubt:
+        return None
+    said = f"{shown(full)} is split into {shown(names.first)} and {shown(names.last)}{names.doubt}"
+    # Where there are two readings a person has to see each of them, however many there are.
+    return Remark(said, said if names.other else "a title, a degree or another word is left out")
 
 
 def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable:

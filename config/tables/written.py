@@ -35,6 +35,14 @@ class PeoplePlaces(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Remark:
+    """What a person should look at; `cause` is what remarks of one kind have in common."""
+
+    sentence: str
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One person as written: the number that locates the row, and its fields.
 
@@ -44,7 +52,7 @@ class Row:
 
     number: int
     fields: Mapping[str, Any]
-    remark: str | None = None
+    remark: Remark | None = None
     hidden: bool = False
 
 

@@ -32,7 +32,7 @@ NOT_IMPORTED = {
 # tests/project/test_relied_on.py
 RELIED_ON = {
     *("prefect", "fastapi", "uvicorn", "ruamel-yaml", "h11", "httpx", "sqlalchemy", "sqlmodel"),
-    *("python-calamine", "python-dotenv", "click", "stamina", "alembic"),
+    *("nameparser", "python-calamine", "python-dotenv", "click", "stamina", "alembic"),
 }
 
 

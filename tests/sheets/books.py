@@ -292,9 +292,13 @@ FULL_NAMES = one(
         {
             "a": [
                 ("Ada", "Lovelace", "a@x.org", "", "", "1", "B2"),
-                ("Ludwig van", "Beethoven", "b@x.org", "", "", "1", "B3"),
+                ("Ludwig", "van Beethoven", "b@x.org", "", "", "1", "B3"),
             ]
-        }
+        },
+        look_at=(
+            '{file}, Candidates!A3, first_name: "Beethoven, Ludwig van" is split into "Ludwig" and '
+            '"van Beethoven"; if "Ludwig van" and "Beethoven" are meant, put them into two columns',
+        ),
     ),
     ["split_name", True],
 )

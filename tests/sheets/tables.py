@@ -60,16 +60,19 @@ TABLES = [
         [
             ["Applicant", "E-mail"],
             ["van Beethoven, Ludwig", "l@x.org"],
-            ["Ada King de L", "a@x.org"],
+            ["Ada Byron de L", "a@x.org"],
         ],
         Outcome(
             {
                 "a": [
                     ("Ludwig", "van Beethoven", "l@x.org", "", "", "1", ":2"),
-                    ("Ada King", "de L", "a@x.org", "", "", "1", ":3"),
+                    ("Ada Byron", "de L", "a@x.org", "", "", "1", ":3"),
                 ]
             },
-            look_at=('{file}:3, first_name: "Ada King de L" was split into "Ada King" and "de L"',),
+            look_at=(
+                '{file}:3, first_name: "Ada Byron de L" is split into "Ada Byron" and "de L"; '
+                'if "Ada" and "Byron de L" are meant, write "Byron de L, Ada"',
+            ),
         ),
         options="split_name: true",
         encodings=("utf-8",),

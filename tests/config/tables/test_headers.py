@@ -6,7 +6,6 @@ from collections import defaultdict
 import pytest
 
 from config.definition.leaving import FIELDS
-from config.tables.full_name import split_name
 from config.tables.headers import (
     FULL_NAME,
     NEEDED,
@@ -132,25 +131,6 @@ def test_what_a_definition_wishes(
     """Whoever names the column of full names has told; a wish of a wrong kind is told elsewhere."""
     wishes = wishes_of(options)
     assert (wishes.split_name, wishes.needed) == (split, needed)
-
-
-@pytest.mark.parametrize(
-    ("full", "parts"),
-    [
-        ("Ada Lovelace", ("Ada", "Lovelace", False)),
-        ("  Ada   Lovelace ", ("Ada", "Lovelace", False)),
-        ("Lovelace, Ada", ("Ada", "Lovelace", False)),
-        ("Ludwig van Beethoven", ("Ludwig", "van Beethoven", True)),
-        ("Ada King Lovelace", ("Ada King", "Lovelace", True)),
-        ("van Gogh", ("van", "Gogh", False)),
-        ("Lovelace, Ada, Countess", ("Ada, Countess", "Lovelace", True)),
-        ("Madonna", ("Madonna", "", False)),
-        ("Lovelace,", ("", "Lovelace", False)),
-    ],
-)
-def test_a_full_name_is_split(full: str, parts: tuple[str, str, bool]) -> None:
-    """At the comma, else before the last word and its particles; a choice is said to be one."""
-    assert split_name(full) == parts
 
 
 BOTH_NAMES = {

@@ -1,0 +1,126 @@
+"""Full names taken apart: 349 of the kinds that break splitters, and what is told of them."""
+
+import csv
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from config.tables.full_name import LONGEST, Split, split_name
+from tests.flows.cli.test_cli import Typed, clean_environment, typed
+
+__all__ = ["clean_environment", "typed"]
+
+# Each with the first and the last name that the person has; empty where nobody could send it.
+FILE = Path(__file__).parents[2] / "sheets" / "full_names.csv"
+with FILE.open(encoding="utf-8", newline="") as file:
+    NAMES = [tuple(row.values()) for row in csv.DictReader(file)]
+SPLIT = [(kind, full, (first, last), split_name(full)) for kind, full, first, last in NAMES]
+# Neither reading is right, and each says so: a place, two people, a short title.
+NOT_AMONG_BOTH = {
+    *("M. Pierre Durand", "St. John Smith", "Ada Lovelace - Berlin", "Ada & Charles Babbage"),
+    "Ada Lovelace/Grace Hopper",
+}
+DEFINITION = (
+    "campaign: a\nproject: {name: A}\nproblem: 1\ncandidates: {file: p.csv, split_name: true}\n"
+)
+
+
+def test_there_are_as_many_names_as_the_first_line_says() -> None:
+    """At least 300, none twice."""
+    assert len({full for _, full, _, _ in SPLIT}) == len(SPLIT) == 349
+
+
+def test_what_nobody_is_told_of_is_right() -> None:
+    """Without a doubt beside it, a split is the one that the person would have made."""
+    wrong = [
+        (full, split)
+        for kind, full, right, split in SPLIT
+        if kind != "one word" and not split.doubt and (split.first, split.last) != right
+    ]
+    assert wrong == []
+
+
+def test_one_of_both_readings_is_right() -> None:
+    """What is told names the right reading, the first or the other one."""
+    neither = {
+        full
+        for kind, full, right, split in SPLIT
+        if kind != "one word" and right not in ((split.first, split.last), split.other)
+    }
+    assert neither == NOT_AMONG_BOTH
+
+
+def test_a_single_name_is_a_mistake() -> None:
+    """Nobody gets a title, or the same word twice, for the name that is missing."""
+    for kind, full, _, split in SPLIT:
+        assert (bool(split.first) and bool(split.last)) != (kind == "one word"), full
+
+
+def test_most_names_are_certain() -> None:
+    """A doubt about everybody would be read by nobody."""
+    told = Counter(kind for kind, *_, split in SPLIT if split.doubt)
+    assert told["plain"] == 0
+    assert (told["last, first"], told["particle"], told["initials"]) == (8, 13, 1)
+    assert sum((split.first, split.last) == right for *_, right, split in SPLIT) >= 279
+
+
+@pytest.mark.parametrize(
+    ("full", "doubt"),
+    [
+        ("Ada Lovelace", ""),
+        ("Ada Lovelace, PhD", ', without "PhD"'),
+        (
+            "Gabriel García Márquez",
+            '; if "Gabriel" and "García Márquez" are meant, write "García Márquez, Gabriel"',
+        ),
+        (
+            "Dr. Wang Xiaoming",
+            ', without "Dr."; if "Xiaoming" and "Wang" are meant, write "Wang, Xiaoming"',
+        ),
+        ("Jack MA", "; it may be no first and last name at all"),
+    ],
+)
+def test_a_doubt_says_how_it_is_settled(full: str, doubt: str) -> None:
+    """With the other reading, as it can be written into the cell."""
+    assert split_name(full).doubt == doubt
+
+
+def test_what_is_written_to_settle_a_doubt_is_read_so() -> None:
+    """`Last, First` is named where it is read as the other reading said."""
+    written = [(full, split) for _, full, _, split in SPLIT if ", write " in split.doubt]
+    assert len(written) > 120
+    for full, split in written:
+        assert split.other is not None
+        first, last = split.other
+        settled = split_name(f"{last}, {first}")
+        assert (settled.first, settled.last) == (first, last), full
+    assert split_name("Ruud van 't Hof").doubt.endswith("are meant, put them into two columns")
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=40) | st.text("ab ,.()'-&王김IVX", max_size=LONGEST + 5))
+def test_any_text_is_taken_apart(text: str) -> None:
+    """Nothing breaks, and whoever has both names has letters of the cell in both."""
+    split = split_name(text)
+    assert isinstance(split, Split)
+    assert set(split.first + split.last) <= set(text) | {" "}
+
+
+def test_each_doubt_is_shown_however_many_there_are(typed: Typed, tmp_path: Path) -> None:
+    """Both readings of every name that is not certain, by check and by plan."""
+    people = [f"Ada{letter} King Lovelace" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    lines = ["Name,E-mail", *(f"{name},{n}@mail.example" for n, name in enumerate(people))]
+    (tmp_path / "p.csv").write_text("\n".join([*lines, "Grace Hopper,g@mail.example"]))
+    (tmp_path / "a.yaml").write_text(DEFINITION)
+    for command in ("check", "plan"):
+        answer = typed(command, "a.yaml")
+        assert answer.code == 0
+        said = answer.out + answer.err
+        for name in people:
+            first = name.split()[0]
+            assert f'"{name}" is split into "{first} King" and "Lovelace"' in said
+            assert f'if "{first}" and "King Lovelace" are meant' in said
+        assert '"Grace Hopper" is split' not in said
