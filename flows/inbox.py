@@ -133,12 +133,12 @@ async def _look(place: Path, ledger: Ledger, quiet: timedelta, stop: Stop) -> Lo
     """
     files = await asyncio.to_thread(_files, place)
     before = await asyncio.to_thread(_traces, files)
-    was_seen = await asyncio.to_thread(_known, files, ledger)
-    if not all(was_seen.values()):
+    seen_before = await asyncio.to_thread(_seen_before, files, ledger)
+    if not all(seen_before.values()):
         await stop.or_after(quiet.total_seconds())
     if stop.reason is not None:
         return Look()
-    return await asyncio.to_thread(_judge, before, was_seen, ledger, quiet)
+    return await asyncio.to_thread(_judge, before, seen_before, ledger, quiet)
 
 
 def _files(place: Path) -> list[Path]:
@@ -149,16 +149,16 @@ def _traces(files: Sequence[Path]) -> dict[Path, Traces]:
     return {file: traces(sources(file)) for file in files}
 
 
-def _known(files: Sequence[Path], ledger: Ledger) -> dict[Path, bool]:
+def _seen_before(files: Sequence[Path], ledger: Ledger) -> dict[Path, bool]:
     return {file: bool(ledger.read(inbox.passed, sources_of(file, None).digest)) for file in files}
 
 
 def _judge(
-    before: dict[Path, Traces], was_seen: dict[Path, bool], ledger: Ledger, quiet: timedelta
+    before: dict[Path, Traces], seen_before: dict[Path, bool], ledger: Ledger, quiet: timedelta
 ) -> Look:
     look = Look()
     for file, first in before.items():
-        if not was_seen[file] and not _finished(file, first, quiet):
+        if not seen_before[file] and not _finished(file, first, quiet):
             look.unfinished.append(file)
         else:
             look.found += _campaigns(file, ledger)

@@ -218,7 +218,7 @@ class _Server(uvicorn.Server):
     def serving(self, listener: socket.socket) -> Iterator[None]:
         """Serve from a thread of its own while the block lasts."""
         thread = threading.Thread(
-            target=self._serve_until_told, args=(listener,), name="sandbox", daemon=True
+            target=self._serve_until_stopped, args=(listener,), name="sandbox", daemon=True
         )
         thread.start()
         self._ready.wait()
@@ -230,7 +230,7 @@ class _Server(uvicorn.Server):
             self._loop.call_soon_threadsafe(self._stop.set)
             thread.join()
 
-    def _serve_until_told(self, listener: socket.socket) -> None:
+    def _serve_until_stopped(self, listener: socket.socket) -> None:
         try:
             self.run([listener])
         finally:

@@ -232,14 +232,14 @@ def _at(cells: Sequence[Any], column: int) -> Any:
     return cells[column] if column < len(cells) else None
 
 
-def _known_in(cells: Sequence[Any]) -> list[int]:
+def _names_in(cells: Sequence[Any]) -> list[int]:
     """Answer the columns in which the name of a field stands."""
     return [at for at, cell in enumerate(cells) if spelling(str(as_text(cell))) in KNOWN]
 
 
 def _column_of_names(rows: Sequence[TableRow]) -> int:
     """Find the column with the names of the fields: mostly the first."""
-    columns = Counter(at for _, cells in rows for at in _known_in(cells))
+    columns = Counter(at for _, cells in rows for at in _names_in(cells))
     return max(columns, key=lambda at: (columns[at], -at), default=0)
 
 
@@ -262,7 +262,7 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
 def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
     """Go through the campaigns below the header, the row that names the most fields."""
     rows = _rows(sheet)
-    at = max(range(len(rows)), key=lambda at: (len(_known_in(rows[at][1])), -at), default=0)
+    at = max(range(len(rows)), key=lambda at: (len(_names_in(rows[at][1])), -at), default=0)
     if not rows:
         return
     header_row, names = rows[at]

@@ -63,7 +63,7 @@ class Xls:
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
         """Go through the rows of a sheet, and fill in its layout on the way."""
-        records = self._told(sheet)
+        records = self._records(sheet)
         layout.hidden = [row + 1 for row in records.hidden]
         layout.merged = [(top + 1, end + 1, column) for top, end, column in records.merged]
         values = self._book.get_sheet_by_name(self.names[sheet][0]).to_python(skip_empty_area=False)
@@ -75,7 +75,7 @@ class Xls:
                 cells[column] = (ERROR, name)
             yield row + 1, cells
 
-    def _told(self, sheet: int) -> Records:
+    def _records(self, sheet: int) -> Records:
         records = Records()
         if sheet >= len(self._starts):
             raise Unfit(DAMAGED)

@@ -80,11 +80,11 @@ class Intent:
     keep_project: bool = False  # a person said that it is the same campaign
 
 
-def known(connection: Connection, campaign_row: int) -> dict[str, Known]:
+def everybody(connection: Connection, campaign_row: int) -> dict[str, Known]:
     """Every candidate of a campaign by email key, in the order they came in."""
     now = _corrections(connection, campaign_row)
     rows = connection.execute(_EVERYBODY, {"of": campaign_row})
-    return {row.email_key: _known(row, now.get(row.id)) for row in rows}
+    return {row.email_key: _person(row, now.get(row.id)) for row in rows}
 
 
 def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
@@ -109,7 +109,7 @@ def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
 
 def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
     """The candidates with these ledger rows, ordered by row."""
-    return some(connection, _OF_ROWS, rows=rows)
+    return selected(connection, _OF_ROWS, rows=rows)
 
 
 def of_whom(*which: ColumnElement[bool]) -> Select[Any]:
@@ -120,12 +120,12 @@ def of_whom(*which: ColumnElement[bool]) -> Select[Any]:
 _OF_ROWS = of_whom(candidate.c.id.in_(bindparam("rows", expanding=True)))
 
 
-def some(connection: Connection, asked: Select[Any], **values: Any) -> list[Known]:
+def selected(connection: Connection, asked: Select[Any], **values: Any) -> list[Known]:
     """The candidates that `of_whom` asks for; without who took whose place."""
-    return [_known(row) for row in connection.execute(asked, values)]
+    return [_person(row) for row in connection.execute(asked, values)]
 
 
-def _known(row: Any, instead: str | None = None) -> Known:
+def _person(row: Any, instead: str | None = None) -> Known:
     return Known(
         row.id,
         row.email_key,
@@ -163,7 +163,7 @@ def take_over(
             belongs_to = Path(intent.belongs_to) if intent.belongs_to else None
             refuse_another(definition, before, intent.digest, Path(intent.definition), belongs_to)
         connection.execute(_FOLLOW, {"row": row, **_followed(before, intent)})
-        changes = compare(definition, known(connection, row))
+        changes = compare(definition, everybody(connection, row))
     if before is None or (before.definition, before.digest) != (intent.definition, intent.digest):
         of_it = {"file": intent.definition, "digest": intent.digest, "read_at": at}
         connection.execute(_READ, {"campaign_id": row, **of_it})

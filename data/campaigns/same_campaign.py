@@ -44,7 +44,7 @@ def refuse_another(
         before_in_words, says = f" (from {named})", f"{own.name} says"
     typed = ["run", str(file), *(["--campaign", str(belongs_to)] if belongs_to else [])]
     message = (
-        f"{key} already is {_known_in_words(campaign)}{before_in_words}. {says} "
+        f"{key} already is {_kept_in_words(campaign)}{before_in_words}. {says} "
         f"{_in_words(definition)}. A new campaign needs a key of its own: change  campaign: {key}  "
         f"in {own.name}. If it is the same campaign: {join(['campaign', *typed, '--keep-project'])}"
     )
@@ -95,7 +95,7 @@ def _in_words(definition: Definition) -> str:
             return f'{named}, problem "{title}"'
 
 
-def _known_in_words(campaign: Any) -> str:
+def _kept_in_words(campaign: Any) -> str:
     project = f'"{campaign.name}"' if campaign.name else f"project {campaign.project_id}"
     if campaign.problem_title:
         number = f" ({campaign.problem_id})" if campaign.problem_id is not None else ""

@@ -77,7 +77,7 @@ def _doubles(connection: Connection, campaign_row: int) -> list[AddedAgain]:
     """
     adds = _adds(connection, campaign_row, attempt.c.state.in_(MAY_HAVE_HAPPENED))
     refused = _first_refusals(connection, campaign_row)
-    doubles_read = _known_doubles(connection, campaign_row)
+    doubles_read = _doubles_read(connection, campaign_row)
     several = _in_several(adds.values()) | {row for _, row in doubles_read}
     rows = several | refused.keys()
     among = candidate.c.id.between(min(rows, default=0), max(rows, default=0))
@@ -176,7 +176,7 @@ def _in_several(adds: Iterable[Sequence[range]]) -> set[int]:
     return several
 
 
-def _known_doubles(connection: Connection, campaign_row: int) -> dict[tuple[int, int], list[int]]:
+def _doubles_read(connection: Connection, campaign_row: int) -> dict[tuple[int, int], list[int]]:
     """The ids that are not in use, by attempt and row: from late answers, or read by a person."""
     doubles: dict[tuple[int, int], list[int]] = {}
     for row in connection.execute(

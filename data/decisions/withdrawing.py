@@ -84,7 +84,7 @@ def against_correcting(
         return {0: UNDER_WAY}
     if forgotten.among(connection, [key], campaign_row):
         return {1: FORGOTTEN}
-    new = _known(connection, campaign_row, key)
+    new = _person(connection, campaign_row, key)
     if not old.listed:
         # The definition may have the right address already: whoever stands there is held.
         return {} if _waits_uninvited(new) else {0: UNLISTED}
@@ -116,7 +116,7 @@ def correct(
     if refused := against_correcting(connection, campaign_row, row, key):
         raise NotDecided(refused)
     _step_back(connection, campaign_row, [row], by)
-    before = _known(connection, campaign_row, key)
+    before = _person(connection, campaign_row, key)
     if before is None:
         number = _insert(connection, campaign_row, row, email1, key)
     else:
@@ -186,7 +186,7 @@ def _people(connection: Connection, campaign_row: int, rows: Sequence[int]) -> d
     return {person.id: person for person in people}
 
 
-def _known(connection: Connection, campaign_row: int, key: str) -> Row[Any] | None:
+def _person(connection: Connection, campaign_row: int, key: str) -> Row[Any] | None:
     return connection.execute(
         select(candidate).where(
             candidate.c.campaign_id == campaign_row, candidate.c.email_key == key

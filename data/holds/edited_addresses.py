@@ -32,8 +32,8 @@ def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
     """
     if not connection.scalar(_SOMEBODY_LEFT, {"row": campaign_row}):
         return {}
-    coming = intake.some(connection, _COMING, row=campaign_row)
-    left = intake.some(connection, _LEFT, row=campaign_row)
+    coming = intake.selected(connection, _COMING, row=campaign_row)
+    left = intake.selected(connection, _LEFT, row=campaign_row)
     rows = {person.key: person.row for person in coming}
     seconds = second_addresses([(person.key, person.fields, person) for person in coming], left)
     return {rows[key]: why for key, why in seconds.items()}

@@ -40,7 +40,7 @@ from data.store.tables import (
     campaign,
     identity,
 )
-from data.store.transactions import said
+from data.store.transactions import explained
 
 AT_ONCE = 5_000  # rows carried in one statement
 
@@ -76,7 +76,7 @@ def copy_ledger(source: str, target: str) -> Copied:
                 raise NotCopied(
                     f"{_not_yet()}: a run of {campaign_here.key} is at work. Wait for its end."
                 )
-        with said("read"), old._engine.connect() as connection:
+        with explained("read"), old._engine.connect() as connection:
             identity_here = connection.execute(select(identity)).one()
         if identity_here.openness == Openness.OPEN:
             for campaign_here in old.read(queries.every_campaign):
@@ -95,7 +95,7 @@ class _Target:
         } | {"openness": Openness.ARRIVING, "other": comes_from, "move": str(uuid4())}
         self.engine = open_engine(url, create=True, first=self._mark)
         try:
-            with said("written"), self.engine.begin() as connection:
+            with explained("written"), self.engine.begin() as connection:
                 self.move = self._own(connection, leaving)
         except BaseException:
             self.close()
@@ -123,20 +123,20 @@ class _Target:
 
 
 def _carry_and_close(old: Ledger, new: _Target) -> Copied:
-    with said("read"), _alone(old._engine) as leaving:
+    with explained("read"), _alone(old._engine) as leaving:
         row = leaving.execute(select(identity)).one()
         if row.openness == Openness.CLOSED and row.move == new.move:
-            with said("written"), new.engine.connect() as arriving:
+            with explained("written"), new.engine.connect() as arriving:
                 carried = _compared(leaving, arriving)
         else:
             refuse(row.openness, row.other)
             _refuse_while_something_moves(leaving)
-            with said("written"), new.engine.begin() as arriving:
+            with explained("written"), new.engine.begin() as arriving:
                 carried = _carry(leaving, arriving)
             leaving.execute(
                 update(identity).values(openness=Openness.CLOSED, other=new.address, move=new.move)
             )
-    with said("written"), new.engine.begin() as arriving:
+    with explained("written"), new.engine.begin() as arriving:
         arriving.execute(update(identity).values(openness=Openness.OPEN, other=None))
     return Copied(carried, new.address)
 

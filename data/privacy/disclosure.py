@@ -43,7 +43,7 @@ def about(connection: Connection, key: str) -> Told:
     when = connection.scalar(select(gone.c.forgotten_at).where(gone.c.hash == number))
     return {
         "campaigns": [_in_campaign(connection, person) for person in people],
-        "do_not_contact": [_told(entry, _ENTRY) for entry in listed],
+        "do_not_contact": [_fields(entry, _ENTRY) for entry in listed],
         "forgotten": _plain(when),
     }
 
@@ -65,19 +65,19 @@ def _in_campaign(connection: Connection, person: Row[Any]) -> Told:
         "campaign": of.key,
         "service": of.service,
         "project_id": of.project_id,
-        **_told(person, (*_PERSON, *_STEPS)),
+        **_fields(person, (*_PERSON, *_STEPS)),
         "requests": [_request(request) for request in requests if carries(request, person.id)],
-        "decisions": [_told(row, _DECISION) for row in decisions],
+        "decisions": [_fields(row, _DECISION) for row in decisions],
     }
 
 
 def _request(request: Row[Any]) -> Told:
     """What the service wrote to a request about several people may name the others: left out."""
     wrote = request.answer or None if request.rows == 1 else None
-    return {**_told(request, _REQUEST), "service_wrote": wrote}
+    return {**_fields(request, _REQUEST), "service_wrote": wrote}
 
 
-def _told(row: Row[Any], names: Sequence[str]) -> Told:
+def _fields(row: Row[Any], names: Sequence[str]) -> Told:
     return {name: _plain(row._mapping[name]) for name in names}
 
 

@@ -48,7 +48,7 @@ class NoLedger(LedgerUnusable):
 
 def what_failed(error: DBAPIError | sqlite3.Error) -> str:
     """What a failed statement means, and what to do about it; never its parameters: names."""
-    cause = _said(error)
+    cause = _wording(error)
     if "locked" in cause or "lock timeout" in cause:
         return (
             f"another program has held the ledger for {LOCK_TIMEOUT:.0f} seconds. Close what has "
@@ -68,7 +68,7 @@ def how_to_mend(cause: str) -> str | None:
     return RESTORE if "malformed" in cause else None
 
 
-def _said(error: DBAPIError | sqlite3.Error) -> str:
+def _wording(error: DBAPIError | sqlite3.Error) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else error
     # A server adds to its sentence which values were in the way: people's addresses.
     sentence = getattr(getattr(cause, "diag", None), "message_primary", None)

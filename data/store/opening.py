@@ -85,7 +85,7 @@ def _refuse_strangers(engine: Engine) -> str | None:
 
     Answers which tables there are, None for none.
     """
-    version = _found(engine)
+    version = _version_there(engine)
     if version is not None and version not in KNOWN:
         raise LedgerUnusable(
             f"The ledger was written by a newer version (its tables are {version}, this version "
@@ -95,7 +95,7 @@ def _refuse_strangers(engine: Engine) -> str | None:
 
 
 def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None) -> None:
-    older = _found(engine)
+    older = _version_there(engine)
     if older == NEWEST:
         return
     if older is not None and engine.dialect.name == "sqlite":
@@ -135,7 +135,7 @@ def _keep_as_it_was(file: Path, version: str) -> None:
             raise
 
 
-def _found(engine: Engine) -> str | None:
+def _version_there(engine: Engine) -> str | None:
     with engine.connect().execution_options(reading=True) as connection:
         return _version(connection)
 

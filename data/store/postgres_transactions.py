@@ -19,7 +19,7 @@ from data.store import server_locks
 from data.store.closed import refuse
 from data.store.errors import LedgerUnusable
 from data.store.postgres import Session, is_lost, was_in_the_way
-from data.store.transactions import Transactions, Work, said, unusable
+from data.store.transactions import Transactions, Work, explained, unusable
 
 T = TypeVar("T")
 
@@ -90,13 +90,13 @@ class ServerTransactions(Transactions):
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        with said("read"), self._looking() as connection:
+        with explained("read"), self._looking() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that is not tried again."""
-        with said("written"), self.engine.begin() as connection:
+        with explained("written"), self.engine.begin() as connection:
             server_locks.alone(connection)
             yield connection
             _last_word(connection)

@@ -40,7 +40,7 @@ class Transactions:
         """
         if self.gone() is None:
             return
-        with suppress(LedgerUnusable), said("written"), self.engine.connect() as connection:
+        with suppress(LedgerUnusable), explained("written"), self.engine.connect() as connection:
             connection.exec_driver_sql("ROLLBACK")  # no transaction may be open, see _begin
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -67,7 +67,7 @@ class Transactions:
     def reading(self) -> Iterator[Connection]:
         """One transaction that looks. Raises LedgerUnusable."""
         with (
-            said("read"),
+            explained("read"),
             self.engine.connect().execution_options(reading=True) as connection,
         ):
             yield connection
@@ -75,7 +75,7 @@ class Transactions:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that writes. Raises LedgerUnusable, and LedgerClosed at its end."""
-        with said("written"), self.engine.begin() as connection:
+        with explained("written"), self.engine.begin() as connection:
             yield connection
             refuse_where_closed(connection)
 
@@ -92,7 +92,7 @@ def _identity(engine: Engine) -> tuple[int, int] | None:
 
 
 @contextmanager
-def said(what: str) -> Iterator[None]:
+def explained(what: str) -> Iterator[None]:
     """Say in words what a database could not do. Nobody is named."""
     try:
         yield

@@ -26,7 +26,7 @@ def rows_of(
     from flows.cli.typed_verdicts import unknown
     from flows.words.doubts import standing_of
 
-    everybody = ledger.read(intake.known, campaign.id)
+    everybody = ledger.read(intake.everybody, campaign.id)
     chosen = {email_key(typed): typed for typed in emails}  # named twice is one person
     people = {key: everybody[key].row for key in chosen if key in everybody}
     wrong = [

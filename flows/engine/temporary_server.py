@@ -46,7 +46,7 @@ class TemporaryServer:
     def __init__(self, process: "subprocess.Popen[bytes] | None", login: str = "") -> None:
         self._process = process
         self._login = login
-        self._said = b""
+        self._read_ahead = b""
         self._led = self._answers = False
 
     def lead(self) -> None:
@@ -66,7 +66,7 @@ class TemporaryServer:
         if self._process is not None and not self._answers:
             self._answers = self._next_word(self._process) == ANSWERS
 
-    def told_all(self) -> None:
+    def wait_until_recorded(self) -> None:
         """Wait until everything that Prefect has to tell it is in its database."""
         try:
             if self._answers:
@@ -80,13 +80,13 @@ class TemporaryServer:
         """Read one line of what it says."""
         pipe = process.stdout.fileno() if process.stdout else -1
         ends = time.monotonic() + float(os.environ[LONGEST_START])
-        while b"\n" not in self._said:
+        while b"\n" not in self._read_ahead:
             ready, _, _ = select.select([pipe], [], [], max(0.0, ends - time.monotonic()))
             more = os.read(pipe, 1024) if ready else b""
             if not more:
                 raise NoPrefect
-            self._said += more
-        word, _, self._said = self._said.partition(b"\n")
+            self._read_ahead += more
+        word, _, self._read_ahead = self._read_ahead.partition(b"\n")
         return word.decode()
 
 
@@ -120,7 +120,7 @@ def temporary_server() -> Iterator[TemporaryServer]:
         _under_way.clear()
         try:
             # Always: what Prefect could not tell it, it would try to tell for minutes at the end.
-            server.told_all()
+            server.wait_until_recorded()
         finally:
             process.terminate()
             process.communicate()

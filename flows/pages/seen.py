@@ -52,7 +52,7 @@ class Seen(RunObserver):
         self._zone: str | None = None
         self._introduced = False
         self._progress: UUID | None = None
-        self._said = ""
+        self._shown = ""
         self._pause = EVERY
 
     def on_start(self, key: str, zone: str | None) -> None:
@@ -100,7 +100,7 @@ class Seen(RunObserver):
 
     async def _advance(self, key: str) -> None:
         line, percent = await asyncio.to_thread(self._how_far, key)
-        if line == self._said:
+        if line == self._shown:
             return
         if self._progress is None:
             shown = ProgressArtifact(
@@ -110,7 +110,7 @@ class Seen(RunObserver):
         else:
             update = ArtifactUpdate(data=percent, description=line)
             await self._client.update_artifact(self._progress, update)
-        self._said = line
+        self._shown = line
 
     def _how_far(self, key: str) -> tuple[str, float]:
         """Say how far the campaign is, in words and in percent; nothing while it is unknown."""

@@ -29,7 +29,7 @@ class SiblingRuns:
         self._run = run
         self._newest: int | None = None  # of their requests under way, as last seen
         self._patience = context.patience
-        self._told = False
+        self._announced = False
 
     async def wait_for_siblings(self) -> bool:
         """Stay a moment while they wait for answers; True: there may be something to send by now.
@@ -49,8 +49,8 @@ class SiblingRuns:
             self._patience = self._context.patience
         if self._patience <= 0:
             return False
-        if not self._told:
-            self._told = True
+        if not self._announced:
+            self._announced = True
             self._context.observer.on_waiting()
         self._patience -= AGAIN
         if not await self._wait(AGAIN):

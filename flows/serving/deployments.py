@@ -176,7 +176,7 @@ async def look_up(client: PrefectClient, planned: Planned) -> Kept:
     return stays
 
 
-def said_of(planned: Planned, as_kept: Kept) -> list[str]:
+def remarks_on(planned: Planned, as_kept: Kept) -> list[str]:
     """What a person should know of its schedule."""
     return [f"the schedule of {planned.full_name} {as_kept.words}"] if as_kept.words else []
 

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from flows.campaign import run_campaign
 from flows.engine.credentials import AssessmentCredentials
 from flows.serving.automations import register
-from flows.serving.deployments import Planned, look_up, said_of, to_work
+from flows.serving.deployments import Planned, look_up, remarks_on, to_work
 
 AT_ONCE = 100
 
@@ -32,7 +32,7 @@ async def deploy_all(
         await _pool(client, pool)
         for wanted in planned:
             as_kept = await look_up(client, wanted)
-            words += said_of(wanted, as_kept)
+            words += remarks_on(wanted, as_kept)
             await (await to_work(wanted, as_kept, pool)).aapply()
     return words
 

@@ -28,7 +28,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.runner import Runner
 from prefect.states import Cancelled
 
-from flows.serving.deployments import Planned, look_up, said_of, to_serve
+from flows.serving.deployments import Planned, look_up, remarks_on, to_serve
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 MISSED = "Missed"
@@ -63,7 +63,7 @@ async def _serve(
     async with get_client() as client:
         for wanted in planned:
             as_kept = await look_up(client, wanted)
-            words += said_of(wanted, as_kept)
+            words += remarks_on(wanted, as_kept)
             deployment = await runner.aadd_deployment(await to_serve(wanted, as_kept))
             await skip_missed(client, deployment)
     serving = asyncio.create_task(runner.start())

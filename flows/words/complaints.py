@@ -49,14 +49,14 @@ class UnknownPerson(CampaignError):
 
 def explain(error: CampaignError) -> None:
     """Say on standard error what happened and what to type next."""
-    lines = told_of(error) if isinstance(error, BadInput) else [str(error)]
+    lines = complaint_of(error) if isinstance(error, BadInput) else [str(error)]
     then = [error.then.replace("{typed}", " ".join(sys.argv[1:2]))] if error.then else []
     if not then and isinstance(error, BadInput | BadSettings):
         then = [f"Then type again: {command(*sys.argv[1:])}"]
     complain(*lines, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
 
 
-def told_of(error: BadInput) -> list[str]:
+def complaint_of(error: BadInput) -> list[str]:
     """Write what has to be mended, what to look at while doing so, and how much it is."""
     return [*lines_of(error.problems), *doubtful(error.warnings), "", f"{error}."]
 

@@ -16,7 +16,7 @@ def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
     """Write a person's word down that the pilot's invitation is right. Raises NothingToConfirm."""
     key = campaign.key
     pilot = timetable(campaign.timetable).pilot
-    person = ledger.read(intake.known, campaign.id).get(pilot) if pilot else None
+    person = ledger.read(intake.everybody, campaign.id).get(pilot) if pilot else None
     if person is None:
         raise NothingToConfirm(
             f"{key} has no pilot (invites.pilot), so there is nothing to confirm."

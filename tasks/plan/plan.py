@@ -116,7 +116,7 @@ def _unchanged(
     in_ledger: Mapping[str, Known] = {}
     people: list[Due] = []
     if held or named:
-        in_ledger = ledger.read(intake.known, campaign.id)
+        in_ledger = ledger.read(intake.everybody, campaign.id)
         people = [person for person in due(None, in_ledger, send=send) if person.key not in held]
         add, invite = _counted(people)
     else:
@@ -146,7 +146,7 @@ def _changed(
     in_ledger: dict[str, Known] = {}
     dead = False
     if campaign is not None and ledger is not None:
-        in_ledger = ledger.read(intake.known, campaign.id)
+        in_ledger = ledger.read(intake.everybody, campaign.id)
         dead = not ledger.read(runs.at_work, campaign.id)
         in_ledger = _after_the_dead(in_ledger, campaign, definition, ledger, dead=dead)
     every = list(due(definition, in_ledger, send=definition.invites.send))

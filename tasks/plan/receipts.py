@@ -103,7 +103,7 @@ class Receipts:
         Raises AnotherLedger, OlderLedger, UnreadableReceipt, and leaves a note of it in the
         ledger, so that a person can accept what was found.
         """
-        self._reach_if_fitting(found_at(self.places.every))
+        self._reach_if_fitting(receipts_at(self.places.every))
 
     def keep(self) -> None:
         """Write down, durably, how far this ledger has got, if nothing speaks against it.
@@ -134,7 +134,7 @@ class Receipts:
             if place == self.places.copy:
                 receipt_file.make_ready(place.parent)
             with receipt_file.locked(place.parent):
-                receipts = found_at(self.places.every)
+                receipts = receipts_at(self.places.every)
                 reach = self._reach_if_fitting(receipts)
                 entry = Entry(
                     campaign=self.campaign,
@@ -164,7 +164,7 @@ class Receipts:
         return reach
 
 
-def found_at(places: Iterable[Path]) -> Found:
+def receipts_at(places: Iterable[Path]) -> Found:
     """Read the receipts of a definition at each of their places."""
     return [(path, receipt) for path in places if (receipt := receipt_file.read(path)) is not None]
 

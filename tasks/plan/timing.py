@@ -96,7 +96,7 @@ def _pilot(wanted: Target, ledger: Ledger | None, key: str | None) -> Waiting | 
     if key is None:
         return None
     if wanted.known is not None and ledger is not None:
-        person = ledger.read(intake.known, wanted.known.id).get(key)
+        person = ledger.read(intake.everybody, wanted.known.id).get(key)
     if person is not None and person.invite is not Step.WAITING:
         return None
     return Waiting(0, person.timezone if person else None)

@@ -32,7 +32,7 @@ def _to_confirm(ledger: Ledger, campaign: Campaign) -> bool:
     key = kept_timetable(campaign).pilot
     if key is None or not campaign.send_invites:
         return False
-    pilot = ledger.read(intake.known, campaign.id).get(key)
+    pilot = ledger.read(intake.everybody, campaign.id).get(key)
     if pilot is None or pilot.invite is not Step.DONE:
         return False
     return not ledger.read(send_progress.send_progress, campaign.id, campaign.key, key).confirmed

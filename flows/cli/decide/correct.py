@@ -73,7 +73,7 @@ def correct(
             complain(*_why_not(campaign, (old, new), error))
             raise
         say(f"{key}: {old} is corrected to {address[0]}")
-        person = ledger.read(intake.known, campaign.id)[address[1]]
+        person = ledger.read(intake.everybody, campaign.id)[address[1]]
         if (
             held := ledger.read(evidence.held_rows, [person.row], clock.now()).get(person.row)
         ) is not None:

@@ -8,7 +8,7 @@ import typer
 
 from flows.cli.arguments import AsJson, DefinitionFile, File, Sheet
 from flows.cli.prepare.marking import check_mark, mark_problems, mark_warnings
-from flows.words.complaints import doubtful, told_of
+from flows.words.complaints import complaint_of, doubtful
 from flows.words.speech import answering, as_typed, command, complain, counted, print_json, say
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def check(
     except BadInput as error:
         if mark is None:
             raise
-        complain(*told_of(error))
+        complain(*complaint_of(error))
         complain(*mark_problems(mark, file, campaign, error))
         raise typer.Exit(error.exit_code) from None
     if as_json:

@@ -104,10 +104,10 @@ def _receipts(
     from data.receipts.receipt import Reach
     from data.receipts.receipt_file import places
     from data.store.places import place_of
-    from tasks.plan.receipts import doubts_of, found_at, refusal
+    from tasks.plan.receipts import doubts_of, receipts_at, refusal
 
     key = definition.campaign
-    receipts_found = found_at(places(beside, key, service).every)
+    receipts = receipts_at(places(beside, key, service).every)
     if ledger is None:
         # A ledger that does not exist yet has no name that a receipt could know.
         place, reach = place_of(make_url(local.database_url)), Reach("", 0)
@@ -116,9 +116,7 @@ def _receipts(
         place, reach = ledger.place, ledger.read(receipt_doubts.reach, key)
         accepted = ledger.read(receipt_doubts.accepted, key)
     doubts = [
-        misfit
-        for misfit in doubts_of(receipts_found, key, service, reach)
-        if misfit.says not in accepted
+        misfit for misfit in doubts_of(receipts, key, service, reach) if misfit.says not in accepted
     ]
     if doubts:
         raise refusal(doubts, key, place, reach, definition.timezone)

@@ -18,7 +18,7 @@ def left_alone(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
     yield from _new_and_done(seen, send=send)
     if seen.forgotten:
         yield "forgotten", left_out(seen.forgotten)
-    yield from _some("held", [f"{email1}: {hold.why}" for email1, hold in seen.held.items()])
+    yield from _first("held", [f"{email1}: {hold.why}" for email1, hold in seen.held.items()])
     yield from _changes(seen)
     if seen.sending:
         yield "sending", f"{counted(seen.sending, 'candidate')}, by a run right now"
@@ -34,7 +34,7 @@ def _new_and_done(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
     """Name who came in since the last run; before the first one everybody is new."""
     if seen.service is not None:
         new = [person.email1 for person in seen.changes.new]
-        yield from _some("new", [email1 for email1 in new if email1 not in seen.held])
+        yield from _first("new", [email1 for email1 in new if email1 not in seen.held])
     if seen.done:
         yield "done", f"{counted(seen.done, 'candidate')}, {'invited' if send else 'added'}"
 
@@ -46,14 +46,14 @@ def _changes(seen: "Forecast") -> Iterator[tuple[str, str]]:
     from flows.cli.prepare.forecast import differing, email1_of
 
     changes = seen.changes
-    yield from _some(
+    yield from _first(
         "corrected",
         [f"{old.email1}: {email1_of(now)} is used instead" for old, now in changes.corrected],
     )
     if seen.differs:
         fields = ", ".join(seen.differs)
         yield "changed", f"{fields}: the service has no update, so this is not applied"
-    yield from _some(
+    yield from _first(
         "changed",
         [
             f"{person.email1} ({', '.join(differing(before, person))}): already added, so this is "
@@ -61,7 +61,7 @@ def _changes(seen: "Forecast") -> Iterator[tuple[str, str]]:
             for before, person in changes.changed
         ],
     )
-    yield from _some(
+    yield from _first(
         "removed",
         [
             f"{email1_of(before)}: no longer in the definition, left alone"
@@ -72,7 +72,7 @@ def _changes(seen: "Forecast") -> Iterator[tuple[str, str]]:
         yield "returned", f"{counted(len(changes.returned), 'candidate')}, in the definition again"
 
 
-def _some(word: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _first(word: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
     """A few lines of a kind, and how many more there are."""
     yield from ((word, line) for line in lines[:NAMED])
     if len(lines) > NAMED:

@@ -63,10 +63,10 @@ def looked(
         if seen.problem is Step.WAITING and definition.problem is not None:
             number = find_problem(listed, definition.problem, definition.place)
         doubt = doubt_about(number, listed) if number is not None else None
-        yield replace(seen, problem_doubt=doubt, looked=_found(number, listed))
+        yield replace(seen, problem_doubt=doubt, looked=_nothing_against(number, listed))
 
 
-def _found(number: int | None, listed: "Sequence[Problem]") -> str:
+def _nothing_against(number: int | None, listed: "Sequence[Problem]") -> str:
     """Say what was looked at, for whoever asked for a look."""
     if number is None:
         return "the project was made in the web application, with a problem that only it shows"

@@ -127,12 +127,12 @@ def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
     """Write one campaign's plan, a line for each kind of thing."""
     where = f" at {seen.service}" if seen.service else ", not run yet"
     lines = [f"{seen.campaign}{where}"]
-    for word, text in _told(definition, seen):
+    for word, text in _parts(definition, seen):
         lines.append(f"  {word:<11} {text}")
     return lines
 
 
-def _told(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
+def _parts(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
     from flows.cli.prepare.left_alone import left_alone
     from flows.cli.prepare.when import when
 

@@ -108,7 +108,7 @@ def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int
             database = load_local().database_url
         with progress(as_json=as_json) as shown:
             _through_prefect(runs, shown, prefect)
-        objects, codes = told(runs, database, as_json=as_json)
+        objects, codes = tell(runs, database, as_json=as_json)
     if as_json:
         print_json(objects)
     return worst(codes)
@@ -204,7 +204,7 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
                 run.error = understood(error)
 
 
-def told(
+def tell(
     runs: Sequence[OneRun], database: str, *, as_json: bool
 ) -> tuple[list[dict[str, Any]], list[int]]:
     """Say how each campaign ended; answers the status object and the exit code of each."""
@@ -226,7 +226,7 @@ def told(
             campaign = ledger.read(queries.find_campaign, run.key) if ledger else None
             status = look(ledger, campaign) if ledger and campaign else _untouched(run)
             objects.append(status)
-            codes.append(_tell_one(run, status, as_json=as_json))
+            codes.append(_tell_end(run, status, as_json=as_json))
     finally:
         if ledger:
             ledger.close()
@@ -238,7 +238,7 @@ def worst(codes: Sequence[int]) -> int:
     return next((code for code in (1, 2, 3) if code in codes), 0)
 
 
-def _tell_one(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
+def _tell_end(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
     from config.errors import CampaignError
     from data.store.states import Ending
     from flows.run.ending import BESIDE

@@ -53,7 +53,7 @@ def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> in
         from config.settings import check_service, load_local
         from flows.cli.run.asking import ask
         from flows.cli.run.progress import progress
-        from flows.cli.run.run import told, worst
+        from flows.cli.run.run import tell, worst
 
         with answering(as_json):
             entries = campaigns_at(folder)
@@ -66,7 +66,7 @@ def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> in
         with progress(as_json=as_json) as shown:
             shown.starting()
             _through_prefect(folder, runs, _Folder(runs, shown, asks=asks), prefect)
-        objects, codes = told(list(runs.values()), database, as_json=as_json)
+        objects, codes = tell(list(runs.values()), database, as_json=as_json)
     for entry in bad:
         complain(
             *lines_of(entry.problems), f"  bad input: {command('check', shown_by(entry, folder))}"

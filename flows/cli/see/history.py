@@ -65,7 +65,7 @@ def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
     from flows.cli.typed_verdicts import unknown
     from flows.words.doubts import standing_of
 
-    person = ledger.read(intake.known, campaign.id).get(email_key(email))
+    person = ledger.read(intake.everybody, campaign.id).get(email_key(email))
     if person is None:
         complain(f"{email}: {unknown(email, standing_of(ledger, campaign))}")
         raise UnknownPerson(campaign.key)

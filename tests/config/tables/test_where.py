@@ -364,7 +364,7 @@ def test_who_leaves_the_filter_is_treated_as_a_removed_row(
         assert campaign is not None
         gone = [
             person.key
-            for person in ledger.read(intake.known, campaign.id).values()
+            for person in ledger.read(intake.everybody, campaign.id).values()
             if not person.listed
         ]
     assert gone == ["ada@mail.com"]

@@ -132,7 +132,7 @@ def test_whoever_is_forgotten_meanwhile_is_not_taken_in(tmp_path: Path) -> None:
         ledger.write(forgetting.forget, ["bo@example.com"], By("rita", "asked"))
         changes = ledger.write_beside(runs.take_over, definition("ada", "bo"), intent())
         assert [one.email1 for one in changes.new] == ["ada@example.com"]
-        assert set(ledger.read(intake.known, 1)) == {"ada@example.com"}
+        assert set(ledger.read(intake.everybody, 1)) == {"ada@example.com"}
 
 
 def test_whoever_was_forgotten_is_not_invited_again(desk: DoubtfulCampaign) -> None:
