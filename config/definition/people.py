@@ -1,6 +1,6 @@
 """The people of a campaign, judged one by one and beside each other."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from sys import intern
 from unicodedata import normalize
@@ -46,8 +46,7 @@ def judge_people(
         if fields is None:
             continue
         key = email_key(fields.email1)
-        place = people.places.row(row.number)
-        candidate = _candidate(fields, key, place, stage_id, row.hidden)
+        candidate = _candidate(fields, key, people.places.row(row.number), stage_id, row.hidden)
         at = seen.get(key)
         first, left_out = halves.get(key) or (None if at is None else candidates[at], ALL_RIGHT)
         if first is not None:
@@ -74,8 +73,7 @@ def judge_people(
             warnings.extend(_about(fields, key, row, people))
             labelled += [key] if mailbox(key) != key else []
     if labelled:
-        places = {candidate.key: candidate.place for candidate in candidates}
-        warnings.extend(_one_mailbox(labelled, places))
+        warnings.extend(_one_mailbox(labelled, candidates))
     return tuple(candidates), repeated
 
 
@@ -147,20 +145,21 @@ def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[
             yield Mistake(place, field, message=sentence, cause=doubt.kind)
 
 
-def _one_mailbox(labelled: Iterable[str], seen: Mapping[str, Place]) -> Iterator[Mistake]:
+def _one_mailbox(labelled: Iterable[str], people: Sequence[Candidate]) -> Iterator[Mistake]:
     """Point at different addresses that end up in one mailbox; `labelled` are those longer than
     the name of theirs.
     """
+    places = {candidate.key: candidate.place for candidate in people}
     first: dict[str, str] = {}
     for key in labelled:
         box = mailbox(key)
-        other = box if box in seen else first.setdefault(box, key)
+        other = box if box in places else first.setdefault(box, key)
         if other != key:
             message = (
-                f"{shown(key)}: most likely the same mailbox as {shown(other)} at {seen[other]}; "
+                f"{shown(key)}: most likely the same mailbox as {shown(other)} at {places[other]}; "
                 "one person would be invited twice"
             )
-            yield Mistake(seen[key], "email1", message=message, cause="one mailbox")
+            yield Mistake(places[key], "email1", message=message, cause="one mailbox")
 
 
 def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[Mistake]:

@@ -73,8 +73,7 @@ def check(
         print_json(_answer(reading, notes))
     for definition in reading.definitions:
         say(*_lines(definition), as_json=as_json)
-    for note in notes:
-        say(f"Note: {note}", as_json=as_json)
+    say(*(f"Note: {note}" for note in notes), as_json=as_json)
     say(*doubtful(reading.warnings), as_json=as_json)
     if mark is not None:
         say(*mark_warnings(mark, file, campaign, reading.warnings), as_json=as_json)
