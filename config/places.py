@@ -62,9 +62,9 @@ class Mistake:
         """What is wrong, without the place."""
         if self.message:
             return self.message
-        found = f"found {self.found}" if self.found is not None else ""
+        seen = f"found {self.found}" if self.found is not None else ""
         wanted = f"wanted {self.wanted}" if self.wanted is not None else ""
-        return ", ".join(part for part in (found, wanted) if part)
+        return ", ".join(part for part in (seen, wanted) if part)
 
     def as_json(self) -> dict[str, Any]:
         """Answer the object that `campaign check --json` prints; null where it does not apply."""
