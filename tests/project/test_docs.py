@@ -39,9 +39,10 @@ DOCUMENTS = [pytest.param(one, id=one.name) for one in documents()]
 LANGUAGES = {"console", "yaml", "ini", "json", "sh", "text", "mermaid"}
 
 
-def table(heading: str) -> list[list[str]]:
-    """The rows of the first table below a heading of the README, without its header."""
-    section = README.read_text("utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0]
+def table(page: str, heading: str) -> list[list[str]]:
+    """The rows of the first table below a heading of a page, without its header."""
+    text = (ROOT / "docs" / page).read_text("utf-8")
+    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
 
@@ -99,8 +100,8 @@ def test_every_word_for_where_people_stand_is_explained() -> None:
 def test_every_console_block_of_the_readme_is_typed() -> None:
     """Counted by hand, so that a block that is lost on the way is seen."""
     typed = [one for one in blocks(README) if one.language == "console"]
-    assert len(typed) == README.read_text("utf-8").count("\n```console\n") == 10
-    assert sum(len(commands(one)) for one in typed) == 17
+    assert len(typed) == README.read_text("utf-8").count("\n```console\n") == 6
+    assert sum(len(commands(one)) for one in typed) == 10
 
 
 @pytest.mark.parametrize("block", of("sh"), ids=str)
@@ -123,7 +124,10 @@ def test_what_may_be_relied_on_is_there() -> None:
 
 @pytest.mark.parametrize("block", of("yaml"), ids=str)
 def test_a_definition_that_is_shown_passes_check(block: Block, tmp_path: Path) -> None:
-    """Whoever copies it can run it."""
+    """Whoever copies it can run it, with the files that stand before it."""
+    for shown in blocks(block.file):
+        if shown.language == "text" and (name := shown.prepared.get("file")):
+            (tmp_path / name).write_text(shown.text + "\n", encoding="utf-8")
     file = tmp_path / "shown.yaml"
     file.write_text(block.text, encoding="utf-8")
     assert len(read_campaigns(file).definitions) == 1
@@ -153,7 +157,7 @@ def test_the_settings_that_are_shown_are_enough(
 
 
 def test_every_setting_is_listed_with_its_default() -> None:
-    """The README's table is the settings' own: every variable, and what it is when left out."""
+    """The table is the settings' own: every variable, and what it is when left out."""
 
     def listed(settings: type[BaseSettings]) -> dict[str, str]:
         prefix = settings.model_config.get("env_prefix", "")
@@ -167,21 +171,22 @@ def test_every_setting_is_listed_with_its_default() -> None:
             for name, field in fields
         }
 
-    shown = {codes(row[0])[0]: "".join(codes(row[1])) for row in table("Settings")}
+    shown = {codes(row[0])[0]: "".join(codes(row[1])) for row in table("settings.md", "Settings")}
     assert shown == listed(ServiceSettings) | listed(LocalSettings)
 
 
 def test_every_command_is_listed() -> None:
     """In the order of the help."""
-    assert [codes(row[0])[0].split()[1] for row in table("Commands")] == [
+    assert [codes(row[0])[0].split()[1] for row in table("commands.md", "Commands")] == [
         name for name, _ in COMMANDS
     ]
 
 
 def test_every_command_that_answers_programs_is_named() -> None:
-    """The README's sentence names the commands that take --json, and no other."""
+    """The sentence below the table names the commands that take --json, and no other."""
     every = get_command(application()).commands  # type: ignore[attr-defined]
-    [said] = re.findall(r"^(.*) take `--json`", README.read_text("utf-8"), re.MULTILINE)
+    text = (ROOT / "docs" / "commands.md").read_text("utf-8")
+    [said] = re.findall(r"^(.*) take `--json`", text, re.MULTILINE)
     assert codes(said) == [
         name
         for name, _ in COMMANDS
@@ -199,19 +204,19 @@ def test_every_command_in_the_text_can_be_typed(document: Path) -> None:
     for typed in re.findall(r"`campaign ([^`]+)`", document.read_text("utf-8")):
         name, *words = typed.split()
         options = {word for word in words if re.match(r"-\w|--\w", word)}
-        assert name in {"COMMAND", *known}, typed
+        assert name in {"COMMAND", "--help", "--version", *known}, typed
         assert options <= known.get(name, set()) | {"--help"}, typed
 
 
 def test_every_field_of_a_definition_is_listed() -> None:
     """Those of the project and the invitations by their dotted names, those of people in words."""
-    shown = {name for row in table("A definition") for name in codes(row[0])}
+    shown = {name for row in table("definition.md", "Fields") for name in codes(row[0])}
     dotted = {f"project.{name}" for name in ProjectFields.model_fields}
     dotted |= {f"invites.{name}" for name in InvitesFields.model_fields}
     whole = set(DefinitionFields.model_fields) - {"project", "invites"}
     people = {f"candidates.{name}" for name in ("columns", "where", "several", "when_unsure")}
     assert shown == dotted | whole | people
-    text = README.read_text("utf-8")
+    text = (ROOT / "docs" / "definition.md").read_text("utf-8")
     assert all(f"`{name}`" in text for name in ColumnsFields.model_fields)
 
 

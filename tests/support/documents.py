@@ -55,7 +55,7 @@ class Command:
 
 
 def documents() -> list[Path]:
-    beside = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
+    beside = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
     return [*(ROOT / name for name in beside), *sorted((ROOT / "docs").glob("*.md"))]
 
 
