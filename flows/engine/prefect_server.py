@@ -63,6 +63,9 @@ def _serve(listener: socket.socket, *, temporary: bool) -> None:
     # After the address is said: it is slow to import.
     from prefect.server.api.server import create_app  # noqa: PLC0415
 
+    from flows.engine.prefect_database import write_in_turn  # noqa: PLC0415
+
+    write_in_turn()
     app = TrustedHostMiddleware(create_app(ephemeral=temporary, final=True), list(HOSTS))
     level = get_current_settings().server.logging_level.lower()
     config = uvicorn.Config(app, log_level="error" if temporary else level, lifespan="on")

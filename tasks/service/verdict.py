@@ -88,7 +88,7 @@ _NETWORK_FAILURES = frozenset(
 
 _PAGES = {"text/html", "application/xhtml+xml"}
 
-_ASKED = {
+ASKED = {
     Operation.CREATE: "creating the project",
     Operation.ATTACH: "adding the problem to the project",
     Operation.ADD: "adding the candidates",
@@ -296,9 +296,9 @@ def _unsure(operation: Operation, what: str) -> Verdict:
 
 
 def _refused(operation: Operation, status: int, then: Then) -> Verdict:
-    why = f"The service refused {_ASKED[operation]} (status {status})"
+    why = f"The service refused {ASKED[operation]} (status {status})"
     if status == 403:
-        why = f"The service does not allow {_ASKED[operation]} with these credentials (status 403)"
+        why = f"The service does not allow {ASKED[operation]} with these credentials (status 403)"
     return Verdict(Proof.REFUSED, then, why + NOTHING)
 
 

@@ -134,11 +134,36 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
             number = len(ledger.read(queries.every_campaign))
             yield well("ledger", f"{ledger.place} opens; it has {counted(number, 'campaign')}")
             ledger.read(closed.refuse_where_closed)
+            yield from _refused(ledger)
             yield from _doubts(ledger)
     except NoLedger:
         yield well("ledger", f"none at {file} yet; the first run makes it")
     except CampaignError as error:
         yield Finding("ledger", How.MEND, str(error))
+
+
+def _refused(ledger: "Ledger") -> "Iterator[Finding]":
+    """Credentials that are good for a token and a list may be refused for other calls."""
+    from config.timetable.moments import in_zone
+    from data.campaigns import answers
+    from data.store.states import Operation
+    from flows.cli.known_campaign import find_campaign
+    from flows.words.speech import run_again
+    from tasks.service.verdict import ASKED
+    from tasks.status.health import Finding, How
+
+    for last in ledger.read(answers.refused_credentials):
+        campaign = find_campaign(ledger, last.key)
+        at = in_zone(last.ended_at, campaign.timezone)
+        said = (
+            f"the service refused these credentials for {ASKED[Operation(last.operation)]} "
+            f"(status {last.status}, in {campaign.key} at {at}), and nothing came through since"
+        )
+        mend = (
+            "Ask the operator of the service to allow this call, then type: "
+            f"{command('run', *run_again(campaign))}"
+        )
+        yield Finding("credentials", How.MEND, said, mend, last.answer or None)
 
 
 def _doubts(ledger: "Ledger") -> "Iterator[Finding]":

@@ -2,6 +2,8 @@
 
 import json
 import time
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable
 
 import pytest
 
@@ -119,6 +121,20 @@ def test_no_secret_is_in_it(written: str) -> None:
         assert words is not None and "[removed]" in words
         for part in (SECRET, "s3cret", TOKEN, "aZaZ", "eyJ", "a1a1", "abcdef1"):
             assert part not in words
+
+
+@pytest.mark.parametrize("encoded", [b64encode, urlsafe_b64encode])
+@pytest.mark.parametrize("beside", ["{}", "a:{}", "ab:{}\n", "abc:{}?"])
+@pytest.mark.parametrize("secret", [SECRET, TOKEN, "s3cret?>~~~?>"])
+def test_no_secret_is_in_it_as_base64(
+    encoded: Callable[[bytes], bytes], beside: str, secret: str
+) -> None:
+    """Also where it is encoded together with what stands beside it, as for HTTP's Basic."""
+    written = encoded(beside.format(secret).encode()).decode()
+    words = excerpt(f"not accepted: {written}".encode(), (SECRET, TOKEN, "s3cret?>~~~?>"))
+    assert words is not None and "[removed]" in words
+    kept = words.replace("[removed]", "")
+    assert not any(written[at : at + 8] in kept for at in range(6, len(written) - 12))
 
 
 def test_what_helps_to_mend_it_stays() -> None:

@@ -70,6 +70,30 @@ def test_credentials_that_are_refused(
     assert "operator" in said and "hush" not in said
 
 
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize(
+    ("operation", "call"),
+    [("invite", "the invitation"), ("add_candidates", "adding the candidates")],
+)
+def test_credentials_that_are_refused_for_one_call(
+    desk: DoubtfulCampaign, operation: str, call: str, status: int
+) -> None:
+    """They get a token and a list, so that only the ledger tells: for which call, when, and in
+    which words. Until it succeeds, or nobody waits for it any more."""
+    desk.run(Fault("status", operation, status=status, count=None, body='{"message": "no scope"}'))
+    code, [_, (how, said)] = found(desk, "credentials")
+    assert (code, how) == (1, "mend")
+    assert f"refused these credentials for {call} (status {status}, in {KEY} at 20" in said
+    assert f"campaign run {desk.file}" in said
+    assert 'the service wrote: "no scope"' in desk.type("doctor").out
+    if operation == "invite" and status == 403:
+        desk.run()
+    else:
+        everybody = ("ada@example.com", "zoe@example.com", "grace@example.com")
+        assert desk.type("withdraw", KEY, *everybody, "--why", "over").code == 0
+    assert [how for how, _ in found(desk, "credentials")[1]] == ["well"]
+
+
 def test_a_service_that_does_not_answer(
     desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
