@@ -1,6 +1,7 @@
 """The house is as its map says: rooms without circles, functions where they are named."""
 
 import ast
+import csv
 import re
 from pathlib import Path
 
@@ -47,6 +48,18 @@ def test_the_way_of_a_candidate_is_as_it_is_told() -> None:
         tree = ast.parse((ROOT / file).read_text("utf-8"))
         kinds = ast.FunctionDef | ast.AsyncFunctionDef
         assert name in {node.name for node in ast.walk(tree) if isinstance(node, kinds)}, file
+
+
+def test_every_question_of_a_stranger_has_its_answer() -> None:
+    """Sixty of the kind "where is it decided", asked of readers who see the tree alone."""
+    with (ROOT / "tests" / "project" / "where_is_it.csv").open(newline="") as asked:
+        questions = list(csv.DictReader(asked))
+    assert len(questions) == 60
+    for row in questions:
+        tree = ast.parse((ROOT / row["file"]).read_text("utf-8"))
+        kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        names = {node.name for node in ast.walk(tree) if isinstance(node, kinds)}
+        assert row["name"] in names, row["question"]
 
 
 def test_only_one_room_writes_that_something_is_being_sent() -> None:
