@@ -100,8 +100,8 @@ def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Itera
     place = people.places.row(row.number)
     if row.remark:
         named = people.places.value(row.number, "first_name")
-        said, cause = row.remark.sentence, row.remark.cause
-        yield Mistake(named, "first_name", message=said, cause=cause)
+        sentence, cause = row.remark.sentence, row.remark.cause
+        yield Mistake(named, "first_name", message=sentence, cause=cause)
     for doubt in doubts(fields.email1, key):
         sentence = f"{shown(fields.email1)}: {doubt.sentence}"
         yield Mistake(place, "email1", message=sentence, cause=doubt.kind)

@@ -105,8 +105,8 @@ def split_name(full: str) -> Split:
     if _HAN.fullmatch(text):
         return _han(text)
     name = _parser().parse(text)
-    said = (name.title, name.suffix, name.nickname, name.maiden, aside)
-    left_out = ", ".join(filter(None, said))
+    beside = (name.title, name.suffix, name.nickname, name.maiden, aside)
+    left_out = ", ".join(filter(None, beside))
     bare = _bare(text, left_out)
     if "," not in text and (capitals := _capitals(bare.split())):
         return Split(*capitals, _other(capitals, bare), left_out)
@@ -195,8 +195,8 @@ def _han(text: str) -> Split:
     if len(text) == 2:
         return Split(text[1:], text[:1])
     chinese, japanese = (text[1:], text[:1]), (text[2:], text[:2])
-    known = _parser(chinese=True).parse(text)
-    if known.family == text[:1]:
+    parsed = _parser(chinese=True).parse(text)
+    if parsed.family == text[:1]:
         return Split(*chinese, japanese)
     return Split(*japanese, chinese)
 

@@ -279,9 +279,13 @@ def _split(fields: dict[str, Any]) -> Remark | None:
     fields["last_name"] = names.last or Unusable(shown(full))
     if not names.doubt:
         return None
-    said = f"{shown(full)} is split into {shown(names.first)} and {shown(names.last)}{names.doubt}"
+    sentence = (
+        f"{shown(full)} is split into {shown(names.first)} and {shown(names.last)}{names.doubt}"
+    )
     # Where there are two readings a person has to see each of them, however many there are.
-    return Remark(said, said if names.other else "a title, a degree or another word is left out")
+    return Remark(
+        sentence, sentence if names.other else "a title, a degree or another word is left out"
+    )
 
 
 def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable:
