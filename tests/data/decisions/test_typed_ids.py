@@ -113,7 +113,7 @@ def by_form(desk: DoubtfulCampaign, what: forms.What, value: int, email: str = "
         campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
         rows = {person.email1: person.id for person in queries.candidates(ledger, campaign.id)}
-        return forms._settle(ledger, KEY, what, Word.ID, "Omar", "", value, rows.get(email))
+        return forms._settle(ledger, KEY, what, Word.ID, By("Omar", ""), value, rows.get(email))
 
 
 def test_prefects_form_takes_another_id_as_well(desk: DoubtfulCampaign) -> None:
