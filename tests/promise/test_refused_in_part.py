@@ -109,6 +109,18 @@ def test_an_honest_no_to_a_bad_row_leaves_a_doubt_about_the_others(desk: Doubtfu
     assert {one["email1"] for one in listed(desk)} == {ADA, GRACE}
 
 
+def test_what_is_perhaps_there_of_the_forgotten_is_told_while_it_is_known(
+    desk: DoubtfulCampaign,
+) -> None:
+    """By `forget` itself: afterwards no list can name them."""
+    run(desk, Fault("status", "add_candidates", count=None, status=422, email=ZOE))
+    forgotten = desk.type("forget", ADA.upper(), "--why", "asked", "--yes")
+    assert forgotten.code == 0
+    assert forgotten.out.count("perhaps added more than once") == 1
+    assert f"is the one in use ({KEY}): look in the web application\n" in forgotten.out
+    assert {item["email1"] for item in listed(desk)} == {GRACE}
+
+
 def test_a_single_row_that_is_refused_for_good_is_no_double(desk: DoubtfulCampaign) -> None:
     """It was sent once. Once a person has it sent again, it may be there twice."""
     run(desk, Fault("status", "add_candidates", count=None, status=422, email=ZOE))

@@ -90,6 +90,7 @@ def _forget(
     held = {key: ledger.read(disclosure.about, key) for key in named}
     rows = [row for about in held.values() for row in about["campaigns"]]
     every = {row["email1"] for row in rows} | set(named.values())
+    perhaps = list(_perhaps_once_more(ledger, every))
     try:
         left = ledger.write(forgetting.forget, named.keys(), By(who, why))
     except NotDecided as error:
@@ -99,7 +100,7 @@ def _forget(
         raise
     for key, typed in named.items():
         say(f"{typed}: {_what_was_done(held[key])}")
-    say(*_at_the_service(left))
+    say(*_at_the_service(left), *perhaps)
     ledger.rewrite()
     unwritten = list(_links_anew(ledger, local, every))
     say(*_still_named(naming(every, _places(ledger, local))))
@@ -111,6 +112,20 @@ def _forget(
         again = command("forget", *nobody, "--lift", "--why", "a slip")
         say("", f"If that was a slip: {again}  and forget the right address.")
         raise typer.Exit(3)
+
+
+def _perhaps_once_more(ledger: "Ledger", every: Collection[str]) -> Iterator[str]:
+    """What `campaign clean-up` says of them, and no number tells: nobody could ask it any more."""
+    from data.campaigns import queries
+    from data.decisions import cleaning
+    from data.decisions.clean_up import What
+
+    keys = set(map(email_key, every))
+    for campaign in ledger.read(queries.every_campaign):
+        for item in ledger.read(cleaning.find, campaign.id):
+            theirs = item.email1 is not None and email_key(item.email1) in keys
+            if theirs and item.what is What.DOUBLE and not item.certain:
+                yield f"  {item.said} ({campaign.key}): look in the web application"
 
 
 def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]) -> Iterator[str]:
