@@ -60,7 +60,7 @@ LINES = quiet_until_busy(NAME)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Arrival:
     """One campaign of a file, or a file that is bad; `content` tells what the file holds."""
 
     entry: Entry
@@ -72,7 +72,7 @@ class Found:
 class Look:
     """What one look into the folder found; `unfinished` are files left for the next time."""
 
-    found: list[Found] = field(default_factory=list)
+    arrivals: list[Arrival] = field(default_factory=list)
     unfinished: list[Path] = field(default_factory=list)
 
 
@@ -103,10 +103,10 @@ async def watch_inbox(
             if stop.reason is not None:
                 LINES.busy(flow_run.id)
                 return Failed(name=STOPPED, message=f"{stop.reason} {LEFT}")
-            fresh = [each for each in look.found if each.due]
+            fresh = [arrival for arrival in look.arrivals if arrival.due]
             if fresh or look.unfinished:
                 LINES.busy(flow_run.id)
-            outcomes = await run_all([each.entry for each in fresh], side_by_side)
+            outcomes = await run_all([arrival.entry for arrival in fresh], side_by_side)
             keep = partial(asyncio.to_thread, _keep, ledger, fresh, outcomes)
             outcomes = await as_task("write down what came of it", keep) if fresh else []
         if outcomes:
@@ -161,10 +161,10 @@ def _judge(
         if not seen_before[file] and not _finished(file, first, quiet):
             look.unfinished.append(file)
         else:
-            look.found += _campaigns(file, ledger)
-    entries = once_each([each.entry for each in look.found])
-    look.found = [
-        replace(each, entry=entry) for each, entry in zip(look.found, entries, strict=True)
+            look.arrivals += _campaigns(file, ledger)
+    entries = once_each([arrival.entry for arrival in look.arrivals])
+    look.arrivals = [
+        replace(arrival, entry=entry) for arrival, entry in zip(look.arrivals, entries, strict=True)
     ]
     return look
 
@@ -177,35 +177,37 @@ def _finished(file: Path, first: Traces, quiet: timedelta) -> bool:
     )
 
 
-def _campaigns(file: Path, ledger: Ledger) -> Iterator[Found]:
+def _campaigns(file: Path, ledger: Ledger) -> Iterator[Arrival]:
     """What is in a file: as the ledger remembers it, else as it reads."""
     read, at = sources_of(file, None), now()
     content = read.digest
     passed = ledger.read(inbox.passed, content)
     if not passed:
-        yield from (Found(entry, content, True) for entry in campaigns_of(file, read))
+        yield from (Arrival(entry, content, True) for entry in campaigns_of(file, read))
     for last in passed:
         stands = situation(ledger, content, last.key, at) if last.key else None
         again = stands is not None and due(last, stands, at)
-        yield Found(Entry(file, last.key, digest=content), content, again)
+        yield Arrival(Entry(file, last.key, digest=content), content, again)
 
 
-def _keep(ledger: Ledger, fresh: Sequence[Found], outcomes: Sequence[Outcome]) -> list[Outcome]:
+def _keep(ledger: Ledger, fresh: Sequence[Arrival], outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Note what came of each, and tell beside the files; answers what is news to anybody."""
     news = []
-    for each, outcome in zip(fresh, outcomes, strict=True):
+    for arrival, outcome in zip(fresh, outcomes, strict=True):
         if isinstance(outcome.error, Rewritten):
             continue  # what it holds now is for the next look; nothing came of what it held
-        key = outcome.end.campaign if outcome.end else each.entry.key
+        key = outcome.end.campaign if outcome.end else arrival.entry.key
         problems = _problems(outcome)
         # Which of two files is meant may be settled without a change of this one. What a signal
         # ended goes on with the next look.
-        if not (each.entry.key and each.entry.problems) and not outcome.interrupted:
-            ledger.write(inbox.note, each.content, key, each.entry.file.name, _ending(outcome, key))
+        if not (arrival.entry.key and arrival.entry.problems) and not outcome.interrupted:
+            ledger.write(
+                inbox.note, arrival.content, key, arrival.entry.file.name, _ending(outcome, key)
+            )
         try:
             if not problems:
-                reports.withdraw(each.entry.file)
-            elif not reports.tell(each.entry.file, each.content, problems):
+                reports.withdraw(arrival.entry.file)
+            elif not reports.tell(arrival.entry.file, arrival.content, problems):
                 continue
         except CannotWrite as error:
             outcome = replace(outcome, why=f"{outcome.why} {error}")  # noqa: PLW2901

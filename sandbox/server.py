@@ -25,7 +25,7 @@ from sandbox.service.record import Candidate, Project, Record
 from sandbox.service.service import Service
 from sandbox.service.tokens import Credentials, Tokens
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 _LETTING_GO = 0.5
 """Seconds that requests under way may take to finish when the sandbox stops."""
@@ -146,7 +146,7 @@ class Sandbox:
         """How many requests came in, for tokens too; the pages and controls do not count."""
         return len(self.record.requests)
 
-    def wait_for(self, predicate: Callable[[Record], Found], timeout: float = 60.0) -> Found:
+    def wait_for(self, predicate: Callable[[Record], Value], timeout: float = 60.0) -> Value:
         """Wait until the predicate holds of the record; raises TimeoutError after `timeout` s."""
         return self.record.wait_for(predicate, timeout)
 

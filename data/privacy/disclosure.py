@@ -27,10 +27,10 @@ _REQUEST = ("operation", "state", "claimed_at", "ended_at", "status", "evidence"
 _DECISION = ("verdict", "who", "why", "decided_at")
 _ENTRY = ("email1", "who", "why", "listed_at", "lifted_at", "lifted_by", "lifted_why", "file")
 
-Told = dict[str, Any]
+Disclosed = dict[str, Any]
 
 
-def about(connection: Connection, key: str) -> Told:
+def about(connection: Connection, key: str) -> Disclosed:
     """Everything that names the person at this address, or is about that person alone.
 
     Times are written as ISO 8601. Whoever was corrected from or to the address is the same
@@ -48,7 +48,7 @@ def about(connection: Connection, key: str) -> Told:
     }
 
 
-def _in_campaign(connection: Connection, person: Row[Any]) -> Told:
+def _in_campaign(connection: Connection, person: Row[Any]) -> Disclosed:
     of = connection.execute(select(campaign).where(campaign.c.id == person.campaign_id)).one()
     requests = connection.execute(
         select(attempt)
@@ -71,13 +71,13 @@ def _in_campaign(connection: Connection, person: Row[Any]) -> Told:
     }
 
 
-def _request(request: Row[Any]) -> Told:
+def _request(request: Row[Any]) -> Disclosed:
     """What the service wrote to a request about several people may name the others: left out."""
     wrote = request.answer or None if request.rows == 1 else None
     return {**_fields(request, _REQUEST), "service_wrote": wrote}
 
 
-def _fields(row: Row[Any], names: Sequence[str]) -> Told:
+def _fields(row: Row[Any], names: Sequence[str]) -> Disclosed:
     return {name: _plain(row._mapping[name]) for name in names}
 
 

@@ -22,7 +22,7 @@ from data.receipts.receipt_file import Places
 from data.store.clock import now
 from data.store.ledger import Ledger
 from data.store.states import Ending, Step
-from flows.rehearsal.rehearsed_person import Found, settle
+from flows.rehearsal.rehearsed_person import Settled, settle
 from flows.run.context import RunContext
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver
@@ -79,7 +79,7 @@ class Stage:
                 end = asyncio.run(conduct(asked, context))
             return end
 
-    def settle(self, key: str) -> list[Found]:
+    def settle(self, key: str) -> list[Settled]:
         """Have a person look into the service, and settle what is unsure."""
         with Ledger.open(self.local.database_url) as ledger:
             return settle(ledger, key, self.service.record)

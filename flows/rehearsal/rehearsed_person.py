@@ -15,7 +15,7 @@ from sandbox.service.record import Record
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Settled:
     """What became of the unsure calls of a kind: so many had happened, of so many.
 
     `project_id` is set when it was the project, and it is there.
@@ -37,7 +37,7 @@ class _Seen:
     invited: frozenset[int]
 
 
-def settle(ledger: Ledger, key: str, record: Record) -> list[Found]:
+def settle(ledger: Ledger, key: str, record: Record) -> list[Settled]:
     """Settle everything that is unsure in a campaign; answers what was found, in order sent.
 
     The service has come to rest, so nobody waits a quarter of an hour before sending again.
@@ -59,7 +59,7 @@ def settle(ledger: Ledger, key: str, record: Record) -> list[Found]:
     )
     project_id = seen.project_id if happened[Operation.CREATE] else None
     return [
-        Found(operation, happened[operation], number, project_id)
+        Settled(operation, happened[operation], number, project_id)
         for operation, number in of.items()
     ]
 

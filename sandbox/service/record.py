@@ -14,7 +14,7 @@ from sandbox.service.solutions import Solution
 FIRST_PROJECT_ID = 101
 FIRST_CANDIDATE_ID = 5001
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 @dataclass(slots=True)
@@ -142,7 +142,7 @@ class Record:
         candidate = self._candidates.get(candidate_id) if candidate_id is not None else None
         return candidate if candidate and candidate.project_id == project_id else None
 
-    def wait_for(self, predicate: Callable[["Record"], Found], timeout: float) -> Found:
+    def wait_for(self, predicate: Callable[["Record"], Value], timeout: float) -> Value:
         """Wait until the predicate holds of this record and return its value.
 
         `timeout` in seconds; raises TimeoutError saying how much had arrived by then.

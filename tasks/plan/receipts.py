@@ -34,7 +34,7 @@ class NoReceipt(CampaignError):
     """A receipt can be written nowhere; without one nothing may be sent."""
 
 
-Found = list[tuple[Path, Receipt]]
+ReceiptFiles = list[tuple[Path, Receipt]]
 
 STOPS = {
     Fit.ANOTHER_LEDGER: AnotherLedger,
@@ -149,7 +149,7 @@ class Receipts:
             return error.strerror or "unknown cause"
         return None
 
-    def _reach_if_fitting(self, receipts: Found) -> Reach:
+    def _reach_if_fitting(self, receipts: ReceiptFiles) -> Reach:
         reach = self.ledger.read(
             receipt_doubts.reach, self.campaign
         )  # after the receipts: it only ever grows
@@ -164,12 +164,12 @@ class Receipts:
         return reach
 
 
-def receipts_at(places: Iterable[Path]) -> Found:
+def receipts_at(places: Iterable[Path]) -> ReceiptFiles:
     """Read the receipts of a definition at each of their places."""
     return [(path, receipt) for path in places if (receipt := receipt_file.read(path)) is not None]
 
 
-def doubts_of(receipts: Found, campaign: str, service: str, reach: Reach) -> list[Misfit]:
+def doubts_of(receipts: ReceiptFiles, campaign: str, service: str, reach: Reach) -> list[Misfit]:
     """Find what in all of them does not go with the ledger in hand; the same words count once."""
     doubts: dict[str, Misfit] = {}
     for path, receipt in receipts:

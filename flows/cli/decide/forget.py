@@ -17,7 +17,7 @@ from flows.words.speech import answer_to, command, complain, counted, say
 
 if TYPE_CHECKING:
     from config.settings import LocalSettings
-    from data.privacy.disclosure import Told
+    from data.privacy.disclosure import Disclosed
     from data.privacy.forgetting import AtTheService
     from data.store.ledger import Ledger
 
@@ -153,7 +153,7 @@ def _each_once(typed: Iterable[str]) -> list[str]:
     return list({email_key(address): address for address in sorted(typed)}.values())
 
 
-def _what_was_done(held: "Told") -> str:
+def _what_was_done(held: "Disclosed") -> str:
     """Say what became of an address; `held` is what was there of it before
     (data/privacy/disclosure.py)."""
     if held["campaigns"]:

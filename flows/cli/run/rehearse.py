@@ -17,7 +17,7 @@ from flows.words.speech import as_typed, command, complain, counted, say, say_ta
 
 if TYPE_CHECKING:
     from flows.rehearsal.rehearsal import Stage, Truth
-    from flows.rehearsal.rehearsed_person import Found
+    from flows.rehearsal.rehearsed_person import Settled
 
 
 class RehearsalFailed(CampaignError):
@@ -130,24 +130,26 @@ def _run_through_troubles(run: OneRun, set_up: "Stage") -> None:
 def _settle(run: OneRun, set_up: "Stage") -> bool:
     """Have a person look, and say what is found and how to say it for real; False: no doubt."""
     looked = set_up.settle(run.key)
-    for doubt in looked:
-        say(f"  a person looks: {_words(doubt)}", f"    for real: {_typed(run.key, doubt)}")
+    for settled in looked:
+        say(f"  a person looks: {_words(settled)}", f"    for real: {_typed(run.key, settled)}")
     return bool(looked)
 
 
-def _words(doubt: "Found") -> str:
-    if doubt.operation == "create_project":
-        return f"the project is there, as {doubt.project_id}" if doubt.happened else "no project"
-    if doubt.operation == "attach_problem":
-        return "the project has its problem" if doubt.happened else "the project has no problem"
-    done = "added" if doubt.operation == "add_candidates" else "invited"
-    return f"{doubt.happened:,} of the {doubt.of:,} unsure had been {done}"
+def _words(settled: "Settled") -> str:
+    if settled.operation == "create_project":
+        return (
+            f"the project is there, as {settled.project_id}" if settled.happened else "no project"
+        )
+    if settled.operation == "attach_problem":
+        return "the project has its problem" if settled.happened else "the project has no problem"
+    done = "added" if settled.operation == "add_candidates" else "invited"
+    return f"{settled.happened:,} of the {settled.of:,} unsure had been {done}"
 
 
-def _typed(key: str, doubt: "Found") -> str:
-    if doubt.operation == "create_project" and doubt.happened:
-        return command("settle", key, "--project", doubt.project_id)
-    if doubt.operation == "attach_problem" and doubt.happened:
+def _typed(key: str, settled: "Settled") -> str:
+    if settled.operation == "create_project" and settled.happened:
+        return command("settle", key, "--project", settled.project_id)
+    if settled.operation == "attach_problem" and settled.happened:
         return command("settle", key, "--problem", "attached")
     return command("settle", key)
 
