@@ -203,7 +203,7 @@ class Shell:
         return ended.returncode, printed
 
     def _start(self, command: Command) -> str:
-        """Start the sandbox and wait for as many lines as the document shows."""
+        """Start the sandbox and wait for the last line that the document shows."""
         process = subprocess.Popen(
             ["campaign", *command.typed.split()[1:], "--port", "0"],
             executable=str(BIN / "campaign"),
@@ -215,7 +215,11 @@ class Shell:
             text=True,
         )
         assert process.stdout is not None
-        printed = "".join(process.stdout.readline() for _ in lines(command.shown))
+        printed, last = "", lines(command.shown)[-1]
+        for line in process.stdout:
+            printed += line
+            if fits(last, line):
+                break
         exports = re.findall(r"^ *export (\w+)=(.*)$", printed, re.MULTILINE)
         if not exports:
             process.kill()
