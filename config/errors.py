@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from config.places import Mistake
+from config.mistakes import Mistake
 
 
 class CampaignError(Exception):

@@ -18,9 +18,9 @@ from config.reading.folder import campaigns_at
 from flows.at_work import dropped_beside_another
 from flows.batch_summary import page, state_of_all
 from flows.engine.event_order import say_scheduled
+from flows.pages.final_states import BAD_INPUT, STOPPED
+from flows.pages.markdown import artifact_key
 from flows.pages.seen import name_of
-from flows.pages.showing import artifact_key
-from flows.pages.states import BAD_INPUT, STOPPED
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from tasks.shell import as_task, in_words

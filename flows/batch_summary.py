@@ -7,8 +7,8 @@ from typing import Any
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
-from flows.pages.states import BAD_INPUT, COMPLETED, NEEDS_ATTENTION, NOT_YET, STOPPED
-from flows.pages.states import WAITING_FOR_APPROVAL as APPROVAL
+from flows.pages.final_states import BAD_INPUT, COMPLETED, NEEDS_ATTENTION, NOT_YET, STOPPED
+from flows.pages.final_states import WAITING_FOR_APPROVAL as APPROVAL
 from flows.side_by_side import Outcome
 
 NAMED = 10  # campaigns in one clause of a message

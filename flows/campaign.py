@@ -34,8 +34,8 @@ from flows.engine.event_order import say_scheduled
 from flows.engine.next_run import schedule_next
 from flows.engine.sharing import ask_for_wave_runs
 from flows.engine.worker_files import written_down
+from flows.pages.final_states import BAD_INPUT, STOPPED, state_of
 from flows.pages.seen import Seen, name_of, seen
-from flows.pages.states import BAD_INPUT, STOPPED, state_of
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.interrupts import listen_again

@@ -20,7 +20,7 @@ from config.settings import load_local
 from data.campaigns import approvals, queries
 from data.campaigns.approvals import CODE, Answer, ShownPlan
 from data.decisions import adding_again, settling
-from data.decisions.doubts import NEED_A_REASON, Decided, NotDecided, about
+from data.decisions.verdicts import NEED_A_REASON, Decided, NotDecided, about
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
 from flows.campaign import run_campaign

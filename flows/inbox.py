@@ -19,7 +19,7 @@ from prefect.states import Completed, Failed
 from pydantic import Field
 
 from config.errors import BadInput
-from config.places import Mistake
+from config.mistakes import Mistake
 from config.reading.folder import (
     Entry,
     campaign_files,
@@ -42,8 +42,8 @@ from flows.batch import show
 from flows.batch_summary import state_of_all
 from flows.engine.event_order import say_scheduled
 from flows.engine.idle_looks import NOTHING_NEW, quiet_until_busy
+from flows.pages.final_states import BAD_INPUT, COMPLETED, STOPPED
 from flows.pages.seen import name_of
-from flows.pages.states import BAD_INPUT, COMPLETED, STOPPED
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
 from tasks.inbox import Traces, at_rest, due, situation, traces

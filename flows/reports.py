@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from config.errors import BadInput
-from config.places import Mistake
+from config.mistakes import Mistake
 from config.reading.own_tables import named_table
 from data.own_files import CannotWrite
 from flows.words.complaints import lines_of

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from config.reading.folder import Entry
 from flows.campaign import run_campaign
-from flows.pages.states import BAD_INPUT, STOPPED
+from flows.pages.final_states import BAD_INPUT, STOPPED
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.interrupts import INTERRUPTED, Stop, listen_again, stopping_on_signals

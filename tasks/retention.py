@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 
 from config.settings import LocalSettings
-from data.decisions.doubts import NotDecided
+from data.decisions.verdicts import NotDecided
 from data.own_files import CannotWrite
 from data.privacy import forgetting
 from data.store.ledger import Ledger

@@ -18,8 +18,6 @@ from config.definition.fields import (
     ColumnsFields,
     DefinitionFields,
     PeopleFileFields,
-    ProblemFields,
-    ProjectFields,
     ScheduleFields,
 )
 from config.definition.invite_fields import ApprovalFields, GuardFields, HoldOnFields, InvitesFields
@@ -35,9 +33,10 @@ from config.definition.model import (
     Schedule,
 )
 from config.definition.people import judge_people
+from config.definition.project_fields import ProblemFields, ProjectFields
 from config.definition.wording import complaint, unknown_field
 from config.email_key import email_key
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.tables.written import Location, People, Written
 
 MODELS: dict[Location, type[BaseModel]] = {

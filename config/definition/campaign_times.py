@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from config.definition.fields import DefinitionFields
 from config.definition.invite_fields import InvitesFields
 from config.email_key import email_key
-from config.places import Mistake
+from config.mistakes import Mistake
 from config.tables.written import Places
 from config.timetable.hours import Hours
 from config.timetable.moments import timezone_known

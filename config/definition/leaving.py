@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from config.definition.model import Definition
+from config.mistakes import shown
 from config.people.email_doubts import is_sample
-from config.places import shown
 
 FIELDS = ("first_name", "last_name", "email1", "source", "notes", "stage_id")  # interface 4.5
 NAMED = 3

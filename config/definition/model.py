@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from config.places import Place
+from config.mistakes import Place
 from config.tables.where import Selection
 from config.timetable.timetable import Timetable
 from config.timetable.window import Window

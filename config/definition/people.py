@@ -12,9 +12,9 @@ from config.definition.leaving import FIELDS
 from config.definition.model import Candidate
 from config.definition.wording import complaint, unknown_field
 from config.email_key import email_key
+from config.mistakes import Mistake, Place, shown
 from config.people.email_doubts import doubts, mailbox
 from config.people.name_doubts import may_be_spoilt, name_doubts
-from config.places import Mistake, Place, shown
 from config.tables.written import People, Row
 
 # What is sent of a person (interface 4.5), and the zone that says when.

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 
 from pydantic_core import ErrorDetails
 
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.tables.cell_errors import is_error
 
 

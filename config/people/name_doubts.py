@@ -5,8 +5,8 @@ The service has no update (interface 4), so a name that a program has spoilt sta
 
 from collections.abc import Iterator
 
+from config.mistakes import shown
 from config.people.email_doubts import Doubt
-from config.places import shown
 
 LOST = ("?", "\N{REPLACEMENT CHARACTER}")
 # As programs write that there is nothing. Null and Nan, as people write them, are names.

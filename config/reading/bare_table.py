@@ -13,7 +13,7 @@ from typing import Any
 
 from config.definition.leaving import EXAMPLES, FIELDS
 from config.errors import BadInput
-from config.places import Mistake
+from config.mistakes import Mistake
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_in
 from config.tables.address_cells import addresses_in
 from config.tables.cell_errors import is_error

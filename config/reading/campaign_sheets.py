@@ -10,7 +10,7 @@ from typing import Any
 from config.definition.fields import ColumnsFields
 from config.definition.wording import unknown_field
 from config.errors import BadInput
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.tables.cells import as_moment, as_text, as_whole_number, as_yes_or_no, is_blank
 from config.tables.headers import spelling, wishes_of
 from config.tables.table import PeopleTable, TableRow, people_table

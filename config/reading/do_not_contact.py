@@ -5,8 +5,8 @@ from pathlib import Path
 
 from config.email_key import email_key
 from config.errors import BadInput
+from config.mistakes import Mistake, Place, shown
 from config.people.email_address import NotAnEmail, email_address
-from config.places import Mistake, Place, shown
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_at
 from config.reading.sources import MARKUP, ONLY_TABLES, WORKBOOKS, suffix_of
 from config.tables.csv_file import ENCODINGS

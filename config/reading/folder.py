@@ -6,7 +6,7 @@ from pathlib import Path
 
 from config.definition.model import Definition
 from config.errors import BadInput
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.reading.reading import Reading, judged
 from config.reading.sources import ONLY_TABLES, WORKBOOKS, YAML, Sources, sources_of, suffix_of
 

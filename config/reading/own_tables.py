@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from config.errors import BadInput
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.reading.sources import TABLES, YAML, Sources, is_text_table, sources_of, suffix_of
 from config.reading.yaml_file import read_yaml
 from config.tables.address_cells import address_of

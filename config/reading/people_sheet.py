@@ -1,7 +1,7 @@
 """Which sheet of a workbook holds the people, where a definition belongs to a table of people."""
 
 from config.errors import BadInput
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.tables.headers import Wishes
 from config.tables.table import names_emails
 from config.tables.workbook import Book, Sheet, read_book, read_sheets

@@ -9,7 +9,7 @@ from typing import Any
 from config.definition.building import build
 from config.definition.model import Definition
 from config.errors import BadInput
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.reading.sources import (
     READER_VERSION,
     YAML,

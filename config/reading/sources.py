@@ -8,7 +8,7 @@ from shlex import quote
 from typing import Any
 
 from config.errors import BadInput
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.reading.yaml_file import YamlDocument, read_yaml
 from config.tables.file_bytes import file_bytes
 from config.workbooks.content import is_text, is_workbook

@@ -7,7 +7,7 @@ from shlex import quote
 from unicodedata import normalize
 
 from config.errors import BadInput
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 
 LONGEST_KEY = 100
 STARTER_YAML = """\

@@ -5,7 +5,7 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.reading.yaml_nodes import place_of, read_nodes
 from config.tables.written import Location, Row
 

@@ -16,7 +16,7 @@ from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import Resolver
 
 from config.errors import BadInput
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.tables.file_bytes import decoded
 
 # Without what the two read differently: tabs and other ends of a line, directives, tags, anchors,

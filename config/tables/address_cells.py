@@ -5,7 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from config.email_key import email_key
-from config.places import Unusable, shown
+from config.mistakes import Unusable, shown
 from config.tables.cells import as_text
 
 # Most cells hold an address and nothing else.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.tables.file_bytes import decoded
 from config.tables.formulas import unguarded
 from config.tables.headers import Wishes, matches

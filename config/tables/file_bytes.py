@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from config.errors import BadInput
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.workbooks.content import encoding_of
 
 # A table of 100,000 people has 10 MB.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from config.places import shown
+from config.mistakes import shown
 
 if TYPE_CHECKING:
     from nameparser import ParsedName, Parser

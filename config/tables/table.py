@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.pace import tell
-from config.places import Mistake, Place, Unusable, shown
+from config.mistakes import Mistake, Place, Unusable, shown
+from config.progress import tell
 from config.tables.address_cells import address_of
 from config.tables.cells import as_text, as_whole_number, is_blank, is_words
 from config.tables.full_name import split_name

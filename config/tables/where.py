@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from typing import Any
 from unicodedata import normalize
 
-from config.places import Unusable, shown
+from config.mistakes import Unusable, shown
 from config.tables.cell_errors import is_error
 from config.tables.cells import as_text
 

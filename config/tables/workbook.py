@@ -6,7 +6,7 @@ from datetime import datetime, time
 from typing import Any
 
 from config.errors import BadInput
-from config.places import Mistake, Place, Unusable
+from config.mistakes import Mistake, Place, Unusable
 from config.tables.address_cells import Linked
 from config.tables.table import TableRow
 from config.workbooks import frames

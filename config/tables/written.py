@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.tables.where import Selection
 
 # The way to a piece of a definition, as in ("project", "starttime").

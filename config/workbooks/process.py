@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
 
-from config.pace import tell
+from config.progress import tell
 from config.workbooks import frames
 from config.workbooks.limits import MOST_BYTES, PATIENCE
 from config.workbooks.shapes import DAMAGED, Link, Merged, Unfit

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from config.timetable.timetable import Timetable
-from data.campaigns.turns import SendProgress, Turn, Wait, Waiting, allowed_now
+from data.campaigns.whose_turn import SendProgress, Turn, Wait, Waiting, allowed_now
 
 # Runs that a forecast looks ahead to; behind them nobody plans by it.
 FARTHEST = 500

@@ -11,7 +11,7 @@ from unicodedata import normalize
 
 from config.definition.model import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput
-from config.places import Mistake
+from config.mistakes import Mistake
 from data.store.states import Step
 
 OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: it may change, and a run may send it

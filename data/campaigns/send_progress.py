@@ -1,11 +1,11 @@
 """How far a campaign has got with inviting: what the next turn depends on
-(data/campaigns/turns.py)."""
+(data/campaigns/whose_turn.py)."""
 
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, true
 
-from data.campaigns.turns import SendProgress
+from data.campaigns.whose_turn import SendProgress
 from data.store.states import By, Operation, Step
 from data.store.tables import (
     attempt,

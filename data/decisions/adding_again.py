@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from data.decisions.doubts import Decided
 from data.decisions.settling import close_adds, settle_adds, write_down
+from data.decisions.verdicts import Decided
 from data.sending import runs
 from data.sending.row_ranges import read as rows_in
 from data.store.ledger import Ledger

@@ -15,8 +15,8 @@ from data.decisions.clean_up import (
     SteppedBack,
     left_over,
 )
-from data.decisions.doubts import Decided
 from data.decisions.settling import write_down
+from data.decisions.verdicts import Decided
 from data.sending.noes import OF_SOME_ROW
 from data.sending.row_ranges import read as rows_in
 from data.store.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, select
 
-from data.decisions.doubts import Doubt
+from data.decisions.verdicts import Doubt
 from data.sending.processes import this_process
 from data.sending.recovery import lives
 from data.store import clock

@@ -7,9 +7,9 @@ from sqlalchemy import Connection, Row, exists, select, update
 
 from data.decisions.allowing import LAST_ATTEMPT
 from data.decisions.doubt_rows import SEEN, doubts_in
-from data.decisions.doubts import Decided, Doubt, Invited, NotDecided, no_resend
 from data.decisions.settling import write_down
-from data.holds.evidence import held_rows
+from data.decisions.verdicts import Decided, Doubt, Invited, NotDecided, no_resend
+from data.holds.reasons import held_rows
 from data.holds.rule import Cause
 from data.store import clock
 from data.store.states import By, Operation, Step, Word

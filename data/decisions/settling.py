@@ -21,7 +21,7 @@ from sqlalchemy import (
 from config.service_address import same_service
 from data.decisions import typed_ids
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
-from data.decisions.doubts import MOVES, Decided, Doubt, Doubts, NotDecided, objections
+from data.decisions.verdicts import MOVES, Decided, Doubt, Doubts, NotDecided, objections
 from data.store.states import AttemptState, By, Operation, Step, Word
 from data.store.tables import (
     attempt,

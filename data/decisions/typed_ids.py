@@ -22,7 +22,7 @@ from sqlalchemy import (
 )
 
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
-from data.decisions.doubts import Decided, Doubt
+from data.decisions.verdicts import Decided, Doubt
 from data.store.states import MAY_HAVE_HAPPENED, Operation, Step, Word
 from data.store.tables import (
     attempt,

@@ -12,8 +12,8 @@ from sqlalchemy import Connection, Row, case, exists, insert, select, update
 
 from data.campaigns import forgotten
 from data.campaigns.intake import SENT
-from data.decisions.doubts import Decided, NotDecided
 from data.decisions.settling import find, reason, settle, write_down
+from data.decisions.verdicts import Decided, NotDecided
 from data.store.states import AttemptState, By, Operation, Step, Word
 from data.store.tables import attempt, candidate
 

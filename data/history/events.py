@@ -52,7 +52,7 @@ class Request(Event):
     """One request that may have had an effect, from its claim to the record of its outcome.
 
     `people` are those it carried who are told about, `carried` is how many there were in all.
-    `phase` is how far it got (tasks/service/evidence.py), `settled` says that it was unsure, or
+    `phase` is how far it got (tasks/service/exchange.py), `settled` says that it was unsure, or
     refused, and a person has decided since. `service_wrote` are the service's own words, for
     people alone.
     """
@@ -94,8 +94,8 @@ class Wave(Event):
 
 @dataclass(frozen=True, slots=True)
 class Decided(Event):
-    """A person's verdict (data/decisions/doubts.py, Word) about some people, or about the campaign
-    itself.
+    """A person's verdict (data/decisions/verdicts.py, Word) about some people, or about the
+    campaign itself.
 
     `operation` is that of the request it settles, None where it settles none. `value` is the id
     that was read, or the row of the candidate with the right address.

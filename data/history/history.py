@@ -6,7 +6,7 @@ from typing import Any
 
 from data.campaigns.approvals import CODE, Answer
 from data.campaigns.timetables import timetable
-from data.decisions.doubts import MOVES
+from data.decisions.verdicts import MOVES
 from data.history.events import (
     Blocked,
     CameIn,

@@ -1,7 +1,7 @@
 """Who is held back although a definition lists them, and why. Pure: no clock but the one given.
 
 The same rule is asked by the plan, by the run, and by the transaction that grants a claim
-(data/holds/evidence.py reads for all three), so that what is forecast is what is done.
+(data/holds/reasons.py reads for all three), so that what is forecast is what is done.
 """
 
 from collections.abc import Iterable, Mapping

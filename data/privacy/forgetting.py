@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Row, Table, bindparam, delete, exists, select
 from config.email_key import email_key
 from data.campaigns import forgotten
 from data.campaigns.intake import AT_ONCE
-from data.decisions.doubts import NotDecided
+from data.decisions.verdicts import NotDecided
 from data.decisions.withdrawing import UNDER_WAY, withdraw
 from data.privacy.masking import replaced_in, words_of_names
 from data.sending.row_ranges import read as rows_in

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.errors import CampaignError
-from data.holds.evidence import MAY_BE_HELD, held_rows
+from data.holds.reasons import MAY_BE_HELD, held_rows
 from data.sending.recovery import taken_over
 from data.sending.row_ranges import written
 from data.store import server_locks

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, select
 
 from data.campaigns import forgotten
-from data.holds import evidence
+from data.holds import reasons
 from data.sending import noes
 from data.store.states import AttemptState, Step
 from data.store.tables import attempt, candidate
@@ -75,7 +75,7 @@ _SENT_BESIDE = (
 
 def to_add(connection: Connection, campaign_row: int) -> list[int]:
     """Rows of candidates to be added, in the definition's order; who is held is left out."""
-    held = evidence.held_in(connection, campaign_row)
+    held = reasons.held_in(connection, campaign_row)
     rows = connection.scalars(_TO_ADD, {"of": campaign_row})
     return [row for row in rows if row not in held]
 
@@ -89,7 +89,7 @@ def to_invite(
     whom it has not said no. `pilot` is the email key of the one who is to be told from the
     others.
     """
-    held = evidence.held_in(connection, campaign_row)
+    held = reasons.held_in(connection, campaign_row)
     rows = connection.execute(_TO_INVITE, {"of": campaign_row, "of_pilot": pilot or ""}).all()
     before = noes.of_people(connection, campaign_row) if rows else {}
     people = [

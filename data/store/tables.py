@@ -146,7 +146,7 @@ class Candidate(SQLModel, table=True):
             sqlite_where=_ID_KNOWN,
             postgresql_where=_ID_KNOWN,
         ),
-        # Who else invited this person is asked before every invitation (data/holds/evidence.py).
+        # Who else invited this person is asked before every invitation (data/holds/reasons.py).
         Index("same_person", "email_key"),
     )
 

@@ -23,7 +23,7 @@ from config.settings import load_local, load_service
 from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import Answer
 from data.decisions import resending, settling
-from data.decisions.doubts import Decided
+from data.decisions.verdicts import Decided
 from data.store.ledger import Ledger
 from data.store.states import By, Word
 from flows.cli.main import main as campaign

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from config.email_key import email_key
-from data.decisions.doubts import NotDecided
+from data.decisions.verdicts import NotDecided
 from flows.words.speech import complain
 
 if TYPE_CHECKING:

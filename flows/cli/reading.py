@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from config.pace import follower
+from config.progress import follower
 from flows.words.speech import printable
 
 if TYPE_CHECKING:

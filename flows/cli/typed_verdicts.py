@@ -8,7 +8,7 @@ from difflib import SequenceMatcher, get_close_matches
 import typer
 
 from config.email_key import email_key
-from data.decisions.doubts import Decided, about
+from data.decisions.verdicts import Decided, about
 from data.store.states import Operation, Word
 from flows.words.doubts import STEPS, Standing
 

@@ -11,7 +11,7 @@ from prefect.types.names import non_emptyish, raise_on_name_alphanumeric_dashes_
 from pydantic import Field, SecretStr, ValidationError
 
 from config.errors import BadSettings, CampaignError
-from config.places import shown
+from config.mistakes import shown
 from config.settings import ServiceSettings, load_local, load_service, service_source
 
 

@@ -25,7 +25,7 @@ from data.campaigns import queries
 from data.decisions import settling
 from data.store.clock import now
 from data.store.ledger import Ledger
-from flows.pages import showing
+from flows.pages import markdown
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver, whole
 from tasks.status.standing import counts_of
@@ -104,7 +104,7 @@ class Seen(RunObserver):
             return
         if self._progress is None:
             shown = ProgressArtifact(
-                key=showing.artifact_key("progress", key), description=line, progress=percent
+                key=markdown.artifact_key("progress", key), description=line, progress=percent
             )
             self._progress = (await shown.acreate(self._client)).id
         else:
@@ -121,7 +121,7 @@ class Seen(RunObserver):
         counts = counts_of(self._ledger, campaign)
         self._pause = max(EVERY, SHARE * (thread_time() - begun))
         send = campaign.send_invites
-        return showing.how_far(counts, send=send), showing.percent(counts, send=send)
+        return markdown.how_far(counts, send=send), markdown.percent(counts, send=send)
 
     async def _end(self, end: Finish) -> None:
         if not self._introduced:  # it was over at once
@@ -138,8 +138,8 @@ async def show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end:
 async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
     page = await asyncio.to_thread(_page, ledger, local, end)
     if page is not None:
-        key = showing.artifact_key("campaign", end.campaign)
-        page = showing.dated(page, now(), await asyncio.to_thread(_zone, ledger, end))
+        key = markdown.artifact_key("campaign", end.campaign)
+        page = markdown.dated(page, now(), await asyncio.to_thread(_zone, ledger, end))
         await MarkdownArtifact(key=key, markdown=page).acreate(client)
 
 
@@ -153,17 +153,17 @@ def _zone(ledger: Ledger, end: Finish) -> str | None:
 
 def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
     if end.plan is not None:
-        return showing.plan(end.plan)
+        return markdown.plan(end.plan)
     campaign = ledger.read(queries.find_campaign, end.campaign)
     if campaign is None:
         return None
     written = local.output_dir / campaign.key
-    return showing.summary(
+    return markdown.summary(
         campaign,
         end.counts,
         [
             *ledger.read(queries.in_need, campaign.id),
-            *islice(queries.candidates(ledger, campaign.id), showing.SHOWN),
+            *islice(queries.candidates(ledger, campaign.id), markdown.SHOWN),
         ],
         ledger.read(settling.find, campaign.id).steps,
         reason=end.reason,

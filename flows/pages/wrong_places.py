@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from config.places import Mistake
+from config.mistakes import Mistake
 from flows.words.speech import command
 
 SHOWN = 5

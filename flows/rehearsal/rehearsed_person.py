@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from config.email_key import email_key
 from data.campaigns import queries
 from data.decisions import settling
-from data.decisions.doubts import Decided, Doubt, Doubts
+from data.decisions.verdicts import Decided, Doubt, Doubts
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
 from data.store.tables import Campaign

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from data.decisions.doubts import Doubt
+from data.decisions.verdicts import Doubt
 from data.history.events import Request
 from data.history.history import numbers, story
 from data.history.records import Records

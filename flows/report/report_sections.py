@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data.decisions.doubts import Doubt
+from data.decisions.verdicts import Doubt
 from data.history.events import (
     Blocked,
     Decided,

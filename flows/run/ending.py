@@ -5,8 +5,8 @@ from datetime import datetime
 
 from data.campaigns import queries
 from data.campaigns.approvals import ShownPlan
-from data.campaigns.turns import Wait
-from data.holds import evidence
+from data.campaigns.whose_turn import Wait
+from data.holds import reasons
 from data.holds.rule import Holds
 from data.sending.processes import Process, is_alive
 from data.sending.recovery import OWN_RUNS
@@ -64,7 +64,7 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
     if campaign is None:
         return Finish(key, Ending.STOPPED, stopped, {})
     people = ledger.read(queries.counts, campaign.id)
-    held = Holds.of(ledger.read(evidence.held_in, campaign.id))
+    held = Holds.of(ledger.read(reasons.held_in, campaign.id))
     open_now = tally(
         {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
     )

@@ -10,13 +10,13 @@ from config.timetable.timetable import Timetable
 from data.campaigns import pauses
 from data.campaigns import send_progress as progress
 from data.campaigns.pauses import Paused
-from data.campaigns.turns import SendProgress, Turn, Wait
+from data.campaigns.whose_turn import SendProgress, Turn, Wait
 from data.sending import queue, runs
 from data.sending.queue import ToInvite
 from data.store.states import By
 from flows.run.context import ActiveRun, check_stop, paused_by
-from flows.run.parts import around, may_go_on, name_of
 from flows.run.sibling_runs import SiblingRuns
+from flows.run.steps import around, may_go_on, name_of
 from tasks.plan.timing import kept_timetable, later, over, whose_turn
 from tasks.sending.invitations import Slots, invite
 from tasks.sending.sender import Sent

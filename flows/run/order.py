@@ -15,7 +15,7 @@ from config.errors import CampaignError
 from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import ShownPlan
 from data.campaigns.changes import Changes
-from data.campaigns.turns import Wait
+from data.campaigns.whose_turn import Wait
 from data.decisions import adding_again, settling
 from data.own_files import CannotWrite
 from data.receipts.receipt_file import places
@@ -34,8 +34,8 @@ from flows.run.context import (
 )
 from flows.run.ending import Finish, finish
 from flows.run.inviting import HOLD_ON, invite_people
-from flows.run.parts import in_parts
 from flows.run.sibling_runs import SiblingRuns
+from flows.run.steps import in_parts
 from tasks.outputs.links import see_where_links_go, write_links
 from tasks.plan.approval import held_back, in_words
 from tasks.plan.holds import follow_the_list
@@ -44,7 +44,7 @@ from tasks.plan.preflight import preflight
 from tasks.plan.receipts import Receipts
 from tasks.plan.target import CampaignSource, Target, intent_of, left_out, look_up
 from tasks.plan.timing import Later
-from tasks.sending.candidates import Refusals, add
+from tasks.sending.bulk_add import Refusals, add
 from tasks.sending.project import AttachProblem, CreateProject
 from tasks.sending.sender import Order
 from tasks.service.client import Service

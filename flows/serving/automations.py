@@ -29,7 +29,7 @@ from prefect.types import SecretDict
 from pydantic import SecretStr
 
 from flows.forms import NOT_DECIDED
-from flows.pages.states import BAD_INPUT, NEEDS_ATTENTION, STOPPED, WAITING_FOR_APPROVAL
+from flows.pages.final_states import BAD_INPUT, NEEDS_ATTENTION, STOPPED, WAITING_FOR_APPROVAL
 from flows.serving.deployments import FLOWS
 
 # A run says every 30 seconds that it lives (flows/engine/prefect_settings.py): three times is

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from string import ascii_uppercase
 
 from config.errors import BadInput, BadSettings, CampaignError
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from flows.words.speech import command, complain, counted, quoted
 
 # One wrong column repeats its complaint on every row. Up to the first number each is written out;

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from config.email_key import email_key
 from config.timetable.moments import in_zone
-from data.decisions.doubts import WORDS, Doubt, Doubts
+from data.decisions.verdicts import WORDS, Doubt, Doubts
 from data.store.states import Operation, Word
 from flows.words.speech import command, counted, most_quoted, say, say_table
 
@@ -23,7 +23,7 @@ STEPS = {
     Operation.ADD: "add",
     Operation.INVITE: "invite",
 }
-# By tasks/service/evidence.py, Phase; None was never recorded. What programs read.
+# By tasks/service/exchange.py, Phase; None was never recorded. What programs read.
 REACHED: Mapping[int | None, str] = {
     None: "not known",
     0: "not known",

@@ -16,10 +16,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from sandbox.pages.forms import NOT_OURS, NotOurs, filled_in
 from sandbox.pages.logins import Logins, Seat
+from sandbox.pages.posted import NOT_OURS, NotOurs, filled_in
 from sandbox.pages.same_email import same_email
-from sandbox.pages.showing import FORMS, FRAMED, SCRIPTS, page, sorry
+from sandbox.pages.templates import FORMS, FRAMED, SCRIPTS, page, sorry
 from sandbox.protocol.origins import from_own_page
 from sandbox.service.catalogue import Catalogue
 from sandbox.service.problems import Problem

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from sandbox.faults.faults import Faults, faults_from_json
 from sandbox.pages.editor import editor_files
 from sandbox.pages.parts import part
-from sandbox.pages.showing import FORMS, file, page, sorry
+from sandbox.pages.templates import FORMS, file, page, sorry
 from sandbox.protocol.origins import asks_for_us
 from sandbox.service.outbox import Outbox
 from sandbox.service.record import Candidate, Record

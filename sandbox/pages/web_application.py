@@ -13,10 +13,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from sandbox.pages.forms import NOT_OURS, NotOurs, filled_in
 from sandbox.pages.parts import Part, part
-from sandbox.pages.showing import FORMS, page, sorry
-from sandbox.protocol.shapes import unwritable
+from sandbox.pages.posted import NOT_OURS, NotOurs, filled_in
+from sandbox.pages.templates import FORMS, page, sorry
+from sandbox.protocol.bodies import unwritable
 from sandbox.service.catalogue import Catalogue
 from sandbox.service.record import Candidate, Project, Record
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox.protocol import shapes
+from sandbox.protocol import bodies
 from sandbox.protocol.answers import Answer, refusal
 from sandbox.protocol.operations import Call, Operation
 from sandbox.service.catalogue import Catalogue
@@ -83,7 +83,7 @@ class Api:
         return self._calls[call.operation](received)
 
     def _token(self, received: Received) -> Answer:
-        if wrong := shapes.wrong_fields(received.body, shapes.CREDENTIALS):
+        if wrong := bodies.wrong_fields(received.body, bodies.CREDENTIALS):
             return refusal(400, wrong)
         if refused := self.tokens.refusal(received.body):
             return refusal(*refused)
@@ -101,7 +101,7 @@ class Api:
         return Answer(200, self.catalogue.all())
 
     def _create_project(self, received: Received) -> Answer:
-        if wrong := shapes.wrong_project(received.body):
+        if wrong := bodies.wrong_project(received.body):
             return refusal(422, wrong)
         project = self._record.create_project(received.body, received.request)
         return Answer(201, {"id": project.id})
@@ -110,7 +110,7 @@ class Api:
         project = self._record.project(received.call.project_id)
         if not project:
             return refusal(404, "no such project")
-        if wrong := shapes.wrong_fields(received.body, shapes.LINK):
+        if wrong := bodies.wrong_fields(received.body, bodies.LINK):
             return refusal(422, wrong)
         problem_id = received.body["problemid"]
         if self.catalogue.get(problem_id) is None:
@@ -128,7 +128,7 @@ class Api:
         most = self._limits.candidates_per_request
         if most is not None and len(rows) > most:
             return refusal(413, "too many candidates in one request")
-        if wrong := shapes.wrong_candidates(rows):
+        if wrong := bodies.wrong_candidates(rows):
             return refusal(422, wrong)
         if any(row["email1"].casefold() in self._limits.unwelcome for row in rows):
             return refusal(422, "a candidate is not acceptable")

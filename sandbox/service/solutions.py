@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
-from sandbox.protocol import shapes
+from sandbox.protocol import bodies
 from sandbox.service.journal import Line
 
 ENVIRONMENTS = ("full", "lightweight")
@@ -77,6 +77,6 @@ def wrong_solution(body: Any) -> str | None:
     if body["language"] not in LANGUAGES:
         return "language: not one of the arena's"
     code = body["code"]
-    if not isinstance(code, str) or len(code) > LONGEST or shapes.unwritable(code):
+    if not isinstance(code, str) or len(code) > LONGEST or bodies.unwritable(code):
         return f"code: wanted text of at most {LONGEST:,} characters"
     return None

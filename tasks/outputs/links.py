@@ -13,7 +13,7 @@ from typing import Any
 from config.errors import BadSettings
 from data.campaigns import forgotten, queries
 from data.campaigns.forgotten import is_forgotten
-from data.holds import evidence
+from data.holds import reasons
 from data.holds.rule import Held
 from data.own_files import CannotWrite, make_folder, refuse_link, write_pieces
 from data.store.ledger import Ledger
@@ -80,7 +80,7 @@ def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
 
     Of whoever was forgotten no key is left: a table that still has them asks `forgotten_among`.
     """
-    held = ledger.read(evidence.held_in, campaign.id)
+    held = ledger.read(reasons.held_in, campaign.id)
     there = (
         row for row in queries.candidates(ledger, campaign.id) if not is_forgotten(row.email_key)
     )

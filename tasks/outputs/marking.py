@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from config.places import Mistake
+from config.mistakes import Mistake
 from config.reading.own_tables import Named, OwnTable, header_in, own_tables
 from tasks.outputs.plain_workbook import plain_workbook, usable_names
 from tasks.outputs.workbook_copy.cells import Cell, Spot, spot, styles_of, with_cells

@@ -8,8 +8,8 @@ from typing import Any
 
 from config.email_key import email_key
 from config.errors import BadInput
+from config.mistakes import Mistake, Place
 from config.people.email_address import NotAnEmail, email_address
-from config.places import Mistake, Place
 from config.reading.own_tables import OwnTable, PeopleAt
 from config.tables import formulas
 from config.tables.cells import as_text, is_blank

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from data.campaigns import send_progress as progress
 from data.campaigns.forecast import Foresight, foresee
 from data.campaigns.remaining import by_row
-from data.campaigns.turns import SendProgress, Waiting
+from data.campaigns.whose_turn import SendProgress, Waiting
 from data.store.ledger import Ledger
 from tasks.plan.plan import Plan
 from tasks.plan.timing import timetable_of

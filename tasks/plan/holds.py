@@ -12,8 +12,8 @@ from config.settings import LocalSettings
 from data.campaigns import intake
 from data.campaigns.changes import Known, fields_of, meant
 from data.campaigns.remaining import Due
-from data.holds import do_not_contact, evidence
-from data.holds.evidence import terms_of
+from data.holds import do_not_contact, reasons
+from data.holds.reasons import terms_of
 from data.holds.rule import Assessment, Held, Holds, ListFile, Terms, held
 from data.holds.second_addresses import second_addresses
 from data.store.clock import now
@@ -95,12 +95,12 @@ def held_by(
     keys = [person.key for person in people]
     seconds = _seconds(definition, in_ledger, set(keys))
     own = campaign.id if campaign else None
-    return seconds | ledger.read(evidence.held_people, own, terms, keys, listed)
+    return seconds | ledger.read(reasons.held_people, own, terms, keys, listed)
 
 
 def held_unchanged(campaign: Campaign, ledger: Ledger) -> dict[str, Held]:
     """Who is held of a definition that the ledger has taken over, by email key."""
-    rows = ledger.read(evidence.held_in, campaign.id)
+    rows = ledger.read(reasons.held_in, campaign.id)
     if not rows:
         return {}
     people = ledger.read(intake.people, list(rows))
@@ -128,12 +128,12 @@ def _held_by_file(
     if listed is None:
         return {}
     terms, at = terms_for(definition, None, ""), now()
-    reasons = {
+    held_now = {
         person.key: held(terms, (), listed.amend(person.key, ()), at)
         for person in people
         if person.key in listed.addresses
     }
-    return {key: reason for key, reason in reasons.items() if reason is not None}
+    return {key: reason for key, reason in held_now.items() if reason is not None}
 
 
 def in_words(holds: Holds) -> str:

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 
 from config.definition.model import ProblemById, ProblemByTitle
 from config.errors import BadInput
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from tasks.plan.plan import Plan
 from tasks.plan.problem_doubts import doubt_about
 from tasks.plan.target import Target

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from config.definition.model import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput, CampaignError
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.reading.reading import Reading, judged
 from config.reading.sources import sources_of
 from config.service_address import same_service
@@ -19,7 +19,7 @@ from data.campaigns.timetables import kept
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
-from tasks.service.wire import service_date
+from tasks.service.messages import service_date
 
 
 class Rewritten(BadInput):

@@ -10,7 +10,7 @@ from data.campaigns import intake, queries
 from data.campaigns import send_progress as progress
 from data.campaigns.changes import Known
 from data.campaigns.timetables import timetable
-from data.campaigns.turns import SendProgress, Turn, Wait, Waiting, allowed_now
+from data.campaigns.whose_turn import SendProgress, Turn, Wait, Waiting, allowed_now
 from data.sending.queue import ToInvite
 from data.store.ledger import Ledger
 from data.store.states import Step

@@ -10,7 +10,7 @@ from data.sending.claims import Claimed
 from data.sending.queue import ToInvite
 from data.store.states import Operation
 from tasks.sending.sender import Prepared, Sender, Sent
-from tasks.service import wire
+from tasks.service import messages
 from tasks.service.verdict import Then
 
 
@@ -29,7 +29,7 @@ class Invite:
 
     def prepare(self, claimed: Claimed) -> Prepared:
         self.leaves(self.person)
-        return Prepared(wire.invite(self.project_id, self.person.candidate_id))
+        return Prepared(messages.invite(self.project_id, self.person.candidate_id))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from data.sending.claims import Claimed
 from data.store.states import Operation
 from data.store.tables import Campaign
 from tasks.sending.sender import Learned, Prepared
-from tasks.service import wire
+from tasks.service import messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,10 @@ class CreateProject:
 
     def prepare(self, claimed: Claimed) -> Prepared:
         asked = self.campaign
-        request = wire.create_project(
+        request = messages.create_project(
             asked.name, asked.description, asked.state, asked.starttime, asked.endtime
         )
-        return Prepared(request, lambda seen: Learned(wire.read_project_id(seen.body)))
+        return Prepared(request, lambda seen: Learned(messages.read_project_id(seen.body)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +35,4 @@ class AttachProblem:
     rows: tuple[int, ...] = ()
 
     def prepare(self, claimed: Claimed) -> Prepared:
-        return Prepared(wire.attach_problem(self.project_id, self.problem_id))
+        return Prepared(messages.attach_problem(self.project_id, self.problem_id))

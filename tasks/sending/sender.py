@@ -20,9 +20,9 @@ from data.store.clock import Moment, now
 from data.store.states import AttemptState, Operation, Step
 from tasks.sending.gate import Gate
 from tasks.service.client import Service
-from tasks.service.evidence import Exchange, HeldBack, Phase
+from tasks.service.exchange import Exchange, HeldBack, Phase
+from tasks.service.messages import Request
 from tasks.service.verdict import REPEATS, Proof, Then, Verdict, last_chance, verdict
-from tasks.service.wire import Request
 from tasks.status import logs
 
 TRIES = 4  # of a request that provably did not leave, or was not taken

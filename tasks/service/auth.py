@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from config.errors import CampaignError
 from config.settings import ServiceSettings
 from tasks.service.errors import CredentialsRefused, Unreachable
-from tasks.service.evidence import Exchange
-from tasks.service.retries import Patience, TryAgain
+from tasks.service.exchange import Exchange
+from tasks.service.harmless_retries import Patience, TryAgain
 
 # Lifetime of a token whose expires_in is missing or odd; a 401 before that renews it as well.
 _UNTOLD_LIFETIME = 300.0

@@ -15,11 +15,11 @@ from tasks.service.auth import Token, Tokens
 from tasks.service.channel import Way, exchange
 from tasks.service.connection import Asked, Headers
 from tasks.service.errors import CredentialsRefused, NotTheService, Unreachable
-from tasks.service.evidence import Exchange, Last, Phase
 from tasks.service.excerpt import excerpt
+from tasks.service.exchange import Exchange, Last, Phase
+from tasks.service.harmless_retries import Patience, TryAgain
+from tasks.service.messages import Request
 from tasks.service.problem import Problems, next_page, read_problems
-from tasks.service.retries import Patience, TryAgain
-from tasks.service.wire import Request
 
 _TOKEN_SECONDS = 10.0  # one try at a token; a call waits for it within its own deadline
 _MOST_PAGES = 100  # of a list; one that goes on for ever keeps nobody waiting

@@ -12,7 +12,7 @@ from typing import cast
 
 import h11
 
-from tasks.service.evidence import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Last, Phase
+from tasks.service.exchange import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Last, Phase
 
 # Bytes; a longer answer counts as lost. JSON takes up to thirty times as much in memory, so only a
 # list may be that long: other answers are a megabyte, and a few times what was sent.

@@ -1,7 +1,7 @@
 """What stops a campaign at the service's door. Each says what is safe and what to do next."""
 
 from config.errors import CampaignError
-from tasks.service.evidence import CERTIFICATES, ENCODED, GLUED, SPOKE_FIRST, TOO_LONG
+from tasks.service.exchange import CERTIFICATES, ENCODED, GLUED, SPOKE_FIRST, TOO_LONG
 
 _CONTINUES = "Nothing is lost: the same command continues."
 

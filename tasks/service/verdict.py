@@ -13,8 +13,8 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 
 from config.definition.model import Trust
-from tasks.service import answer, wire
-from tasks.service.evidence import (
+from tasks.service import added_ids, answer, messages
+from tasks.service.exchange import (
     CERTIFICATES,
     ENCODED,
     GLUED,
@@ -243,8 +243,8 @@ def _accepted(operation: Operation, seen: Exchange) -> Verdict:
         return _unsure(operation, f"The service said yes and no at the same time ({no})")
     if seen.body is None and _media_type(seen.content_type) in _PAGES:
         return _unsure(operation, "A web page was announced, and lost on its way")
-    if operation is Operation.CREATE and wire.read_project_id(seen.body) is None:
-        elsewhere = wire.id_elsewhere(seen.body)
+    if operation is Operation.CREATE and messages.read_project_id(seen.body) is None:
+        elsewhere = messages.id_elsewhere(seen.body)
         perhaps = f", perhaps as {elsewhere}, which the answer has elsewhere" if elsewhere else ""
         return Verdict(
             Proof.UNSURE,
@@ -252,7 +252,7 @@ def _accepted(operation: Operation, seen: Exchange) -> Verdict:
             "The service said yes but gave no usable project id: the project was probably"
             f" created{perhaps}.",
         )
-    if operation is Operation.ADD and wire.read_added(seen.body) is None:
+    if operation is Operation.ADD and added_ids.read_added(seen.body) is None:
         return Verdict(
             Proof.UNSURE,
             Then.GO_ON,

@@ -10,7 +10,7 @@ from prometheus_client.openmetrics.exposition import generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
 from data.campaigns import pauses, queries
-from data.holds import evidence
+from data.holds import reasons
 from data.store.ledger import Ledger
 from tasks.status.standing import counts_of
 
@@ -39,7 +39,7 @@ class Campaigns(Collector):
             counts = counts_of(self._ledger, campaign)
             for at, number in counts.items():
                 people.add_metric((campaign.key, at), number)
-            held.add_metric((campaign.key,), len(self._ledger.read(evidence.held_in, campaign.id)))
+            held.add_metric((campaign.key,), len(self._ledger.read(reasons.held_in, campaign.id)))
             paused.add_metric(
                 (campaign.key,), int(self._ledger.read(pauses.standing, campaign.key) is not None)
             )

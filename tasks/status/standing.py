@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from data.campaigns import answers as service_answers
 from data.campaigns import queries
+from data.campaigns import service_words as service_answers
 from data.campaigns.forgotten import is_forgotten
 from data.decisions import cleaning, typed_ids
-from data.holds import evidence
+from data.holds import reasons
 from data.holds.rule import Held
 from data.store.ledger import Ledger
 from data.store.states import Operation, Step
@@ -70,7 +70,7 @@ def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
     return _standing(
         ledger,
         campaign,
-        ledger.read(evidence.held_in, campaign.id),
+        ledger.read(reasons.held_in, campaign.id),
         queries.candidates(ledger, campaign.id),
     )
 
@@ -80,7 +80,7 @@ def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
 
     Of 100,000 people a handful has to be read then.
     """
-    held = ledger.read(evidence.held_in, campaign.id)
+    held = ledger.read(reasons.held_in, campaign.id)
     rows = (
         queries.candidates(ledger, campaign.id)
         if held

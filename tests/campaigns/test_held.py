@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import update
 
 from data.decisions import allowing, resending, settling
-from data.decisions.doubts import Decided, NotDecided
-from data.holds import do_not_contact, evidence
+from data.decisions.verdicts import Decided, NotDecided
+from data.holds import do_not_contact, reasons
 from data.holds.rule import (
     Allowed,
     Assessment,
@@ -212,7 +212,7 @@ def invite(of: Small, name: str, step: Step | None = Step.DONE) -> bool:
 
 def names_held(of: Small) -> set[str]:
     people = {row: name for name, row in of.rows().items()}
-    return {people[row] for row in of.ledger.read(evidence.held_in, of.begun.campaign)}
+    return {people[row] for row in of.ledger.read(reasons.held_in, of.begun.campaign)}
 
 
 @pytest.mark.parametrize(
@@ -368,18 +368,18 @@ def test_people_whom_the_ledger_does_not_know_yet_are_judged_by_their_address(
     )
     keys = [f"{name}@example.com" for name in ("ada", "bo", "cy", *map(str, range(1200)))]
     terms = Terms(Assessment("https://api.example.com", 42))
-    found = small.ledger.read(evidence.held_people, None, terms, keys)
+    found = small.ledger.read(reasons.held_people, None, terms, keys)
     assert {key: one.cause for key, one in found.items()} == {
         "ada@example.com": Cause.PROBLEM,
         "cy@example.com": Cause.LISTED,
     }
-    assert set(small.ledger.read(evidence.held_people, small.begun.campaign, terms, keys)) == {
+    assert set(small.ledger.read(reasons.held_people, small.begun.campaign, terms, keys)) == {
         "cy@example.com"
     }
     beside = other(small, "ada")
     row = beside.rows()["ada"]
     small.ledger.write(allowing.allow, beside.begun.campaign, [row], By("rita", "x"))
-    assert set(small.ledger.read(evidence.held_people, beside.begun.campaign, terms, keys)) == {
+    assert set(small.ledger.read(reasons.held_people, beside.begun.campaign, terms, keys)) == {
         "cy@example.com"
     }
 

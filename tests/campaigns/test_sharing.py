@@ -16,8 +16,8 @@ from data.store.states import Ending
 from flows.run import inviting
 from flows.run.context import RunContext
 from flows.run.ending import Finish
-from flows.run.parts import around
 from flows.run.sibling_runs import SiblingRuns
+from flows.run.steps import around
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Heard, Office, people

@@ -18,7 +18,7 @@ from config.settings import load_local, load_service
 from data.store.clock import now
 from flows import batch, forms, inbox
 from flows.cli.run.progress import paused
-from flows.pages import showing
+from flows.pages import markdown
 from flows.pages.seen import _page, _zone
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
@@ -83,7 +83,7 @@ def run(desk: DoubtfulCampaign, key: str, *faults: Fault) -> str:
         end = asyncio.run(
             conduct(asked, RunContext(ledger, load_service(), local, observer=watching))
         )
-        page = showing.dated(_page(ledger, local, end) or "", now(), _zone(ledger, end))
+        page = markdown.dated(_page(ledger, local, end) or "", now(), _zone(ledger, end))
     return "\n".join([*heard, end.reason or "", page])
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from data.campaigns import queries
 from data.decisions import settling
-from data.decisions.doubts import Decided
+from data.decisions.verdicts import Decided
 from data.store.states import By, Ending, Step, Word
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox

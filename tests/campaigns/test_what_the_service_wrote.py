@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from data.campaigns import answers as service_answers
+from data.campaigns import service_words as service_answers
 from data.privacy import forgetting
 from data.sending import recovery, runs
 from data.store.states import By, Ending, Operation, Step

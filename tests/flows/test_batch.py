@@ -14,7 +14,7 @@ import openpyxl
 import pytest
 
 from config.errors import BadInput
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.reading.folder import Entry, campaign_files, campaigns_at, stray_tables
 from flows import side_by_side
 from flows.batch_summary import page, state_of_all

@@ -30,7 +30,7 @@ from data.store.states import By, Ending
 from flows import inbox, side_by_side
 from flows.batch_summary import page
 from flows.engine.idle_looks import DROPPED, UntilBusy, forget_earlier
-from flows.pages.states import state_of
+from flows.pages.final_states import state_of
 from flows.reports import tell
 from flows.run.context import plainly
 from flows.run.interrupts import Stop

@@ -37,11 +37,12 @@ from config.workbooks.shapes import Unfit
 from data.privacy.masking import masked_text
 from flows.words.speech import printable
 from tasks.outputs.exports import Link, as_csv, as_json
+from tasks.service.added_ids import match_answer
 from tasks.service.auth import read_token
-from tasks.service.evidence import Exchange, Operation, Phase
+from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.messages import id_elsewhere, read_project_id
 from tasks.service.problem import read_problems
 from tasks.service.verdict import Proof, verdict
-from tasks.service.wire import id_elsewhere, match_answer, read_project_id
 from tests.sheets.books import PLAIN
 from tests.sheets.broken import changed
 from tests.sheets.formats import BY_EXCEL, RICH_2003, SPANS

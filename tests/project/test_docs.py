@@ -8,8 +8,9 @@ import pytest
 from pydantic_settings import BaseSettings
 from typer.main import get_command
 
-from config.definition.fields import ColumnsFields, DefinitionFields, ProjectFields
+from config.definition.fields import ColumnsFields, DefinitionFields
 from config.definition.invite_fields import InvitesFields
+from config.definition.project_fields import ProjectFields
 from config.reading.reading import read_campaigns
 from config.settings import LocalSettings, ServiceSettings, load_service
 from flows.cli.commands import COMMANDS, application

@@ -28,7 +28,7 @@ from sandbox.service.problems import SAMPLE_PROBLEMS, problem
 from tasks.outputs.links import index_page, links_of
 from tasks.plan.target import CampaignSource
 from tasks.service.client import Service
-from tasks.service.wire import CandidateBody, add_candidates, attach_problem, create_project
+from tasks.service.messages import CandidateBody, add_candidates, attach_problem, create_project
 from tasks.status.standing import standing
 from tests.support.wire_server import Line, Received, always, listening, settings_for
 

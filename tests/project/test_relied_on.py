@@ -365,7 +365,7 @@ def test_calamine_names_kinds_of_sheets_so() -> None:
 
 
 def test_stamina_tells_of_each_try_under_its_own_name(caplog: pytest.LogCaptureFixture) -> None:
-    """It is silenced by that name (tasks/service/retries.py), and waits as long as it is told."""
+    """tasks/service/harmless_retries.py silences it by that name; it waits as it is told."""
     logger = logging.getLogger("stamina")
     level = logger.level
     logger.setLevel(logging.WARNING)

@@ -8,11 +8,10 @@ from data.sending import recovery
 from data.sending.claims import Claim, Claimed
 from data.store.clock import now
 from data.store.states import AttemptState, Step
-from tasks.sending import candidates
 from tasks.sending import sender as sending
 from tasks.sending.sender import Learned, Order, Sender, Sent
-from tasks.service import wire
-from tasks.service.evidence import Exchange
+from tasks.service import added_ids
+from tasks.service.exchange import Exchange
 from tasks.service.verdict import Proof, Then, Verdict
 
 
@@ -52,14 +51,12 @@ def _recover_to(state: AttemptState, step: Step) -> None:
 def match_by_position() -> None:
     """The n-th answered candidate is taken for the n-th that was sent."""
 
-    def match_answer(body: bytes | None, sent: Mapping[str, wire.Names]) -> wire.Matched:
-        added = wire.read_added(body) or []
+    def match_answer(body: bytes | None, sent: Mapping[str, added_ids.Names]) -> added_ids.Matched:
+        added = added_ids.read_added(body) or []
         ids = {key: number for key, (_, number) in zip(sent, added, strict=False) if number}
-        return wire.Matched(ids, {key: "No id." for key in sent if key not in ids}, {})
+        return added_ids.Matched(ids, {key: "No id." for key in sent if key not in ids}, {})
 
-    candidates.wire = SimpleNamespace(  # type: ignore[assignment]
-        match_answer=match_answer, add_candidates=wire.add_candidates
-    )
+    added_ids.match_answer = match_answer
 
 
 def gateway_timeout_not_sent() -> None:

@@ -22,7 +22,7 @@ from config.email_key import email_key
 from data.decisions import cleaning
 from data.decisions.adding_again import ADDS
 from data.decisions.clean_up import LeftOver, What
-from data.holds import evidence
+from data.holds import reasons
 from data.sending.row_ranges import read as rows_in
 from data.store import tables
 from data.store.ledger import Ledger
@@ -151,7 +151,7 @@ def check_finished(ledger: Ledger, campaign_key: str) -> Books:
     if books is None:
         raise BrokenPromise("the campaign is not in the ledger")
     _demand(still_sending(books))
-    _demand(left_waiting(books, ledger.read(evidence.held_in, books.campaign.id)))
+    _demand(left_waiting(books, ledger.read(reasons.held_in, books.campaign.id)))
     return books
 
 

@@ -16,7 +16,7 @@ import pytest
 from config.errors import CampaignError
 from data.campaigns import queries
 from data.decisions import adding_again, settling
-from data.decisions.doubts import Decided, NotDecided
+from data.decisions.verdicts import Decided, NotDecided
 from data.sending import recovery, runs
 from data.store import sqlite
 from data.store.clock import now

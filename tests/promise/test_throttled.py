@@ -14,11 +14,11 @@ import pytest
 
 from config.definition.model import Candidate, Definition, Invites, ProblemById, Project, Trust
 from config.email_key import email_key
-from config.places import Place
+from config.mistakes import Place
 from data.store.states import Ending
 from flows.run.ending import Finish
-from tasks.service.evidence import Exchange, HeldBack, Last, Operation, Phase
-from tasks.service.wire import Request
+from tasks.service.exchange import Exchange, HeldBack, Last, Operation, Phase
+from tasks.service.messages import Request
 from tests.promise.histories.simulated_service import Assessment, Client
 from tests.promise.histories.simulation import KEY, World
 from tests.promise.histories.virtual_time import HERE, VirtualLoop

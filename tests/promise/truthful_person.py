@@ -3,7 +3,7 @@
 from config.email_key import email_key
 from data.campaigns import queries
 from data.decisions import settling
-from data.decisions.doubts import Decided, Doubt
+from data.decisions.verdicts import Decided, Doubt
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
 from sandbox.service.record import Record

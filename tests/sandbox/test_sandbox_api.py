@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from sandbox.protocol.shapes import wrong_time
+from sandbox.protocol.bodies import wrong_time
 from sandbox.server import Sandbox
 from sandbox.service.problems import problem
 

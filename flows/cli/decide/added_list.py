@@ -11,11 +11,11 @@ from typing import Any
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.reading.own_tables import Named, OwnTable, own_tables
 from config.tables.cells import as_text, as_whole_number, is_blank
 from config.tables.headers import spelling
-from data.decisions.doubts import Decided, Doubt
+from data.decisions.verdicts import Decided, Doubt
 from data.store.states import Operation, Word
 
 # Which columns hold the ids, by their headers; the first of these that is there.

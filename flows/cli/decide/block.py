@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data.decisions.doubts import NotDecided
+from data.decisions.verdicts import NotDecided
 from data.store.states import By
 from flows.cli.addresses import addresses
 from flows.cli.arguments import AsJson

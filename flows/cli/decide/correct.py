@@ -6,7 +6,7 @@ import typer
 
 from config.email_key import email_key
 from config.people.email_address import NotAnEmail, email_address
-from data.decisions.doubts import NotDecided
+from data.decisions.verdicts import NotDecided
 from data.store.states import By
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
@@ -59,7 +59,7 @@ def correct(
     """
     from data.campaigns import intake
     from data.decisions import withdrawing
-    from data.holds import evidence
+    from data.holds import reasons
     from data.store import clock
 
     reason = given(why)
@@ -75,7 +75,7 @@ def correct(
         say(f"{key}: {old} is corrected to {address[0]}")
         person = ledger.read(intake.everybody, campaign.id)[address[1]]
         if (
-            held := ledger.read(evidence.held_rows, [person.row], clock.now()).get(person.row)
+            held := ledger.read(reasons.held_rows, [person.row], clock.now()).get(person.row)
         ) is not None:
             say(f"  {address[0]} is held: {held.why}")
         _close(ledger, campaign)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.email_key import email_key
-from data.decisions.doubts import NotDecided
+from data.decisions.verdicts import NotDecided
 from data.store.states import By
 from flows.cli.addresses import addresses
 from flows.cli.reasons import given

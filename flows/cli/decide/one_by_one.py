@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from data.decisions.doubts import WORDS, Decided, Doubt, objections
+from data.decisions.verdicts import WORDS, Decided, Doubt, objections
 from data.store.states import By, Word
 from flows.words.doubts import MEANS, look, meaning, reached, sent_at, what, wrote
 from flows.words.speech import answer_to, say

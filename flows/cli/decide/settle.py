@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from config.errors import BadInput
-from config.places import Mistake, Place
-from data.decisions.doubts import NEED_A_REASON, Decided, NotDecided, objections
+from config.mistakes import Mistake, Place
+from data.decisions.verdicts import NEED_A_REASON, Decided, NotDecided, objections
 from data.store.states import By, Operation, Word
 from flows.cli.arguments import AsJson, Key
 from flows.cli.decide import one_by_one, verdicts_file

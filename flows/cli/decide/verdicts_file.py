@@ -7,9 +7,9 @@ from pathlib import Path
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.places import Mistake, Place, shown
+from config.mistakes import Mistake, Place, shown
 from config.tables.formulas import guarded
-from data.decisions.doubts import WORDS, Decided, Doubt
+from data.decisions.verdicts import WORDS, Decided, Doubt
 from data.store.states import Word
 from flows.words.doubts import STEPS, Standing, meaning, reached, sent_at, words
 

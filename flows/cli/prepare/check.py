@@ -192,7 +192,7 @@ def in_columns(
 
 def _example(value: str | int) -> str:
     """Write a value on one line, in quotes where it would pass for two of them."""
-    from config.places import shown
+    from config.mistakes import shown
 
     text = " ".join(str(value).split())
     text = text if len(text) <= LONGEST_EXAMPLE else f"{text[: LONGEST_EXAMPLE - 1]}…"

@@ -11,7 +11,7 @@ from config.definition.model import Candidate, Definition, ProblemById, ProblemB
 from data.campaigns.changes import Changes, Known, meant
 from data.campaigns.forgotten import is_forgotten
 from data.campaigns.same_campaign import OPEN
-from data.campaigns.turns import Wait
+from data.campaigns.whose_turn import Wait
 from data.holds.rule import Held
 from data.store.ledger import Ledger
 from data.store.states import Step
@@ -19,7 +19,7 @@ from data.store.tables import Campaign
 from flows.cli.prepare.look import kept_doubt
 from tasks.plan.foreseen import Foreseen, foreseen
 from tasks.plan.plan import Plan, Stop
-from tasks.service.wire import service_date
+from tasks.service.messages import service_date
 from tasks.status.standing import furthest
 
 PLAIN = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
-    from config.places import Mistake
+    from config.mistakes import Mistake
     from config.settings import LocalSettings
     from data.store.ledger import Ledger
     from flows.cli.prepare.forecast import Forecast

@@ -10,7 +10,7 @@ from flows.words.speech import command, counted
 
 if TYPE_CHECKING:
     from config.errors import BadInput
-    from config.places import Mistake
+    from config.mistakes import Mistake
     from config.reading.own_tables import Named
 
 

@@ -22,7 +22,7 @@ def check_only(
     `files_by_key` are the campaigns of the files, each with the file it is in.
     """
     from config.errors import BadInput
-    from config.places import Mistake, Place, shown
+    from config.mistakes import Mistake, Place, shown
 
     problems = []
     place = Place(" and ".join(map(str, files)))

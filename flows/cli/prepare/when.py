@@ -62,7 +62,7 @@ def _leg(leg: "Leg", table: "Timetable", zone: "tzinfo | None") -> str:
 
 def _why(seen: "Foreseen") -> str:
     """Say why some would not be invited at all."""
-    from data.campaigns.turns import Wait
+    from data.campaigns.whose_turn import Wait
 
     return {
         Wait.OVER: "invites.not_after is over by then",

@@ -9,7 +9,7 @@ from flows.words.speech import command
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
-    from config.places import Place
+    from config.mistakes import Place
     from data.campaigns.remaining import Remaining
     from flows.run.ending import Finish
 

@@ -117,7 +117,7 @@ def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int
 def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
     """Read every file before anything is sent. Raises BadInput with the problems of all."""
     from config.errors import BadInput
-    from config.places import Mistake, Place
+    from config.mistakes import Mistake, Place
     from flows.cli.prepare.foreseen import check_same
     from flows.cli.prepare.only import check_only, picked
     from flows.cli.reading import read_shown

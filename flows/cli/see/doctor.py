@@ -145,14 +145,14 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
 def _refused(ledger: "Ledger") -> "Iterator[Finding]":
     """Credentials that are good for a token and a list may be refused for other calls."""
     from config.timetable.moments import in_zone
-    from data.campaigns import answers
+    from data.campaigns import service_words
     from data.store.states import Operation
     from flows.cli.known_campaign import find_campaign
     from flows.words.speech import run_again
     from tasks.service.verdict import ASKED
     from tasks.status.health import Finding, How
 
-    for last in ledger.read(answers.refused_credentials):
+    for last in ledger.read(service_words.refused_credentials):
         campaign = find_campaign(ledger, last.key)
         at = in_zone(last.ended_at, campaign.timezone)
         said = (

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from prefect.client.orchestration import PrefectClient
     from prefect.schedules import Schedule
 
-    from config.places import Mistake
+    from config.mistakes import Mistake
     from flows.serving.deployments import Planned
 
 Places = Annotated[
@@ -76,7 +76,7 @@ def planned(
     """
     from config.errors import BadInput
     from flows.serving.deployments import forms
-    from flows.serving.places import planned_of
+    from flows.serving.given import planned_of
     from flows.words.complaints import lines_of
 
     deployments, problems = planned_of(places, schedule)

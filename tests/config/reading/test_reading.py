@@ -8,7 +8,7 @@ import pytest
 
 from config.email_key import email_key
 from config.errors import BadInput
-from config.pace import follower
+from config.progress import follower
 from config.reading import reading as reading_module
 from config.reading.reading import read_campaigns
 from config.reading.sources import sources_of

@@ -10,7 +10,7 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.places import Mistake
+from config.mistakes import Mistake
 from config.reading.own_tables import Named, own_tables, people_at
 from config.reading.reading import read_campaigns
 from config.tables.workbook import read_sheets

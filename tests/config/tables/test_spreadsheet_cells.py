@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from config.places import Unusable
+from config.mistakes import Unusable
 from config.tables.workbook import read_book, read_sheets
 from config.workbooks.compound import stream_of
 from config.workbooks.shapes import Unfit

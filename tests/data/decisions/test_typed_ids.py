@@ -10,7 +10,7 @@ import pytest
 from config.settings import load_local, load_service
 from data.campaigns import queries
 from data.decisions import cleaning, settling
-from data.decisions.doubts import Decided, NotDecided
+from data.decisions.verdicts import Decided, NotDecided
 from data.sending import runs
 from data.sending.claims import Claim
 from data.sending.outcomes import Outcome

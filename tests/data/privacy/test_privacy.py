@@ -19,7 +19,7 @@ from data.sending import runs
 from data.store import clock, tables
 from data.store.ledger import Ledger
 from data.store.states import By, Ending
-from flows.pages.showing import summary
+from flows.pages.markdown import summary
 from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
 from tasks.retention import forget_due

@@ -21,7 +21,7 @@ import xlsxwriter
 from pydantic import SecretStr
 from sqlalchemy import update
 
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.reading.reading import read_campaigns
 from config.settings import ServiceSettings
 from data.campaigns import queries

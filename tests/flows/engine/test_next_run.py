@@ -15,7 +15,7 @@ import asyncio, os, sys
 from pathlib import Path
 from prefect.client.orchestration import get_client
 from flows.serving.deployments import look_up, to_serve
-from flows.serving.places import planned_of
+from flows.serving.given import planned_of
 
 async def deployed():
     [planned], _ = planned_of([Path(sys.argv[1])], None)

@@ -11,11 +11,11 @@ from xml.etree import ElementTree
 import pytest
 
 from data.campaigns.approvals import Answer, PlanInWords, ShownPlan
-from data.decisions.doubts import Doubt
+from data.decisions.verdicts import Doubt
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step
 from data.store.tables import Campaign, Candidate
-from flows.pages.showing import SHOWN, artifact_key, dated, how_far, percent, plan, summary
+from flows.pages.markdown import SHOWN, artifact_key, dated, how_far, percent, plan, summary
 from flows.report.funnel import ANYWHERE, funnel
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)

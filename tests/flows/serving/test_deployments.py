@@ -12,8 +12,8 @@ from flows.cli.main import main
 from flows.cli.serve.schedules import BadSchedule, schedule_of
 from flows.engine.prefect_settings import kept_for
 from flows.serving.deployments import FLOWS, forms, of_inbox, of_wave_runs, to_work
+from flows.serving.given import planned_of
 from flows.serving.kept_schedules import kept
-from flows.serving.places import planned_of
 
 WRITTEN = """\
 campaign: {key}

@@ -7,7 +7,7 @@ from typing import Any
 from config.email_key import email_key
 from data.campaigns import queries
 from data.decisions import withdrawing
-from data.decisions.doubts import NotDecided
+from data.decisions.verdicts import NotDecided
 from data.holds import do_not_contact
 from data.store.ledger import Ledger
 from data.store.states import By

@@ -30,18 +30,18 @@ from config.definition.model import (
 )
 from config.email_key import email_key
 from config.errors import CampaignError
-from config.places import Place
+from config.mistakes import Place
 from config.settings import LocalSettings, ServiceSettings
 from data.campaigns import queries
 from data.decisions import adding_again, resending, settling
-from data.decisions.doubts import PATIENCE, Decided, Doubt, NotDecided
+from data.decisions.verdicts import PATIENCE, Decided, Doubt, NotDecided
 from data.sending.processes import HEARTBEAT_EXPIRES
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from flows.run.ending import Finish
 from flows.run.interrupts import INTERRUPTED
 from flows.run.order import RunContext, conduct
 from tasks.plan.target import CampaignSource
-from tasks.service.wire import Request
+from tasks.service.messages import Request
 from tests.promise.histories.simulated_decisions import Decisions
 from tests.promise.histories.simulated_service import FAR_TOO_LATE, Assessment, Client
 from tests.promise.histories.virtual_time import HERE, Program, VirtualLoop

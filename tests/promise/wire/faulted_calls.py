@@ -16,19 +16,19 @@ from config.definition.model import Trust
 from config.email_key import email_key
 from config.errors import CampaignError
 from sandbox.service.record import Record
+from tasks.service.added_ids import match_answer
 from tasks.service.client import Service
-from tasks.service.evidence import Exchange, Operation
-from tasks.service.verdict import Proof, Then, verdict
-from tasks.service.wire import (
+from tasks.service.exchange import Exchange, Operation
+from tasks.service.messages import (
     CandidateBody,
     Request,
     add_candidates,
     attach_problem,
     create_project,
     invite,
-    match_answer,
     read_project_id,
 )
+from tasks.service.verdict import Proof, Then, verdict
 from tests.promise.histories.workshop import Workshop
 from tests.promise.promise import BrokenPromise
 from tests.promise.wire.faulting_service import FaultingService

@@ -15,7 +15,7 @@ from typing import Any
 from config.definition.model import Candidate, Definition, Invites, ProblemById, Project, Trust
 from config.email_key import email_key
 from config.errors import CampaignError
-from config.places import Place
+from config.mistakes import Place
 from config.settings import LocalSettings
 from data.campaigns import queries
 from data.store.states import AttemptState, Step

@@ -20,10 +20,9 @@ from config.errors import CampaignError
 from tasks.service import channel, connection
 from tasks.service.client import Service
 from tasks.service.connection import Conversation
-from tasks.service.evidence import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Exchange, Operation, Phase
-from tasks.service.retries import Patience
-from tasks.service.verdict import Proof, Then, verdict
-from tasks.service.wire import (
+from tasks.service.exchange import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Exchange, Operation, Phase
+from tasks.service.harmless_retries import Patience
+from tasks.service.messages import (
     CandidateBody,
     Request,
     add_candidates,
@@ -31,6 +30,7 @@ from tasks.service.wire import (
     create_project,
     invite,
 )
+from tasks.service.verdict import Proof, Then, verdict
 from tests.support.wire_server import (
     Act,
     Line,

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from tasks.service.client import Service
-from tasks.service.evidence import Exchange, Operation, Phase
-from tasks.service.verdict import Proof, Then, verdict
-from tasks.service.wire import (
+from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.messages import (
     CandidateBody,
     Request,
     add_candidates,
@@ -22,6 +21,7 @@ from tasks.service.wire import (
     create_project,
     invite,
 )
+from tasks.service.verdict import Proof, Then, verdict
 from tests.support.wire_server import (
     Act,
     Line,

@@ -10,7 +10,7 @@ import pytest
 from data.store.states import Ending
 from sandbox.pages.web_application import moment, service_time
 from sandbox.server import Sandbox
-from tasks.service.wire import service_date
+from tasks.service.messages import service_date
 from tests.support.campaigns import Office, people
 
 PROBLEM = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from config.definition.model import Candidate, Definition, Invites, ProblemById, Project
 from config.email_key import email_key
-from config.places import Place
+from config.mistakes import Place
 from data.campaigns import queries
 from data.campaigns.intake import Intent
 from data.sending import runs

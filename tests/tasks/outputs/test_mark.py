@@ -12,7 +12,7 @@ import pytest
 import xlsxwriter
 
 from config.errors import BadInput
-from config.places import Mistake, Place
+from config.mistakes import Mistake, Place
 from config.reading.own_tables import Named, named_table, own_tables
 from config.reading.reading import read_campaigns
 from tasks.outputs.marking import Marked, marked_copy

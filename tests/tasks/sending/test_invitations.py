@@ -12,8 +12,8 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.sending.sender import Sent
 from tasks.service.client import Service
-from tasks.service.evidence import Exchange
-from tasks.service.wire import Request
+from tasks.service.exchange import Exchange
+from tasks.service.messages import Request
 from tests.support.campaigns import Heard, Office, people
 
 NAMES = [f"person{number}" for number in range(12)]

@@ -10,8 +10,8 @@ import pytest
 from tasks.service.auth import Token, Tokens, read_token
 from tasks.service.client import Service
 from tasks.service.errors import CredentialsRefused, Unreachable
-from tasks.service.evidence import Exchange, Phase
-from tasks.service.retries import Patience
+from tasks.service.exchange import Exchange, Phase
+from tasks.service.harmless_retries import Patience
 from tests.support.wire_server import SECRET, Line, Received, always, listening, settings_for
 
 QUICK = Patience(attempts=3, first=0.001, most=0.05)

@@ -19,10 +19,10 @@ from config.settings import load_local
 from tasks.service.channel import trust
 from tasks.service.client import Service
 from tasks.service.errors import Unreachable
-from tasks.service.evidence import Exchange, Operation, Phase
-from tasks.service.retries import Patience
+from tasks.service.exchange import Exchange, Operation, Phase
+from tasks.service.harmless_retries import Patience
+from tasks.service.messages import invite
 from tasks.service.verdict import Proof, Then, verdict
-from tasks.service.wire import invite
 from tests.support.wire_server import (
     Line,
     Received,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tasks.sending.candidates import alike
+from tasks.sending.bulk_add import alike
 from tasks.service.excerpt import LARGEST, LONGEST, excerpt
 
 SECRET, TOKEN = "s3cret-Value/9", "1700000000.123:0123456789abcd"

@@ -8,7 +8,7 @@ from data.decisions import withdrawing
 from data.sending import runs
 from data.store.states import By, Operation, Step
 from flows.cli.see.status import left_out, needing_a_person, removed
-from flows.pages.showing import percent
+from flows.pages.markdown import percent
 from flows.words.closing import next_steps, summary
 from tasks.status.standing import counts_of, in_short, standing
 from tests.support.ledgers.small_ledger import FIRST_ID, Small, definition, intent

@@ -18,7 +18,7 @@ from data.campaigns.approvals import (
     standing,
 )
 from data.decisions import settling
-from data.decisions.doubts import Decided
+from data.decisions.verdicts import Decided
 from data.sending import runs
 from data.store.states import By, Ending, Word
 from flows.run.ending import Finish

@@ -8,7 +8,7 @@ import pytest
 
 from data.campaigns import queries
 from data.decisions import resending
-from data.decisions.doubts import PATIENCE, Doubt, Invited, NotDecided, no_resend
+from data.decisions.verdicts import PATIENCE, Doubt, Invited, NotDecided, no_resend
 from data.sending import runs
 from data.sending.outcomes import Outcome
 from data.store.clock import now

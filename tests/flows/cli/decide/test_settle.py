@@ -23,7 +23,7 @@ from sqlalchemy import func, select, update
 from config.settings import load_local, load_service
 from data.campaigns import queries
 from data.decisions import resending, settling
-from data.decisions.doubts import (
+from data.decisions.verdicts import (
     LARGEST_ID,
     PATIENCE,
     WORDS,

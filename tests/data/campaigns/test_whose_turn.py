@@ -11,7 +11,7 @@ from config.timetable.timetable import Timetable
 from config.timetable.waves import HoldOn, Waves
 from config.timetable.window import Window
 from data.campaigns.forecast import Foresight, foresee
-from data.campaigns.turns import SendProgress, Turn, Wait, Waiting, allowed_now
+from data.campaigns.whose_turn import SendProgress, Turn, Wait, Waiting, allowed_now
 
 MONDAY = datetime(2026, 11, 30, 8, tzinfo=UTC)
 HOUR = timedelta(hours=1)

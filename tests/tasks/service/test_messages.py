@@ -8,17 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.service.wire import (
+from tasks.service.added_ids import Matched, match_answer, read_added
+from tasks.service.messages import (
     CandidateBody,
-    Matched,
     Operation,
     add_candidates,
     attach_problem,
     create_project,
     id_elsewhere,
     invite,
-    match_answer,
-    read_added,
     read_problems,
     read_project_id,
     service_date,

@@ -15,7 +15,7 @@ from typing import Any
 from config.timetable.moments import in_zone
 from data.campaigns.approvals import Answer, ShownPlan
 from data.campaigns.forgotten import is_forgotten
-from data.decisions.doubts import WORDS, Doubt
+from data.decisions.verdicts import WORDS, Doubt
 from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step

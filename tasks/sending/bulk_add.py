@@ -13,10 +13,10 @@ from data.store.ledger import Ledger
 from data.store.states import Operation
 from tasks.sending.breaker import IN_A_ROW
 from tasks.sending.sender import Learned, Prepared, Sender, Sent
-from tasks.service import wire
-from tasks.service.evidence import Exchange
+from tasks.service import added_ids, messages
+from tasks.service.exchange import Exchange
+from tasks.service.messages import CandidateBody
 from tasks.service.verdict import Proof, Then
-from tasks.service.wire import CandidateBody
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +34,14 @@ class AddCandidates:
         names = {person.key: (person.fields[0], person.fields[1]) for person in people}
 
         def read(seen: Exchange) -> Learned:
-            matched = wire.match_answer(seen.body, names)
+            matched = added_ids.match_answer(seen.body, names)
             return Learned(
                 ids={rows[key]: number for key, number in matched.ids.items()},
                 whys={rows[key]: why for key, why in matched.without.items()},
                 strangers=self._strangers(matched.strangers),
             )
 
-        request = wire.add_candidates(self.project_id, [_body(person) for person in people])
+        request = messages.add_candidates(self.project_id, [_body(person) for person in people])
         return Prepared(request, read)
 
     def _strangers(self, answered: Mapping[str, Collection[int]]) -> int:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from prefect.schedules import Schedule
 
-from config.places import Mistake
+from config.mistakes import Mistake
 from config.reading.folder import Entry, campaigns_among
 from flows.serving.deployments import Planned, of_campaign, of_folder
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import stamina
 
-from tasks.service.evidence import GLUED, Exchange
+from tasks.service.exchange import GLUED, Exchange
 from tasks.service.verdict import pause_of
 
 # Tries are told by how they end; a line for each would drown the words meant for the operator.

@@ -1,0 +1,101 @@
+"""The rules of `project` and `problem`: made here or in the web application, open until when."""
+
+from datetime import datetime
+from typing import Any
+
+from pydantic import Field, ValidationInfo
+from pydantic import field_validator as validates
+
+from config.definition.kinds import (
+    ID_WANTED,
+    TIMEZONE_WANTED,
+    Fields,
+    Id,
+    Moment,
+    Name,
+    Text,
+    Timezone,
+    sentence,
+    wanted,
+)
+from config.timetable import moments
+
+
+class ProjectFields(Fields):
+    """A project to create, or the id of one made in the web application.
+
+    Each rule looks only at the fields above its own, so that all of them are judged at once.
+    """
+
+    id: Id | None = Field(None, description=ID_WANTED)
+    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
+    name: Name | None = Field(
+        None,
+        description="the project's name",
+        validate_default=True,
+    )
+    description: Text = Field("", description="a description")
+    state: Name = Field("open", description='a state such as "open"')
+    starttime: Moment = Field(None, description=moments.WANTED)
+    endtime: Moment = Field(None, description=moments.WANTED)
+
+    @validates("timezone", "name", "description", "state", "starttime", "endtime")
+    @classmethod
+    def _only_of_a_new_project(cls, value: Any, info: ValidationInfo) -> Any:
+        """A project that exists is used, never changed (the interface has no update)."""
+        made = info.data.get("id")
+        if made is not None and value is not None:
+            raise sentence(
+                f"project {made} exists and is used as it is; leave out {info.field_name}, "
+                "or leave out id to create a new project"
+            )
+        return value
+
+    @validates("name")
+    @classmethod
+    def _named_when_created(cls, name: str | None, info: ValidationInfo) -> str | None:
+        if name is None and "id" in info.data and info.data["id"] is None:
+            raise wanted("the project's name, or the id of one made in the web application")
+        return name
+
+    @validates("starttime", "endtime")
+    @classmethod
+    def _one_moment(cls, wall: datetime | None, info: ValidationInfo) -> datetime | None:
+        timezone = info.data.get("timezone")
+        if wall and timezone and (why_not := moments.clock_change(wall, timezone)):
+            raise wanted(why_not)
+        return wall
+
+    @validates("endtime")
+    @classmethod
+    def _after_the_start(cls, end: datetime | None, info: ValidationInfo) -> datetime | None:
+        start = info.data.get("starttime")
+        if start and end and end <= start:
+            raise wanted(f"a time after starttime, which is {start:%Y-%m-%d %H:%M}")
+        return end
+
+
+class ProblemFields(Fields):
+    """The one problem of the project: by its id, or by its title."""
+
+    id: Id | None = Field(None, description=ID_WANTED)
+    title: Name | None = Field(None, description="the problem's title", validate_default=True)
+    unlisted: bool = Field(False, description="true or false")
+
+    @validates("unlisted")
+    @classmethod
+    def _by_its_id(cls, unlisted: bool, info: ValidationInfo) -> bool:
+        if unlisted and "id" in info.data and info.data["id"] is None:
+            raise sentence("a problem that the service does not list is named only with its id")
+        return unlisted
+
+    @validates("title")
+    @classmethod
+    def _one_of_both(cls, title: str | None, info: ValidationInfo) -> str | None:
+        if "id" not in info.data:
+            return title
+        if title is None and info.data["id"] is None:
+            raise wanted("the problem's id or its title")
+        if title is not None and info.data["id"] is not None:
+            raise sentence("a problem is named by its id or by its title; leave one out")
+        return title
