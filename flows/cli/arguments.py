@@ -5,6 +5,23 @@ from typing import Annotated
 
 import typer
 
+from config.errors import CampaignError
+
+
+def keys(incomplete: str) -> list[str]:
+    """Complete a campaign's key, for a shell; with nothing where the ledger cannot be read."""
+    from config.settings import load_local
+    from data.campaigns import queries
+    from data.store.ledger import Ledger
+
+    try:
+        with Ledger.open(load_local().database_url, create=False) as ledger:
+            every = [campaign.key for campaign in ledger.read(queries.every_campaign)]
+    except CampaignError:
+        return []  # a shell that completes a word has no place for complaints
+    return [key for key in every if key.startswith(incomplete)]
+
+
 File = Annotated[
     Path,
     typer.Argument(
@@ -22,13 +39,18 @@ DefinitionFile = Annotated[
 Sheet = Annotated[
     str | None,
     typer.Option(
-        "--sheet", metavar="NAME", help="Of a workbook without a definition: the people's sheet."
+        "--sheet", metavar="NAME", help="The people's sheet, in a workbook without a definition."
     ),
 ]
-Key = Annotated[str, typer.Argument(metavar="KEY", help="The campaign's key.")]
+Key = Annotated[str, typer.Argument(metavar="KEY", help="The campaign's key.", autocompletion=keys)]
 OnlyKeys = Annotated[
     list[str] | None,
-    typer.Option("--only", metavar="KEY", help="Of several campaigns only this one; repeatable."),
+    typer.Option(
+        "--only",
+        metavar="KEY",
+        help="Only this one of several campaigns; repeatable.",
+        autocompletion=keys,
+    ),
 ]
 KeepProject = Annotated[
     bool,

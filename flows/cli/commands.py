@@ -10,51 +10,142 @@ import sys
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
 from config.errors import BadSettings, CampaignError
+from flows.cli.helping import Command, Group, epilog
 from flows.words.complaints import explain
 from flows.words.speech import complain
 
-# In the order of the help; each command, or group of them, is what has its name in its module.
-COMMANDS = (
-    ("demo", "flows.cli.run.demo"),
-    ("rehearse", "flows.cli.run.rehearse"),
-    ("sandbox", "flows.cli.run.sandbox"),
-    ("new", "flows.cli.prepare.new"),
-    ("check", "flows.cli.prepare.check"),
-    ("plan", "flows.cli.prepare.plan"),
-    ("run", "flows.cli.run.run"),
-    ("status", "flows.cli.see.status"),
-    ("links", "flows.cli.see.links"),
-    ("history", "flows.cli.see.history"),
-    ("report", "flows.cli.see.report"),
-    ("approve", "flows.cli.decide.approve"),
-    ("confirm", "flows.cli.decide.confirm"),
-    ("pause", "flows.cli.decide.pause"),
-    ("resume", "flows.cli.decide.pause"),
-    ("settle", "flows.cli.decide.settle"),
-    ("resend", "flows.cli.decide.resend"),
-    ("block", "flows.cli.decide.block"),
-    ("allow", "flows.cli.decide.allow"),
-    ("correct", "flows.cli.decide.correct"),
-    ("withdraw", "flows.cli.decide.correct"),
-    ("clean-up", "flows.cli.decide.clean_up"),
-    ("forget", "flows.cli.decide.forget"),
-    ("export", "flows.cli.decide.export"),
-    ("problems", "flows.cli.prepare.problems"),
-    ("doctor", "flows.cli.see.doctor"),
-    ("metrics", "flows.cli.see.metrics"),
-    ("up", "flows.cli.serve.up"),
-    ("serve", "flows.cli.serve.serve"),
-    ("deploy", "flows.cli.serve.deploy"),
-    ("credentials", "flows.cli.serve.credentials"),
-    ("ledger", "flows.cli.serve.ledger"),
+
+class Entry(NamedTuple):
+    """A command, what has its name in a module; an example of it, and what is typed next."""
+
+    name: str
+    module: str
+    example: str
+    then: str
+
+
+GROUPS = (
+    (
+        "Start",
+        (
+            Entry("demo", "flows.cli.run.demo", "demo", "new hiring.yaml"),
+            Entry("new", "flows.cli.prepare.new", "new hiring.yaml", "check hiring.yaml"),
+            Entry("sandbox", "flows.cli.run.sandbox", "sandbox --port 8700", "run hiring.yaml"),
+            Entry("rehearse", "flows.cli.run.rehearse", "rehearse hiring.yaml", "run hiring.yaml"),
+            Entry("problems", "flows.cli.prepare.problems", "problems rate", "problems 42"),
+        ),
+    ),
+    (
+        "Run",
+        (
+            Entry("check", "flows.cli.prepare.check", "check hiring.yaml", "plan hiring.yaml"),
+            Entry("plan", "flows.cli.prepare.plan", "plan hiring.yaml", "run hiring.yaml"),
+            Entry("run", "flows.cli.run.run", "run hiring.yaml", "links hiring"),
+            Entry("approve", "flows.cli.decide.approve", "approve hiring", "run hiring.yaml"),
+            Entry("confirm", "flows.cli.decide.confirm", "confirm hiring", "run hiring.yaml"),
+            Entry("pause", "flows.cli.decide.pause", "pause hiring", "resume hiring"),
+            Entry("resume", "flows.cli.decide.pause", "resume hiring", "run hiring.yaml"),
+        ),
+    ),
+    (
+        "Look",
+        (
+            Entry("status", "flows.cli.see.status", "status hiring", "history hiring"),
+            Entry("links", "flows.cli.see.links", "links hiring -o links.csv", "status hiring"),
+            Entry("history", "flows.cli.see.history", "history hiring", "report hiring"),
+            Entry(
+                "report", "flows.cli.see.report", "report hiring -o report.html", "status hiring"
+            ),
+        ),
+    ),
+    (
+        "Decide",
+        (
+            Entry("settle", "flows.cli.decide.settle", "settle hiring", "run hiring.yaml"),
+            Entry(
+                "resend",
+                "flows.cli.decide.resend",
+                "resend hiring ada@example.com --why 'It went to spam' --yes",
+                "run hiring.yaml",
+            ),
+            Entry(
+                "correct",
+                "flows.cli.decide.correct",
+                "correct hiring grace@example.com grace@example.org --why 'She has moved'",
+                "run hiring.yaml",
+            ),
+            Entry(
+                "withdraw",
+                "flows.cli.decide.correct",
+                "withdraw hiring ada@example.com --why 'She has a job'",
+                "clean-up hiring",
+            ),
+            Entry(
+                "allow",
+                "flows.cli.decide.allow",
+                "allow hiring ada@example.com --why 'She asked for it'",
+                "run hiring.yaml",
+            ),
+            Entry(
+                "block",
+                "flows.cli.decide.block",
+                "block ada@example.com --why 'She asked for it'",
+                "block",
+            ),
+        ),
+    ),
+    (
+        "Privacy",
+        (
+            Entry(
+                "forget",
+                "flows.cli.decide.forget",
+                "forget ada@example.com --why 'She asked for it' --yes",
+                "clean-up hiring",
+            ),
+            Entry(
+                "export",
+                "flows.cli.decide.export",
+                "export ada@example.com -o ada.json",
+                "forget ada@example.com --why TEXT",
+            ),
+            Entry(
+                "clean-up",
+                "flows.cli.decide.clean_up",
+                "clean-up hiring",
+                "clean-up hiring --done",
+            ),
+        ),
+    ),
+    (
+        "Operate",
+        (
+            Entry("up", "flows.cli.serve.up", "up campaigns", "status"),
+            Entry("serve", "flows.cli.serve.serve", "serve hiring.yaml", "status"),
+            Entry("deploy", "flows.cli.serve.deploy", "deploy hiring.yaml", "status"),
+            Entry("doctor", "flows.cli.see.doctor", "doctor", "status"),
+            Entry("metrics", "flows.cli.see.metrics", "metrics -o campaigns.prom", "status"),
+            Entry(
+                "credentials", "flows.cli.serve.credentials", "credentials assessments", "deploy"
+            ),
+            Entry("ledger", "flows.cli.serve.ledger", "ledger backup ledger.bak", "status"),
+        ),
+    ),
 )
+COMMANDS = tuple(entry for _, entries in GROUPS for entry in entries)
 
 WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "check")
+
+
+class Everything(Group):
+    """All commands, in their groups."""
+
+    titled = tuple((title, [entry.name for entry in entries]) for title, entries in GROUPS)
 
 
 def application(typed: str | None = None) -> typer.Typer:
@@ -62,21 +153,24 @@ def application(typed: str | None = None) -> typer.Typer:
 
     A command's module, and what that imports, costs time to whoever typed another one.
     """
+    chosen = [entry for entry in COMMANDS if entry.name == typed]
     app = typer.Typer(
+        cls=Everything,
         no_args_is_help=True,
-        add_completion=False,
+        add_completion=not chosen,
         # A stack trace with local variables would show candidates' names and addresses.
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
         rich_markup_mode=None,
     )
     app.callback()(campaign)
-    for name, module in [listed for listed in COMMANDS if listed[0] == typed] or COMMANDS:
-        entry = getattr(import_module(module), name.replace("-", "_"))
-        if isinstance(entry, typer.Typer):
-            app.add_typer(entry, name=name)
+    for entry in chosen or COMMANDS:
+        carried_out = getattr(import_module(entry.module), entry.name.replace("-", "_"))
+        below = epilog(entry.example, entry.then)
+        if isinstance(carried_out, typer.Typer):
+            app.add_typer(carried_out, name=entry.name, epilog=below)
         else:
-            app.command(name)(entry)
+            app.command(entry.name, cls=Command, epilog=below)(carried_out)
     return app
 
 
@@ -91,7 +185,7 @@ def _version(wanted: bool) -> None:
 def campaign(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which version.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
     log_format: Annotated[
         str | None,
@@ -104,9 +198,10 @@ def campaign(
 
     Write down whom to invite to which assessment; campaign adds everyone to the project and
     invites them. Nobody is invited twice, nobody is forgotten, and what may have gone wrong is
-    shown with its evidence. Every command is safe to type again.
+    shown with its evidence. You can type every command again safely.
 
-    To see it work: campaign demo. To begin: campaign new hiring.yaml
+    To see it work: campaign demo. To begin: campaign new hiring.yaml.
+    More about a command: campaign COMMAND --help
     """
     if log_format is not None:
         os.environ["CAMPAIGN_LOG_FORMAT"] = log_format  # read with the other settings

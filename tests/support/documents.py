@@ -159,7 +159,7 @@ class Shell:
         if command.typed.startswith("campaign sandbox"):
             code, printed = 0, self._start(command)
         else:
-            code, printed = self._run(command.typed)
+            code, printed = self.run(command.typed)
         if code == command.code and fits(command.shown, printed):
             return None
         return (
@@ -175,7 +175,8 @@ class Shell:
         if self._open and (described := block.prepared.get("sandbox")):
             self._set_fault(json.loads(described))
 
-    def _run(self, typed: str) -> tuple[int, str]:
+    def run(self, typed: str) -> tuple[int, str]:
+        """Type one line and wait for its end; answers its exit code and what it printed."""
         if typed.startswith("make "):
             # The environment of the tests is set up already; a test never changes it.
             typed = f"make -s -C '{ROOT}' -o setup -o setup-tests BIN='{BIN}' {typed[5:]}"

@@ -18,12 +18,12 @@ Emails = Annotated[
 
 
 def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
-    """Let people through who are held, by name.
+    """Let the next run invite people who are held.
 
-    For those whom another campaign has invited, or this one most likely at another address, or who
-    are on the do-not-contact list. It covers
-    this campaign and what there is now: a later invitation, or a new entry of the list, holds
-    them anew. Nothing is sent now: the next run invites them.
+    People are held when another campaign has invited them, when this one most likely has at
+    another address, or when they are on the do-not-contact list. It covers this campaign and
+    what there is now: a later invitation or a new entry in the list holds them again. Nothing
+    is sent now.
     """
     from data.decisions import allowing
 

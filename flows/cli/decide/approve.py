@@ -26,7 +26,7 @@ def approve(
     why: Why = "",
     who: Who = None,
 ) -> None:
-    """Approve the plan that a run has shown, or reject it.
+    """Approve or reject the plan that a run has shown.
 
     For definitions with  invites: {approval: required}. Nothing is sent now: the next run sends
     exactly what was approved. The approval is void once the definition or the ledger has changed.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def block(
     emails: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[EMAIL]...", help="Whom no campaign is to send to."),
+        typer.Argument(metavar="EMAIL", help="Whom no campaign is to send to."),
     ] = None,
     why: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
@@ -31,10 +31,11 @@ def block(
     who: Who = None,
     as_json: AsJson = False,
 ) -> None:
-    """Put people on the do-not-contact list; without an address, show the list.
+    """Put people on the do-not-contact list, or show it.
 
-    From this moment on no campaign adds or invites them, a run at work neither. Whoever was
-    invited before keeps that invitation: the service takes none back.
+    From now on no campaign adds or invites them, nor does a run that is at work. People who were
+    invited before keep that invitation: the service cannot take it back. Without an address, it
+    shows the list.
     """
     from config.settings import load_local
     from data.holds import do_not_contact

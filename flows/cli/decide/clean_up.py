@@ -21,9 +21,10 @@ def clean_up(
     who: Who = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what to remove by hand in the web application; --done once that is over.
+    """List what to remove by hand in the web application.
 
-    The service has no call that removes anything, so this command removes nothing either.
+    It only lists: the service has no call that removes anything. When you have removed
+    everything, type it again with --done.
     """
     from data.campaigns import forgotten as forgotten_people
     from data.decisions import cleaning

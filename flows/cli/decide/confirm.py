@@ -13,7 +13,7 @@ Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decisi
 
 
 def confirm(key: Key, why: Why = "", who: Who = None) -> None:
-    """Say that the pilot's invitation is right, so that the next run invites the others.
+    """Confirm the pilot's invitation; the next run invites the rest.
 
     Open the email that the pilot got, follow its link, and look at what candidates will see.
     """

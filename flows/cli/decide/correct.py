@@ -25,10 +25,10 @@ Emails = Annotated[
 
 
 def withdraw(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
-    """Leave people out from now on: nothing more is sent to them by this campaign.
+    """Leave people out: the campaign sends them nothing more.
 
-    What was sent stays sent. Whoever is in the project already is on the list of what to remove
-    by hand. To take it back: campaign resend.
+    What was sent stays sent. The service cannot remove people, so those who are in the project
+    already are listed by campaign clean-up. To take it back: campaign resend.
     """
     from data.decisions import withdrawing
 
@@ -52,7 +52,7 @@ def correct(
     why: Why,
     who: Who = None,
 ) -> None:
-    """Reach a person at another address: the one before was wrong.
+    """Replace a wrong address; the next run invites the right one.
 
     The next run adds the new address under the same name and invites it. The old one is sent
     nothing more, also if it is still in the sheet.

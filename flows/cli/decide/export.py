@@ -18,10 +18,10 @@ def export(
         typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="Where to."),
     ] = None,
 ) -> None:
-    """Write everything that the ledger holds about a person, as JSON.
+    """Write everything that the ledger holds about a person.
 
-    Every campaign, request, decision and entry of the do-not-contact list; after a correction,
-    that of the other address too.
+    Every campaign, request, decision and entry of the do-not-contact list, as JSON; after a
+    correction, that of the other address too.
     """
     from config.settings import load_local
     from data.own_files import write_whole

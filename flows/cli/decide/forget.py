@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def forget(
     emails: Annotated[
-        list[str] | None, typer.Argument(metavar="[EMAIL]...", help="Who is to be forgotten.")
+        list[str] | None, typer.Argument(metavar="EMAIL", help="Who is to be forgotten.")
     ] = None,
     why: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
@@ -38,11 +38,11 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
     who: Who = None,
 ) -> None:
-    """Remove people from every campaign of the ledger, for good.
+    """Remove people from every campaign, for good.
 
     Names, addresses, notes, ids and links go; what was done stays counted, without a name. A
-    keyed hash of the address keeps them from being added or invited again. What the service has,
-    and files of your own, are named: those you remove. Ends with 3 where nobody has an address.
+    keyed hash of the address keeps them from being added or invited again. It lists what the
+    service and your own files still have, for you to remove. Ends with 3 if nobody has an address.
     """
     from config.settings import load_local
     from data.campaigns import queries

@@ -19,7 +19,7 @@ Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decisi
 
 
 def pause(key: Key, why: Why = "", who: Who = None) -> None:
-    """Stop sending a campaign, until somebody lets it go on.
+    """Stop sending a campaign until somebody resumes it.
 
     A run at work ends once it has the answers to what is on its way; no other run sends anything.
     """
@@ -35,9 +35,10 @@ def pause(key: Key, why: Why = "", who: Who = None) -> None:
 
 
 def resume(key: Key, why: Why = "", who: Who = None) -> None:
-    """Let a paused campaign go on. By itself it sends nothing: the next run does.
+    """Let a paused campaign go on with the next run.
 
-    Nobody gets a second email by it; that is what `campaign resend` is for.
+    Nothing is sent now. The next run goes on where the campaign stopped, and sends nobody a
+    second email; campaign resend is for that.
     """
     from data.campaigns import pauses, queries
 

@@ -30,7 +30,7 @@ def resend(
         False
     ),
 ) -> None:
-    """Invite people once more, on purpose.
+    """Invite people once more, with the next run.
 
     For those whose invitation is done, refused or withdrawn. Nothing is sent now: the next run
     sends exactly one more email to each.

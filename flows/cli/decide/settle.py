@@ -68,10 +68,10 @@ def settle(
     accepted: AcceptLedger = False,
     as_json: AsJson = False,
 ) -> None:
-    """Settle what is unsure, after a person has looked.
+    """Decide what is unsure, after you have looked.
 
     Lists every call whose answer was lost, and what to type for each. On a terminal it asks one by
-    one. Nothing is sent: the next run goes on from the verdicts.
+    one. Nothing is sent now: the next run goes on from your verdicts.
     """
     from data.decisions import settling
 

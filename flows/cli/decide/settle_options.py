@@ -43,10 +43,11 @@ ForCandidate = Annotated[
     typer.Option(metavar="EMAIL=ID", help="A person is there, with this id; repeatable."),
 ]
 ForCandidates = Annotated[
-    Added | None, typer.Option(help="All other unsure adds: not there, or leave them.")
+    Added | None, typer.Option(help="All other unsure adds: not there, or invite them no more.")
 ]
 ForInvites = Annotated[
-    Sent | None, typer.Option(help="All unsure invitations: arrived, not arrived, or leave.")
+    Sent | None,
+    typer.Option(help="All unsure invitations: arrived, not arrived, or invite no more."),
 ]
 Filled = Annotated[
     Path | None,
@@ -65,7 +66,7 @@ Why = Annotated[
     str | None, typer.Option(metavar="TEXT", help="Recorded; needed for again and withdraw.")
 ]
 Now = Annotated[
-    bool, typer.Option("--now", help="Again at once, though the service may be at work yet.")
+    bool, typer.Option("--now", help="Again at once, though the service may still be working.")
 ]
 AcceptLedger = Annotated[
     bool,

@@ -36,7 +36,7 @@ def check(
     mark: Mark = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find every problem in a campaign file.
+    """Find every mistake in a campaign file.
 
     Each comes with its line or cell. FILE may be a folder of campaign files, or an export without a
     definition. Needs no settings and no network, sends nothing and touches no ledger.

@@ -28,8 +28,8 @@ def new(
 ) -> None:
     """Write a campaign file to start from.
 
-    It is commented, and a sample that can be run. A file that exists is never overwritten. With
-    --from it leads to your table, and proposes whom of it to invite.
+    It is a commented sample that you can run. A file that exists is never overwritten. With
+    --from it names your table, and proposes whom in it to invite.
     """
     from config.reading.starter import write_starter
 

@@ -34,10 +34,10 @@ def plan(
     keep_project: KeepProject = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a run would do, and do nothing.
+    """Show what a run would do, and do nothing.
 
-    Compares the campaign file with the ledger. Asks no service but for --look, sends nothing and
-    records nothing.
+    Compares the campaign file with the ledger. Sends nothing, records nothing, and asks the
+    service nothing unless you add --look.
     """
     from flows.cli.prepare.foreseen import check_ahead, check_same
     from flows.cli.prepare.look import looked

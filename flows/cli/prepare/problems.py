@@ -20,7 +20,7 @@ def problems(
     search: Annotated[
         str,
         typer.Argument(
-            metavar="[SEARCH]",
+            metavar="SEARCH",
             help="An id, for everything about one problem; or part of a title, a text, a skill.",
         ),
     ] = "",
@@ -32,7 +32,7 @@ def problems(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the service's problems, or tell everything about one.
+    """List the coding problems that the service has, or show one.
 
     Asks the service and changes nothing; needs the ASSESSMENT_ settings.
     """

@@ -27,9 +27,9 @@ class DemoFailed(CampaignError):
 
 
 def demo() -> None:
-    """See it work: the sample campaign against a sandbox.
+    """See it work: a sample campaign against a sandbox.
 
-    No real email is sent. The demo's ledger and outbox stay, so a second demo sends nothing.
+    It sends no real email. Its ledger and outbox stay, so a second demo sends nothing.
     """
     from flows.engine.temporary_server import temporary_server
 

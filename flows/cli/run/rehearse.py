@@ -35,10 +35,10 @@ def rehearse(
         bool, typer.Option("--keep", help="Leave the sandbox open in a browser until Ctrl-C.")
     ] = False,
 ) -> None:
-    """See a campaign through before it is real: every check, every invitation, every link.
+    """Try a whole campaign with nothing real touched.
 
-    Runs against a sandbox and a ledger of its own, both thrown away afterwards. Nothing real is
-    touched and no email leaves this machine; no credentials are needed.
+    Every check, every invitation and every link, against a sandbox and a ledger of its own, which
+    are thrown away afterwards. No email leaves this machine, and you need no credentials.
     """
     from config.settings import load_local
     from flows.cli.run.stopping import tidily_stopped

@@ -39,7 +39,7 @@ AcceptRemoved = Annotated[
 Files = Annotated[
     list[Path],
     typer.Argument(
-        metavar="FILE...",
+        metavar="FILE",
         help="Campaigns: definitions (.yaml), workbooks, or a .csv of people; or a folder of them.",
     ),
 ]
@@ -56,9 +56,9 @@ def run(
 ) -> None:
     """Send a campaign: project, problem, people, invitations.
 
-    On a terminal you see the plan and are asked first; --yes asks nothing. Safe to type
-    again at any time: what is done is never repeated. Of a folder, every campaign is sent, some
-    side by side; a bad file stops no other.
+    On a terminal you see the plan and are asked first; with --yes you are not. You can type it
+    again at any time: what is done is never repeated. With a folder, every campaign in it is
+    sent, some side by side; a bad file does not stop the others.
     """
     from flows.cli.run.asking import can_ask
     from flows.cli.run.run_folder import run_folder

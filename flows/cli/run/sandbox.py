@@ -20,12 +20,14 @@ class SandboxCannotStart(CampaignError):
 
 
 Port = Annotated[
-    int, typer.Option(min=0, max=65535, help="Where it listens; 0 takes any free port.")
+    int,
+    typer.Option(min=0, max=65535, metavar="PORT", help="Where it listens; 0 takes any free port."),
 ]
 Folder = Annotated[
     Path | None,
     typer.Option(
-        help="Where it remembers and keeps its outbox; default: sandbox in the output folder."
+        metavar="FOLDER",
+        help="Where it remembers and keeps its outbox; default: sandbox in the output folder.",
     ),
 ]
 FaultsFile = Annotated[
@@ -37,15 +39,19 @@ FaultsFile = Annotated[
 def sandbox(
     port: Port = 8700,
     folder: Folder = None,
-    latency: Annotated[float, typer.Option(min=0.0, help="Seconds that each call takes.")] = 0.0,
-    host: Annotated[str, typer.Option(help="The address it listens on.")] = "127.0.0.1",
+    latency: Annotated[
+        float, typer.Option(min=0.0, metavar="SECONDS", help="Seconds that each call takes.")
+    ] = 0.0,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address it listens on.")
+    ] = "127.0.0.1",
     arena_elsewhere: Annotated[
         bool,
         typer.Option("--arena-elsewhere", help="The arena has another origin than the log-in."),
     ] = False,
     faults: FaultsFile = None,
 ) -> None:
-    """Run an assessment service on your own desk.
+    """Run an assessment service on your own machine.
 
     It sends no real email and runs until stopped. It remembers its projects and
     candidates from one start to the next, as the ledger does.

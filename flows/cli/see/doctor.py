@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Look whether everything is in order, and say how to mend what is not.
+    """Check that everything is in order; say how to fix what is not.
 
     Settings, credentials (one token, one list of problems), clock, ledger, disk, packages and
-    Prefect. Nothing is changed and nothing is sent. Ends with 1 where something is to be mended.
+    Prefect. Nothing is changed and nothing is sent. Ends with 1 if something needs fixing.
     """
     from tasks.status.health import How
 

@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 def history(
     key: Key,
     email: Annotated[
-        str | None, typer.Argument(metavar="[EMAIL]", help="One person; the campaign without it.")
+        str | None, typer.Argument(metavar="EMAIL", help="One person; the campaign without it.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell the whole story of a campaign, or of one person.
+    """Show the whole story of a campaign, or of one person.
 
     Runs, requests and what each proved, verdicts, approvals and pauses, in the campaign's time
-    zone. Of thousands, the campaign's story is told by waves; a person's is always complete.
-    Read from the ledger alone.
+    zone. With thousands of people the campaign's story goes by waves; a person's is always
+    complete. Reads the ledger alone.
     """
     from data.history import records as campaign_records
     from data.history.events import CameIn

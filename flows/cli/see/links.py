@@ -59,15 +59,15 @@ def links(
     into: Into = None,
     failed_only: Annotated[
         bool,
-        typer.Option("--failed-only", help="With --into: only the rows to mend and send again."),
+        typer.Option("--failed-only", help="With --into: only the rows to fix and send again."),
     ] = False,
     definition: DefinitionFile = None,
 ) -> None:
-    """Give each candidate's embed URL.
+    """Give each candidate's link.
 
-    Read from the ledger alone. A candidate who is not in the project yet has a row without a URL.
-    In csv, also here, a text that a spreadsheet would calculate has an apostrophe in front; json
-    has every text as it is.
+    Reads the ledger alone. A candidate who is not in the project yet has a row without a link.
+    In csv, a text that a spreadsheet would calculate has an apostrophe in front; json has every
+    text as it is.
     """
     from data.own_files import write_whole
 

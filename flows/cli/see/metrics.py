@@ -23,8 +23,8 @@ def metrics(
 ) -> None:
     """Write the numbers of every campaign as OpenMetrics text.
 
-    People by where they stand, requests by what came of them, runs by how they ended. Nobody
-    is named. Read from the ledger alone.
+    People by where they stand, requests and runs by how they ended. Names nobody. Reads the
+    ledger alone.
     """
     from config.settings import load_local
     from data.own_files import write_whole

@@ -32,10 +32,10 @@ def report(
         bool, typer.Option("--force", help="Write over a file that is no report of this campaign.")
     ] = False,
 ) -> None:
-    """Write one page that tells where a campaign stands and how it came there.
+    """Write one page about a campaign, to send and to keep.
 
-    Funnel, sending over time, waves, refusals by reason, what is unsure and what was decided,
-    approvals. The page needs no network and runs nothing. Read from the ledger alone.
+    How far everybody got, sending over time, refusals by reason, what is unsure, decisions and
+    approvals. The page needs no network and runs no scripts. Reads the ledger alone.
     """
     from config.settings import load_local
     from data.own_files import write_whole

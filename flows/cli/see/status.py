@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.cli.arguments import AsJson
+from flows.cli.arguments import AsJson, keys
 from flows.cli.known_campaign import find_campaign
 from flows.words.closing import beside_a_run, counted_out, next_steps, summary, wrote
 from flows.words.complaints import UnknownCampaign
@@ -27,14 +27,17 @@ NUMBERS = (
 
 def status(
     key: Annotated[
-        str | None, typer.Argument(metavar="[KEY]", help="One campaign; all of them without it.")
+        str | None,
+        typer.Argument(
+            metavar="KEY", help="One campaign; all of them without it.", autocompletion=keys
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show where each campaign stands.
 
-    Read from the ledger alone: no service is asked. Of a run whose process went away, what it was
-    sending is unsure from now on.
+    Reads the ledger alone and asks no service. What a run was sending when its process died is
+    unsure from now on.
     """
     from config.settings import load_local
     from data.store.ledger import Ledger

@@ -10,9 +10,11 @@ from flows.words.speech import command, complain, counted, say
 
 Places = Annotated[
     list[Path] | None,
-    typer.Argument(metavar="[FILE_OR_FOLDER...]", help="Campaigns, or folders of them."),
+    typer.Argument(metavar="FILE_OR_FOLDER", help="Campaigns, or folders of them."),
 ]
-Pool = Annotated[str, typer.Option(help="The work pool; it is created when there is none.")]
+Pool = Annotated[
+    str, typer.Option(metavar="NAME", help="The work pool; it is created when there is none.")
+]
 
 
 def deploy(
@@ -28,7 +30,7 @@ def deploy(
     """Register campaigns, forms and automations for workers.
 
     Needs a Prefect server (PREFECT_API_URL). The workers are Prefect's own, and read the
-    same files, ledger and settings. Safe to type again: it renews what is there.
+    same files, ledger and settings. You can type it again safely: it renews what is there.
     """
     import asyncio
 

@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from flows.cli.helping import Command, Group, epilog
 from flows.words.speech import say, say_table
 
-ledger = typer.Typer(no_args_is_help=True)
+ledger = typer.Typer(no_args_is_help=True, cls=Group)
 
 
 @ledger.callback()
@@ -15,16 +16,16 @@ def group() -> None:
     """Copy the ledger to keep, or move it to another database."""
 
 
-@ledger.command("backup")
+@ledger.command("backup", cls=Command, epilog=epilog("ledger backup ledger.bak", "status"))
 def backup(
     target: Annotated[
         str, typer.Argument(metavar="FILE", help="Where to; a file that is not there yet.")
     ],
 ) -> None:
-    """Copy the ledger into a file to be kept, also while a run is at work.
+    """Copy the ledger into a file to keep; runs can go on meanwhile.
 
-    The copy is readable by you alone, as it names people. Of a ledger on a PostgreSQL server
-    its own tools make a backup.
+    Only you can read the copy, as it names people. A ledger on a PostgreSQL server is backed up
+    there, with pg_dump.
     """
     from sqlalchemy.engine import make_url
 
@@ -44,7 +45,7 @@ def backup(
     say(f"{copy}: the ledger as it is now. Keep the .receipt files with it.")
 
 
-@ledger.command("copy")
+@ledger.command("copy", cls=Command, epilog=epilog("ledger copy ledger.bak new.db", "status"))
 def copy(
     source: Annotated[
         str, typer.Argument(metavar="FROM", help="The ledger: a file, or a database's address.")
@@ -53,10 +54,10 @@ def copy(
         str, typer.Argument(metavar="TO", help="A file that is not there, or an empty database.")
     ],
 ) -> None:
-    """Carry the ledger to another database, and close the old one.
+    """Move the ledger to another database, and close the old one.
 
-    Everything goes along and is compared. The old ledger can still be looked at, and sends
-    nothing any more. Broken off, the same command begins anew or goes on.
+    Everything is copied and compared. You can still look at the old ledger, and no run sends from
+    it any more. If it breaks off, type the same command again.
     """
     from data.moving.ledger_copy import copy_ledger
 

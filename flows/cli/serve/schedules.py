@@ -12,7 +12,9 @@ if TYPE_CHECKING:
 Cron = Annotated[
     str | None, typer.Option(metavar="LINE", help='When, as cron has it: "0 9 * * 1-5".')
 ]
-Every = Annotated[int | None, typer.Option(min=1, metavar="MINUTES", help="Or every so often.")]
+Every = Annotated[
+    int | None, typer.Option(min=1, metavar="MINUTES", help="Or every so many minutes.")
+]
 Timezone = Annotated[
     str | None, typer.Option(metavar="ZONE", help="Such as Europe/Paris; UTC when left out.")
 ]

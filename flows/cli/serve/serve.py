@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from flows.serving.deployments import Planned
 
 Places = Annotated[
-    list[Path], typer.Argument(metavar="FILE_OR_FOLDER...", help="Campaigns, or folders of them.")
+    list[Path], typer.Argument(metavar="FILE_OR_FOLDER", help="Campaigns, or folders of them.")
 ]
 
 

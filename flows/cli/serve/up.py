@@ -70,14 +70,19 @@ class NoInbox(CampaignError):
 def up(
     folder: Annotated[
         Path | None,
-        typer.Argument(help="Your campaigns; the folder inbox in it is watched. Else: campaigns."),
+        typer.Argument(
+            metavar="FOLDER",
+            help="Your campaigns; its folder inbox is watched. Else: campaigns.",
+        ),
     ] = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Where Prefect's pages are.")] = 4200,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, metavar="PORT", help="Where Prefect's pages are.")
+    ] = 4200,
 ) -> None:
-    """Start everything: Prefect's pages, the schedules, and the inbox.
+    """Start Prefect's pages, the schedules and the inbox.
 
-    Runs until Ctrl-C, which stops all of it. Every campaign in FOLDER can be started from
-    Prefect's pages; one with a schedule runs by itself, and so does what is laid into the
+    Runs until Ctrl-C, which stops all of it. You can start every campaign in FOLDER from
+    Prefect's pages. A campaign with a schedule runs by itself, and so does what you put into the
     inbox.
     """
     from config.settings import load_local
