@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TABLE = ROOT / "docs" / "interface.md"
-HEADER = ("part", "statement", "how it is honoured or survived", "test")
+HEADER = ("part", "statement", "what campaigns do", "test")
 
 # The parts of the interface and how many statements each makes, its gaps among them.
 STATEMENTS = {
