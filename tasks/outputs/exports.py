@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from config.tables.formulas import guarded
+from tasks.outputs.workbook_copy.cells import MOST_LINKS
 
 # Beyond 15 digits a spreadsheet rounds a number, and an id would be another id.
 LARGEST_EXACT_IN_A_CELL = 10**15
@@ -35,6 +36,12 @@ class Link(NamedTuple):
     invite: str
 
 
+class WebLink(str):
+    """A web address of our own making, which can be clicked where it stands in a workbook."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """What came of one person. `finished`: nothing is left to send, to mend or to settle."""
@@ -48,7 +55,8 @@ class Result:
     @property
     def cells(self) -> tuple[int | str | None, ...]:
         """The result in the order of RESULT_COLUMNS."""
-        return self.candidate_id, self.embed_url, self.status, self.why
+        url = None if self.embed_url is None else WebLink(self.embed_url)
+        return self.candidate_id, url, self.status, self.why
 
 
 COLUMNS = Link._fields
@@ -112,6 +120,8 @@ def as_xlsx(links: Sequence[Link]) -> bytes:
         sheet.write_row(0, 0, COLUMNS, book.add_format({"bold": True}))
         for number, link in enumerate(links, start=1):
             sheet.write_row(number, 0, [_exact(cell) for cell in link])
+            if link.embed_url is not None and number <= MOST_LINKS:
+                sheet.write_url(number, COLUMNS.index("embed_url"), link.embed_url)
         sheet.freeze_panes(1, 0)
         sheet.set_column(0, 3, 18)
         sheet.set_column(4, 4, 70)

@@ -6,6 +6,9 @@ from io import BytesIO
 from math import isfinite
 from typing import Any
 
+from tasks.outputs.exports import WebLink
+from tasks.outputs.workbook_copy.cells import MOST_LINKS
+
 LONGEST_TEXT = 32_767
 LONGEST_NAME = 31
 NOT_IN_A_NAME = str.maketrans("[]:*?/\\", "       ")
@@ -53,10 +56,14 @@ def plain_workbook(sheets: Sequence[tuple[str, Rows]]) -> bytes:
         names = usable_names([name for name, _ in sheets])
         for name, (_, rows) in zip(names, sheets, strict=True):
             sheet = book.add_worksheet(name)
+            links = 0
             for number, cells in rows:
                 for column, value in enumerate(cells):
                     written = _writable(value)
-                    if written is not None:
+                    if isinstance(written, WebLink) and links < MOST_LINKS:
+                        links += 1
+                        sheet.write_url(number - 1, column, written)
+                    elif written is not None:
                         sheet.write(number - 1, column, written)
     return file.getvalue()
 
@@ -77,4 +84,6 @@ def _writable(value: Any) -> Any:
     if isinstance(value, time):
         return value
     # An error, or a formula without its result, is nothing: in words it would pass for a name.
+    if isinstance(value, WebLink):
+        return value
     return value[:LONGEST_TEXT] if isinstance(value, str) else None

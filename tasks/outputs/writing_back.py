@@ -14,9 +14,10 @@ from config.reading.own_tables import OwnTable, PeopleAt
 from config.tables import formulas
 from config.tables.cells import as_text, is_blank
 from config.tables.headers import spelling
-from tasks.outputs.exports import RESULT_COLUMNS, Result
+from tasks.outputs.exports import RESULT_COLUMNS, Result, WebLink
 from tasks.outputs.plain_workbook import plain_workbook
 from tasks.outputs.workbook_copy.cells import LAST_COLUMN, Cell, Spot, styles_of, with_cells
+from tasks.outputs.workbook_copy.hyperlinks import link_cells
 from tasks.outputs.workbook_copy.package import Package
 
 # What the column with a campaign's key is called in a sheet of campaigns.
@@ -83,6 +84,8 @@ def into_workbook(book: bytes, people: PeopleAt, results: Mapping[int, Result]) 
             # An empty text: what an earlier result said there must not stay.
             cells[number, first + i] = Cell("" if value is None else value)
     package[part] = with_cells(sheet, cells)
+    links = {at: cell.value for at, cell in cells.items() if isinstance(cell.value, WebLink)}
+    link_cells(package, part, links, cells.keys())
     return package.file()
 
 

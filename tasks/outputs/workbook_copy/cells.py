@@ -19,6 +19,8 @@ Spot = tuple[int, int]
 LARGEST_EXACT = 10**15
 LONGEST_TEXT = 32_767
 LAST_COLUMN = 16_383
+# Excel opens no sheet with many more that can be clicked.
+MOST_LINKS = 65_000
 
 _NAME = re.compile(r"([A-Za-z]+)([0-9]+)")
 _SPANS = re.compile(rb"""\sspans=("[^"]*"|'[^']*')""")

@@ -1,7 +1,9 @@
 """The parts of a workbook file (.xlsx, .xlsm), how they refer to each other, and a copy of it."""
 
 import zipfile
+from collections.abc import Sequence
 from io import BytesIO
+from itertools import count, islice
 from posixpath import basename, dirname, join, normpath, relpath
 from xml.sax.saxutils import quoteattr
 
@@ -91,20 +93,28 @@ class Package:
 
     def relate(self, part: str, kind: str, target: str) -> str:
         """Let a part refer to another one; answers the id of the relation."""
+        (number,) = self._relate(part, kind, [quoteattr(relpath(target, dirname(part)))])
+        return number
+
+    def relate_outside(self, part: str, kind: str, targets: Sequence[str]) -> list[str]:
+        """Let a part refer to web addresses; answers the ids of the relations."""
+        return self._relate(part, kind, [f'{quoteattr(t)} TargetMode="External"' for t in targets])
+
+    def _relate(self, part: str, kind: str, targets: Sequence[str]) -> list[str]:
         relations = _relations(part)
         if relations not in self:
             self[relations] = EMPTY_RELATIONS
         xml = self[relations]
         taken = {relation.attributes.get("Id") for relation in elements(xml, "Relationship")}
-        number = next(n for n in range(1, len(taken) + 2) if f"rId{n}" not in taken)
+        free = (f"rId{n}" for n in count(1) if f"rId{n}" not in taken)
+        ids = list(islice(free, len(targets)))
         (root,) = elements(xml, "Relationships")
+        begins = f'<{root.prefix}Relationship Type="{self.relation_types}/{kind}"'
+        new = (f'{begins} Id="{i}" Target={t}/>' for i, t in zip(ids, targets, strict=True))
         splice = Splice(xml)
-        path = quoteattr(relpath(target, dirname(part)))
-        new = f'<{root.prefix}Relationship Id="rId{number}" '
-        new += f'Type="{self.relation_types}/{kind}" Target={path}/>'
-        root.append(splice, xml, new.encode())
+        root.append(splice, xml, "".join(new).encode())
         self[relations] = splice.done()
-        return f"rId{number}"
+        return ids
 
     def declare(self, part: str, content_type: str) -> None:
         """Say of what type a new part is."""

@@ -73,8 +73,8 @@ def test_no_cell_begins_where_a_semicolon_is() -> None:
 
 
 @pytest.mark.parametrize("typed", FORMULAS)
-def test_no_cell_of_a_workbook_is_a_formula_or_a_link(typed: str) -> None:
-    """Texts are strings exactly as they are; only candidate_id is a number."""
+def test_no_cell_of_a_workbook_is_a_formula_or_a_link_of_others(typed: str) -> None:
+    """Texts are strings exactly as they are; only our own address can be clicked."""
     content = as_xlsx([Link(typed, "http://evil.example", "a@example.com", 5001, URL, "done")])
     sheet = openpyxl.load_workbook(BytesIO(content))["links"]
     cells = sheet[2]
@@ -82,7 +82,11 @@ def test_no_cell_of_a_workbook_is_a_formula_or_a_link(typed: str) -> None:
     # How the file format spells a carriage return.
     assert cells[0].value.replace("_x000D_", "\r") == typed
     assert cells[3].value == 5001
-    assert not any(cell.hyperlink for cell in cells)
+    assert [cell.hyperlink and cell.hyperlink.target for cell in cells] == [
+        *[None] * 4,
+        URL,
+        None,
+    ]
 
 
 def test_a_large_id_keeps_every_digit_in_a_workbook() -> None:

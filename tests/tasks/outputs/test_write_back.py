@@ -20,7 +20,7 @@ from flows.cli.see.writing_back import Known, write_unfinished
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tasks.outputs.exports import RESULT_COLUMNS, Result
+from tasks.outputs.exports import RESULT_COLUMNS, Link, Result, as_xlsx
 from tasks.outputs.links import results_of
 from tasks.outputs.writing_back import (
     absent,
@@ -115,14 +115,15 @@ def test_each_person_gets_their_own_result_in_whatever_order(tmp_path: Path) -> 
 
 
 def test_the_rest_of_the_workbook_is_the_same_byte_for_byte(tmp_path: Path) -> None:
-    """Other sheets, formats, formulas and drawings are carried over; one part has new cells."""
+    """Other sheets, formats, formulas and drawings are carried over; one part has new cells,
+    another one where they lead to."""
     path = write_book(tmp_path / "people.xlsx", {"Candidates": ROWS, "Budget": [["=A1", 1]]})
     data, _, people = read(path)
     copy = into_workbook(data, people, results_by_row(people, "backend", KNOWN))
     with zipfile.ZipFile(path) as before, zipfile.ZipFile(BytesIO(copy)) as after:
         assert before.namelist() == after.namelist()
         differing = [n for n in before.namelist() if before.read(n) != after.read(n)]
-    assert differing == ["xl/worksheets/sheet1.xml"]
+    assert sorted(differing) == ["xl/worksheets/_rels/sheet1.xml.rels", "xl/worksheets/sheet1.xml"]
     sheet = opened(copy)["Candidates"]
     assert [[cell.value for cell in row[:5]] for row in sheet.iter_rows()] == [
         [cell or None for cell in row] for row in ROWS
@@ -137,6 +138,46 @@ def test_what_the_service_said_is_no_formula(tmp_path: Path) -> None:
     assert column(sheet, "why")[3] == '=cmd|"/c calc"!A1'
     new = [cell for row in sheet.iter_rows(min_col=8) for cell in row if cell.value is not None]
     assert {cell.data_type for cell in new} == {"s", "n"}
+
+
+def clicked(sheet: Any, name: str = "embed_url") -> list[str | None]:
+    """Where the cells of a column lead to when they are clicked."""
+    (at,) = [cell.column for cell in sheet[1] if cell.value == name]
+    links = (sheet.cell(row, at).hyperlink for row in range(2, sheet.max_row + 1))
+    return [link and link.target for link in links]
+
+
+def test_links_can_be_clicked_in_every_workbook(tmp_path: Path) -> None:
+    """In a copy, in a copy of the copy, and in one made anew; a link of one's own stays."""
+    urls = [f"{URL}{2**62}", f"{URL}5001", None, None, None]
+    path = write_book(tmp_path / "people.xlsx", {"Candidates": ROWS})
+    book = openpyxl.load_workbook(path)
+    book["Candidates"]["B2"].hyperlink = "mailto:cy@example.com"
+    book.save(path)
+    for _ in range(2):
+        sheet = into(path)["Candidates"]
+        assert clicked(sheet) == urls
+        assert sheet["B2"].hyperlink.target == "mailto:cy@example.com"
+        data, _, people = read(path)
+        path.write_bytes(into_workbook(data, people, results_by_row(people, "backend", KNOWN)))
+    data, _, people = read(path)
+    nobody = dict.fromkeys(
+        results_by_row(people, "backend", {}), Result(None, None, "x", "", False)
+    )
+    assert clicked(opened(into_workbook(data, people, nobody))["Candidates"]) == [None] * 5
+    text = write_text(tmp_path / "people.csv", ROWS)
+    _, _, people = read(text)
+    told = with_results(people, results_by_row(people, "backend", KNOWN))
+    assert clicked(opened(as_workbook([told])).active) == urls
+
+
+def test_the_workbook_of_links_can_be_clicked() -> None:
+    """Where somebody has no link yet, there is none."""
+    rows = [
+        Link("A", "B", "a@x.org", 1, f"{URL}1", "done"),
+        Link("C", "D", "c@x.org", None, None, "x"),
+    ]
+    assert clicked(opened(as_xlsx(rows)).active) == [f"{URL}1", None]
 
 
 def test_results_written_twice_stand_once(tmp_path: Path) -> None:
