@@ -22,6 +22,7 @@ from config.workbooks.shapes import (
     Layout,
     RowOfCells,
     Unfit,
+    mailto_in,
     moment,
     text,
 )
@@ -123,7 +124,8 @@ def _cells(row: Element, number: int, rows: int, layout: Layout) -> list[Any]:
 
 def _mailto(cell: Element) -> str:
     """Answer the targets of the links of a cell that write to somebody, with commas between."""
-    targets = (link.get(HREF, "") for link in cell.iter(f"{TEXT}a"))
+    targets = [link.get(HREF, "") for link in cell.iter(f"{TEXT}a")]
+    targets.append(mailto_in(cell.get(f"{TABLE}formula", "")))
     return ",".join(target for target in targets if target.lower().startswith(MAILTO))
 
 

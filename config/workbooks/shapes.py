@@ -4,6 +4,7 @@ A cell is None, a text, a number, a truth value, or a pair that says what else i
 such plain values pass from one process to another.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, time
@@ -30,6 +31,7 @@ Merged = tuple[int, int, int]
 # Where a hyperlink lies: first and last row (from 1), first and last column (from 0); its target.
 Link = tuple[int, int, int, int, str]
 MAILTO = "mailto:"
+_HYPERLINK = re.compile(r'\bHYPERLINK\(\s*"(mailto:[^"&]+)"\s*[;,)]', re.IGNORECASE)
 
 
 class Unfit(Exception):
@@ -67,6 +69,14 @@ class Book(Protocol):
 
     def rows(self, sheet: int, layout: Layout) -> Iterator[RowOfCells]:
         """Go through the rows of a sheet, and fill in its layout on the way."""
+
+
+def mailto_in(formula: str) -> str:
+    """Answer the address that a formula HYPERLINK writes to; "" where there is none, or where it
+    has to be calculated.
+    """
+    match = _HYPERLINK.search(formula)
+    return match[1] if match else ""
 
 
 def text(value: str) -> Any:

@@ -13,10 +13,21 @@ from typing import Any
 from python_calamine import CalamineError, CalamineWorkbook, SheetVisibleEnum
 
 from config.workbooks.compound import stream_of
-from config.workbooks.shapes import DAMAGED, ERROR, PROTECTED, Layout, RowOfCells, Unfit, moment
+from config.workbooks.shapes import (
+    DAMAGED,
+    ERROR,
+    MAILTO,
+    PROTECTED,
+    Layout,
+    Link,
+    RowOfCells,
+    Unfit,
+    moment,
+)
 from config.workbooks.shapes import text as text_cell
 
 EOF, DATE_MODE, FILE_PASS, BOUND_SHEET, MERGED, ROW = 0x0A, 0x22, 0x2F, 0x85, 0xE5, 0x208
+HYPERLINK = 0x1B8
 ERROR_OR_TRUTH, FORMULA = 0x205, 0x06
 HIDDEN_ROW = 0x20
 WORKSHEET = 0
@@ -33,11 +44,14 @@ ERRORS = {
 
 @dataclass
 class Records:
-    """What the records of one sheet tell beside its values; rows and columns count from 0."""
+    """What the records of one sheet tell beside its values; rows and columns count from 0, but for
+    the rows of `links`.
+    """
 
     errors: dict[int, dict[int, str]] = field(default_factory=dict)
     hidden: list[int] = field(default_factory=list)
     merged: list[tuple[int, int, int]] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
 
 
 class Xls:
@@ -66,6 +80,7 @@ class Xls:
         records = self._records(sheet)
         layout.hidden = [row + 1 for row in records.hidden]
         layout.merged = [(top + 1, end + 1, column) for top, end, column in records.merged]
+        layout.links = records.links
         values = self._book.get_sheet_by_name(self.names[sheet][0]).to_python(skip_empty_area=False)
         count = max(len(values), max(records.errors, default=-1) + 1)
         for row in range(count):
@@ -101,6 +116,12 @@ def _take(records: Records, kind: int, content: bytes) -> None:
         row = struct.unpack_from("<H", content)[0]
         if struct.unpack_from("<H", content, 12)[0] & HIDDEN_ROW:
             records.hidden.append(row)
+    elif kind == HYPERLINK:
+        top, end, left, right = struct.unpack_from("<HHHH", content)
+        # The address is a text that ends with a zero, wherever it stands among the rest.
+        if (begins := content.lower().find(MAILTO.encode("utf-16-le"))) >= 0:
+            target = content[begins:].decode("utf-16-le", "ignore").partition("\0")[0]
+            records.links.append((top + 1, end + 1, left, right, target))
     elif kind == MERGED:
         count = struct.unpack_from("<H", content)[0]
         for at in range(2, 2 + 8 * count, 8):

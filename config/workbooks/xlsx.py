@@ -22,8 +22,10 @@ from config.workbooks.shapes import (
     MAILTO,
     ROWS,
     Layout,
+    Link,
     RowOfCells,
     Unfit,
+    mailto_in,
     moment,
     text,
 )
@@ -78,6 +80,7 @@ class Xlsx:
                 if not 0 < number <= ROWS:
                     raise Unfit(DAMAGED)
                 cells = self._cells(element, dialect)
+                layout.links += _links_by_formula(element, number, dialect)
                 if element.get("hidden") in TRUE:
                     layout.hidden.append(number)
                 element.clear()
@@ -128,6 +131,15 @@ class Xlsx:
         if kind == "d":
             return moment(datetime.fromisoformat(stored.strip()).replace(tzinfo=None))
         return (ERROR, stored)
+
+
+def _links_by_formula(row: Element, number: int, dialect: str) -> Iterator[Link]:
+    """Answer the cells whose text is shown by HYPERLINK, where it writes to somebody."""
+    for at, cell in enumerate(row):
+        if cell.get("t") == "str" and (target := mailto_in(cell.findtext(f"{dialect}f") or "")):
+            place = cell.get("r")
+            column = column_of(place.rstrip("0123456789")) if place else at
+            yield number, number, column, column, target
 
 
 @cache

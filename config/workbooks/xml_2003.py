@@ -19,6 +19,7 @@ from config.workbooks.shapes import (
     Layout,
     RowOfCells,
     Unfit,
+    mailto_in,
     moment,
     text,
 )
@@ -91,7 +92,7 @@ def _cells(row: Element, number: int, layout: Layout) -> list[Any]:
         down = min(int(cell.get(f"{SHEET}MergeDown", 0)), ROWS - number)
         if down > 0:
             layout.merged.append((number, number + down, column))
-        target = cell.get(f"{SHEET}HRef", "")
+        target = cell.get(f"{SHEET}HRef") or mailto_in(cell.get(f"{SHEET}Formula", ""))
         if target.lower().startswith(MAILTO):
             layout.links.append((number, number, column, column, target))
     return cells

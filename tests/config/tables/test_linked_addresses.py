@@ -1,5 +1,6 @@
 """Hyperlinks in a sheet: a cell that shows a name writes to somebody, and that is the address."""
 
+import struct
 from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
@@ -14,8 +15,10 @@ from config.mistakes import Mistake
 from config.reading.own_tables import Named, own_tables, people_at
 from config.reading.reading import read_campaigns
 from config.tables.workbook import read_sheets
+from config.workbooks.shapes import mailto_in
+from config.workbooks.xls import HYPERLINK, Records, _take
 from tests.sheets.broken import changed
-from tests.sheets.shapes import Book, Outcome, Sheet
+from tests.sheets.shapes import Book, Formula, Outcome, Sheet
 from tests.sheets.writers import by_hand
 
 HEAD = "campaign: a\nproject: {name: A}\nproblem: 42\n"
@@ -66,7 +69,36 @@ def as_opendocument(rows: Rows, path: Path) -> None:
     path.write_bytes(changed(whole, change))
 
 
+def by_formula(rows: Rows, path: Path) -> None:
+    with xlsxwriter.Workbook(path, {"strings_to_urls": False}) as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, HEADER)
+        for number, (text, target) in enumerate(rows, start=1):
+            sheet.write_row(number, 0, ("Ada", "Lovelace", text))
+            if target:
+                sheet.write_formula(number, 2, f'=HYPERLINK("{target}","{text}")', None, text)
+            sheet.write_formula(number, 3, '=HYPERLINK("mailto:bob@work.org","Bob")', None, "Bob")
+
+
+def by_formula_as_opendocument(rows: Rows, path: Path) -> None:
+    """With semicolons between the arguments, and in lower case, as a person typed it."""
+    table = [
+        HEADER,
+        *(
+            (
+                *("Ada", "Lovelace"),
+                Formula(f'hyperlink("{target}";"{text}")', text) if target else text,
+                Formula('HYPERLINK("mailto:bob@work.org";"Bob")', "Bob"),
+            )
+            for text, target in rows
+        ),
+    ]
+    path.write_bytes(by_hand(Book("links", [Sheet("people", table)], Outcome())))
+
+
 WRITERS: dict[str, tuple[Callable[[Rows, Path], None], str]] = {
+    "formula": (by_formula, "people.xlsx"),
+    "formula by hand": (by_formula_as_opendocument, "people.ods"),
     "openpyxl": (by_openpyxl, "people.xlsx"),
     "xlsxwriter": (by_xlsxwriter, "people.xlsx"),
     "by-hand": (as_opendocument, "people.ods"),
@@ -163,3 +195,31 @@ def test_a_link_over_many_cells_is_that_of_each() -> None:
     with pytest.raises(BadInput) as raised:
         read("A1:XFD1048576")
     assert "more than any campaign needs" in str(raised.value.problems[0])
+
+
+def test_a_link_of_an_old_workbook_is_found_in_its_record() -> None:
+    """As Excel writes one: cells, ids, a text that is shown, the target (MS-XLS)."""
+    shown = "Ada Lovelace\0"
+    target = "mailto:ada@work.org?subject=x\0".encode("utf-16-le")
+    record = struct.pack("<HHHH", 4, 5, 2, 2) + bytes(16) + struct.pack("<IIi", 2, 0x17, len(shown))
+    record += shown.encode("utf-16-le") + bytes(16) + struct.pack("<I", len(target)) + target
+    elsewhere = "https://jobs.example.org\0".encode("utf-16-le")
+    records = Records()
+    _take(records, HYPERLINK, record)
+    _take(records, HYPERLINK, struct.pack("<HHHH", 6, 6, 2, 2) + bytes(28) + elsewhere)
+    assert records.links == [(5, 6, 2, 2, "mailto:ada@work.org?subject=x")]
+
+
+@pytest.mark.parametrize(
+    ("formula", "target"),
+    [
+        ('=HYPERLINK("mailto:a@x.org","A")', "mailto:a@x.org"),
+        ('of:=HYPERLINK( "MAILTO:a@x.org" )', "MAILTO:a@x.org"),
+        ('HYPERLINK("mailto:"&C2,"A")', ""),
+        ('HYPERLINK("https://x.org","A")', ""),
+        ('"HYPERLINK"&"mailto:a@x.org"', ""),
+    ],
+)
+def test_only_an_address_that_is_written_out_is_taken(formula: str, target: str) -> None:
+    """What has to be calculated is not guessed at."""
+    assert mailto_in(formula) == target

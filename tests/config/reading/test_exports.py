@@ -1,0 +1,102 @@
+"""Exports of forty kinds and more: from the file to invitations, and back into the file."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import openpyxl
+import pytest
+
+from config.errors import BadInput
+from config.reading.reading import read_campaigns
+from data.campaigns import queries
+from flows.cli.see.writing_back import Known, check_places, write_back
+from sandbox.server import Sandbox
+from tasks.outputs.links import results_of
+from tests.sheets.exports.made import ADA, MADE, MARY, Made, content
+from tests.support.campaigns import Office
+
+README = Path(__file__).parents[2] / "sheets" / "exports" / "README.md"
+HEAD = "campaign: {}\nproject: {{name: Engineers}}\nproblem: 42\ncandidates:\n  file: {}\n"
+GOOD = {name: made for name, made in MADE.items() if not made.complaint}
+
+
+def write(folder: Path, name: str, made: Made) -> Path:
+    """Write an export and its definition, of at most four lines under `candidates`."""
+    (folder / name).write_bytes(content(name, made))
+    lines = [f"  {line}" for line in made.options.splitlines()]
+    assert 1 + len(lines) <= 4
+    definition = folder / f"{name.replace('.', '-')}.yaml"
+    definition.write_text(HEAD.format(definition.stem, name) + "\n".join(lines))
+    return definition
+
+
+def test_each_export_says_where_it_is_described() -> None:
+    """At least forty, and every one with an address in README.md."""
+    assert len(MADE) >= 50
+    rows = [line.split("|") for line in README.read_text("utf-8").splitlines() if "://" in line]
+    named = {file for row in rows for file in re.findall(r"`([^`]+)`", row[1])}
+    assert named == MADE.keys()
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_an_export_is_read_as_it_is(name: str, tmp_path: Path) -> None:
+    """Only those whom `where` keeps, each once, with both names and the first address."""
+    (definition,) = read_campaigns(write(tmp_path, name, MADE[name])).definitions
+    host = f"{name.partition('.')[0]}.example"
+    assert [(f"{p.first_name} {p.last_name}", p.email1) for p in definition.candidates] == [
+        (ADA, f"ada@{host}"),
+        (MARY, f"mary@{host}"),
+    ]
+    assert {p.stage_id for p in definition.candidates} == {1}
+    assert {p.notes for p in definition.candidates} == {""}
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if name not in GOOD])
+def test_a_bad_export_is_refused_at_its_cell(name: str, tmp_path: Path) -> None:
+    """With the cell, or with what there is instead."""
+    with pytest.raises(BadInput) as refused:
+        read_campaigns(write(tmp_path, name, MADE[name]))
+    assert MADE[name].complaint in "\n".join(map(str, refused.value.problems))
+
+
+def test_every_export_is_sent_and_written_back(tmp_path: Path) -> None:
+    """Nobody outside gets an email; each row of whoever was invited gets a link to click."""
+    copies = {}
+    with Sandbox() as service:
+        office = Office.at(tmp_path, service)
+        for name, made in GOOD.items():
+            definition = write(tmp_path, name, made)
+            office.run(definition)
+            into = tmp_path / name
+            copy = tmp_path / f"copy-of-{name}.xlsx"
+            with office.ledger() as ledger:
+                row = ledger.read(queries.find_campaign, definition.stem)
+                assert row is not None
+                check_places(into, copy, failed_only=False)
+                write_back(into, copy, definition, row, Known(results_of(ledger, row)))
+            copies[name] = copy
+        invited = office.emails()
+    hosts = [name.partition(".")[0] for name in GOOD]
+    wanted = {f"{who}@{host}.example" for host in hosts for who in ("ada", "mary")}
+    assert invited.keys() == wanted
+    assert set(invited.values()) <= {1, *[hosts.count(host) for host in hosts]}
+    for name, copy in copies.items():
+        assert _results(copy) == _wanted(name), name
+
+
+def _results(copy: Path) -> list[SimpleNamespace]:
+    """Who has a result in a written workbook, and whether the link can be clicked."""
+    found = []
+    for sheet in openpyxl.load_workbook(copy):
+        for row in sheet.iter_rows():
+            status = [cell for cell in row if cell.value == "invited"]
+            found += [
+                (any(c.hyperlink and c.hyperlink.target == c.value for c in row), status[0].row)
+                for _ in status
+            ]
+    return [SimpleNamespace(clickable=clickable) for clickable, _ in found]
+
+
+def _wanted(name: str) -> list[SimpleNamespace]:
+    return [SimpleNamespace(clickable=True)] * (3 if MADE[name].twice else 2)
