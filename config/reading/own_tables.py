@@ -187,7 +187,10 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     if len(meant) == 1:
         return meant[0]
     if meant:
-        message = f"the sheets {', '.join(by_sheet)} all have emails; call one of them candidates"
+        names = ", ".join(by_sheet)
+        message = (
+            f"the sheets {names} all have emails; name one with --sheet, or call it candidates"
+        )
     else:
         names = ", ".join(table.name for table in tables) or "none"
         message = f"no column for email1 in the sheet {shown(wanted)}; found the sheets {names}"

@@ -21,6 +21,28 @@ def read_shown(file: Path, campaign: Path | None) -> "Reading":
         return read_campaigns(file, campaign)
 
 
+def refuse_sheet(file: Path, campaign: Path | None, sheet: str | None) -> None:
+    """Say where the people's sheet is named: in the definition, so that whatever reads the table
+    again, days later, reads the same people. Raises BadInput, typer.BadParameter.
+    """
+    if sheet is None:
+        return
+    import typer
+
+    from config.errors import BadInput
+    from config.reading.bare_table import BareTable
+
+    try:
+        read_shown(file, campaign)
+    except BareTable as error:
+        raise BareTable(file, error.problems[0], sheet) from None
+    except BadInput:
+        pass  # the sheet may be what is missing
+    definition = campaign or file
+    hint = f"{definition} says which sheet: put  sheet: {sheet}  under its candidates"
+    raise typer.BadParameter(hint, param_hint="--sheet")
+
+
 def read_folder(folder: Path) -> "Reading":
     """Read every campaign of a folder. Raises BadInput with the problems of them all."""
     from config.errors import BadInput

@@ -44,7 +44,7 @@ def check(
     from config.errors import BadInput
     from config.reading.bare_table import BareTable
     from config.reading.folder import same_key
-    from flows.cli.reading import read_folder, read_shown
+    from flows.cli.reading import read_folder, read_shown, refuse_sheet
 
     if file.is_dir() and (mark or campaign):
         raise typer.BadParameter(f"{file} is a folder: type it alone", param_hint="FILE")
@@ -52,14 +52,14 @@ def check(
         check_mark(mark)
     try:
         with answering(as_json):
+            if campaign is not None:
+                refuse_sheet(file, campaign, sheet)
             try:
                 reading = read_folder(file) if file.is_dir() else read_shown(file, campaign)
             except BareTable as error:
                 _show_bare(file, sheet, as_json=as_json)
                 raise BareTable(file, error.problems[0], sheet) from None
-            if sheet is not None:
-                hint = f"{file} has its definition: say there which sheet, as in  sheet: {sheet}"
-                raise typer.BadParameter(hint, param_hint="--sheet")
+            refuse_sheet(file, campaign, sheet)
             notes = notes_of(reading, reading.definitions)
             if not file.is_dir():
                 notes += same_key(campaign or file, [d.campaign for d in reading.definitions])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys
+from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, Sheet
 from flows.cli.prepare.check import (
     kept_in_words,
     notes_of,
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def plan(
     file: File,
     campaign: DefinitionFile = None,
+    sheet: Sheet = None,
     only: OnlyKeys = None,
     look: Annotated[
         bool,
@@ -42,10 +43,11 @@ def plan(
     from flows.cli.prepare.foreseen import check_ahead, check_same
     from flows.cli.prepare.look import looked
     from flows.cli.prepare.only import check_only, picked
-    from flows.cli.reading import read_shown
+    from flows.cli.reading import read_shown, refuse_sheet
 
     keys = only or ()
     with answering(as_json):
+        refuse_sheet(file, campaign, sheet)
         reading = read_shown(file, campaign)
         check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
         definitions = picked(reading.definitions, keys)

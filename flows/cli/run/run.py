@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flows.cli import collector
-from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys
+from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, Sheet
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import beside_a_run, next_steps, summary, wrote
 from flows.words.complaints import doubtful, explain
@@ -48,6 +48,7 @@ Files = Annotated[
 def run(
     files: Files,
     campaign: DefinitionFile = None,
+    sheet: Sheet = None,
     only: OnlyKeys = None,
     accept_removed: AcceptRemoved = False,
     keep_project: KeepProject = False,
@@ -60,9 +61,11 @@ def run(
     again at any time: what is done is never repeated. With a folder, every campaign in it is
     sent, some side by side; a bad file does not stop the others.
     """
+    from flows.cli.reading import refuse_sheet
     from flows.cli.run.asking import can_ask
     from flows.cli.run.run_folder import run_folder
 
+    refuse_sheet(files[0], campaign, sheet)
     asks = not yes and can_ask()
     folders = [file for file in files if file.is_dir()]
     if folders and (len(files) > 1 or campaign or only or accept_removed or keep_project):

@@ -62,6 +62,10 @@ def links(
         typer.Option("--failed-only", help="With --into: only the rows to fix and send again."),
     ] = False,
     definition: DefinitionFile = None,
+    sheet: Annotated[
+        str | None,
+        typer.Option("--sheet", metavar="NAME", help="With --into: the sheet of the people."),
+    ] = None,
 ) -> None:
     """Give each candidate's link.
 
@@ -72,10 +76,11 @@ def links(
     from data.own_files import write_whole
 
     if into is not None:
-        _write_into(into, output, definition, key, failed_only=failed_only)
+        _write_into(into, output, definition, key, failed_only=failed_only, sheet=sheet)
         return
-    if failed_only:
-        raise typer.BadParameter("this goes with --into TABLE", param_hint="--failed-only")
+    if failed_only or sheet:
+        option = "--failed-only" if failed_only else "--sheet"
+        raise typer.BadParameter("this goes with --into TABLE", param_hint=option)
     if form is Format.HTML and output is not None:
         _write_pages(key, output)
         return
@@ -121,7 +126,13 @@ def _write_pages(key: str, folder: Path) -> None:
 
 
 def _write_into(
-    into: Path, output: Path | None, definition: Path | None, key: str, *, failed_only: bool
+    into: Path,
+    output: Path | None,
+    definition: Path | None,
+    key: str,
+    *,
+    failed_only: bool,
+    sheet: str | None,
 ) -> None:
     """Write the results into a copy of a person's own table. Raises BadInput, CannotWrite."""
     from flows.cli.see.writing_back import Known, check_places, write_back, write_unfinished
@@ -134,7 +145,7 @@ def _write_into(
             results_of(ledger, campaign), partial(forgotten_among, ledger, campaign)
         )
         write = write_unfinished if failed_only else write_back
-        lines = write(into, copy, definition, campaign, known_results)
+        lines = write(into, copy, definition, campaign, known_results, sheet)
     complain(*lines)
 
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,7 +63,12 @@ def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
 
 
 def write_back(
-    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known_results: Known
+    into: Path,
+    output: Path,
+    definition: Path | None,
+    campaign: "Campaign",
+    known_results: Known,
+    sheet: str | None = None,
 ) -> list[str]:
     """Write the whole table with the results beside each person; answers what to tell.
 
@@ -74,7 +79,7 @@ def write_back(
     from tasks.outputs.workbook_copy.package import is_package
     from tasks.outputs.writing_back import absent, into_workbook, results_by_row, with_results
 
-    named = _named(into, definition, campaign)
+    named = _named(into, definition, campaign, sheet)
     data, tables = own_tables(named)
     people = people_at(named, tables)
     results = results_by_row(people, campaign.key, known_results.among(people, campaign.key))
@@ -92,7 +97,12 @@ def write_back(
 
 
 def write_unfinished(
-    into: Path, output: Path, definition: Path | None, campaign: "Campaign", known_results: Known
+    into: Path,
+    output: Path,
+    definition: Path | None,
+    campaign: "Campaign",
+    known_results: Known,
+    sheet: str | None = None,
 ) -> list[str]:
     """Write a table of only the rows that are to be mended and sent again; else as `write_back`."""
     from config.reading.own_tables import own_tables, people_at
@@ -103,7 +113,7 @@ def write_unfinished(
         with_results,
     )
 
-    named = _named(into, definition, campaign)
+    named = _named(into, definition, campaign, sheet)
     _, tables = own_tables(named)
     people = people_at(named, tables)
     results = results_by_row(people, campaign.key, known_results.among(people, campaign.key))
@@ -137,12 +147,15 @@ def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> I
         yield f"Mend it, then: {again}"
 
 
-def _named(into: Path, definition: Path | None, campaign: "Campaign") -> "Named":
-    """Say how the table is read: as its definition says, given or known from the last run."""
+def _named(into: Path, definition: Path | None, campaign: "Campaign", sheet: str | None) -> "Named":
+    """Say how the table is read: as its definition says, given or known from the last run; but for
+    the `sheet`, where one was typed.
+    """
     from config.reading.own_tables import Named, named_table
 
     definition = definition or _last_definition(campaign)
-    return named_table(into, definition, campaign.key) or Named(into)
+    named = named_table(into, definition, campaign.key) or Named(into)
+    return replace(named, sheet=sheet) if sheet else named
 
 
 def _last_definition(campaign: "Campaign") -> Path | None:

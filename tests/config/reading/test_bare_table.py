@@ -142,3 +142,34 @@ def test_a_table_without_addresses_or_with_two_columns_of_them(
     )
     assert typed("new", "two.yaml", "--from", "two.csv").code == 0
     assert "2 columns for email1: Work email, Personal email" in typed("check", "two.yaml").err
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "run"])
+def test_the_sheet_of_a_table_with_a_definition_is_named_there(
+    typed: Typed, tmp_path: Path, command: str
+) -> None:
+    """Whatever reads the table again, days later, must read the same people."""
+    write_book(tmp_path / "people.xlsx", others=True)
+    (tmp_path / "a.yaml").write_text(
+        "campaign: a\nproject: {name: A}\nproblem: 42\ncandidates: {split_name: true}\n"
+    )
+    answer = typed(command, "people.xlsx", "--campaign", "a.yaml", "--sheet", "Rejected")
+    assert answer.code == 2
+    assert "a.yaml says which sheet: put  sheet: Rejected  under its" in flat(answer.err)
+    (tmp_path / "a.yaml").write_text(
+        "campaign: a\nproject: {name: A}\nproblem: 42\n"
+        "candidates: {split_name: true, sheet: Rejected}\n"
+    )
+    assert typed("check", "people.xlsx", "--campaign", "a.yaml").code == 0
+    bare = typed(command, "people.xlsx", "--sheet", "Rejected")
+    step = "campaign new people.yaml --from people.xlsx --sheet Rejected"
+    assert (bare.code, step in bare.err) == (2, True)
+
+
+def flat(text: str) -> str:
+    """What is said in a frame, as one line."""
+    return (
+        " ".join(text.replace("│", " ").split())
+        .replace("put sheet", "put  sheet")
+        .replace("Rejected under", "Rejected  under")
+    )

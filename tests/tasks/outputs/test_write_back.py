@@ -16,7 +16,7 @@ from config.errors import BadInput
 from config.reading.own_tables import Named, OwnTable, PeopleAt, named_table, own_tables, people_at
 from config.tables.headers import Wishes, wishes_of
 from data.campaigns import queries
-from flows.cli.see.writing_back import Known, write_unfinished
+from flows.cli.see.writing_back import Known, write_back, write_unfinished
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -352,3 +352,23 @@ def test_a_mended_sheet_is_sent_again_and_invites_nobody_twice(tmp_path: Path) -
         book.save(tmp_path / "failed.xlsx")
         run(tmp_path / "failed.xlsx")
         assert office.emails() == {f"{n}@example.com": 1 for n in ("a", "bee", "c")}
+
+
+def test_the_sheet_of_a_table_with_several_is_typed(tmp_path: Path) -> None:
+    """Results go into the sheet that is named, where several have addresses."""
+    path = write_book(tmp_path / "people.xlsx", {"Old": ROWS, "New": ROWS})
+    with Sandbox() as service:
+        office = Office.at(tmp_path, service)
+        office.run(office.write("backend", "Ada,Lovelace,ada@example.com\n"))
+        with office.ledger() as ledger:
+            row = ledger.read(queries.find_campaign, "backend")
+            assert row is not None
+            known = Known(results_of(ledger, row))
+            (tmp_path / "backend.yaml").unlink()
+            with pytest.raises(BadInput) as refused:
+                write_back(path, tmp_path / "no.xlsx", None, row, known)
+            assert "name one with --sheet" in str(refused.value.problems[0])
+            write_back(path, tmp_path / "done.xlsx", None, row, known, "new")
+    book = openpyxl.load_workbook(tmp_path / "done.xlsx")
+    assert column(book["New"], "status")[1] == "invited"
+    assert "status" not in [cell.value for cell in book["Old"][1]]
