@@ -190,6 +190,50 @@ def test_one_person_in_several_rows_is_counted_once(typed: Typed) -> None:
     assert [number for number, result in written.items() if result is ada] == [2, 3]
 
 
+APPLICATION = st.tuples(
+    st.integers(0, 3),  # who
+    st.sampled_from(["web", "web ", "fair"]),  # their source, which is sent
+    st.sampled_from(["Offer", " offer", "Screen"]),  # the stage, which is not
+    st.booleans(),  # whether their address is in capitals, and sent so
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(applications=st.lists(APPLICATION, min_size=1, max_size=9))
+def test_applications_are_folded_into_people_or_told(
+    applications: list[tuple[int, str, str, bool]],
+) -> None:
+    """Against a plain comparison of what is sent, row by row; each row inside gets the result."""
+    header = ["First name", "Last name", "Email", "Source", "Stage"]
+    addresses = [
+        f"p{who}@mail.com".upper() if up else f"p{who}@mail.com" for who, *_, up in applications
+    ]
+    rows = [
+        [f"N{who}", "L", address, source, stage]
+        for (who, source, stage, _), address in zip(applications, addresses, strict=True)
+    ]
+    table([header, *rows])
+    path = definition("{Stage: Offer}")
+    inside = [number for number, row in enumerate(rows, start=2) if row[4].strip() != "Screen"]
+    sent: dict[str, set[tuple[str, str]]] = {}
+    for number in inside:
+        _, _, address, source, _ = rows[number - 2]
+        sent.setdefault(address.lower(), set()).add((address, source.strip()))
+    at = people_at(named := named_table(path, None), own_tables(named)[1])  # type: ignore[arg-type]
+    results = {key: Result(len(key), None, "invited", key, True) for key in sent}
+    written = results_by_row(at, "a", results)
+    assert list(written) == inside
+    assert all(written[n].why == rows[n - 2][2].lower() for n in inside)
+    if not inside or any(len(ways) > 1 for ways in sent.values()):
+        wrong = complaints(path)
+        assert len(wrong) >= 1
+        assert not inside or all("the same person as people.csv:" in said for said in wrong)
+        return
+    read = read_campaigns(path).definitions[0]
+    assert [person.key for person in read.candidates] == list(sent)
+    assert (read.rows, read.people) == (len(inside), len(sent))
+
+
 @pytest.mark.parametrize(
     ("where", "said"),
     [
