@@ -13,7 +13,7 @@ from config.reading.sources import ONLY_TABLES, WORKBOOKS, YAML, Sources, source
 # How other programs begin the name of a file that is theirs: locks, drafts, copies under way. What
 # is half there under another ending (.tmp, .part, .crdownload) is none of our kinds anyway.
 HIDDEN = (".", "~", "#")
-NEIGHBOURS, SMALL = 50, 2**20  # files beside one that are looked into, and their bytes at most
+NEIGHBOURS, SMALL = 50, 2**20  # campaigns beside one that are looked into; their bytes at most
 # In the names of what is written beside a bad file.
 OURS = ".problems."
 
@@ -106,7 +106,7 @@ def same_key(file: Path, keys: Collection[str]) -> tuple[str, ...]:
     """
     try:
         beside = [near for near in campaign_files(file.parent) if near.resolve() != file.resolve()]
-        small = [near for near in beside[:NEIGHBOURS] if near.stat().st_size <= SMALL]
+        small = [near for near in beside[:NEIGHBOURS] if _weight(near) <= SMALL]
     except (BadInput, OSError):
         return ()
     return tuple(
@@ -116,6 +116,11 @@ def same_key(file: Path, keys: Collection[str]) -> tuple[str, ...]:
         for other in campaigns_of(near)
         if other.key in keys
     )
+
+
+def _weight(file: Path) -> int:
+    """How many bytes a campaign is read from, with its table of people."""
+    return sum(each.stat().st_size for each in sources(file) if each.exists())
 
 
 def campaign_files(folder: Path) -> list[Path]:

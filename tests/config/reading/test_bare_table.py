@@ -8,6 +8,7 @@ import pytest
 
 from config.errors import BadInput
 from config.reading.bare_table import understood
+from config.reading.folder import SMALL, same_key
 from config.reading.reading import read_campaigns
 from tests.flows.cli.test_cli import Typed, clean_environment, typed
 
@@ -173,3 +174,17 @@ def flat(text: str) -> str:
         .replace("put sheet", "put  sheet")
         .replace("Rejected under", "Rejected  under")
     )
+
+
+def test_a_large_table_beside_a_small_one_is_not_waited_for(tmp_path: Path) -> None:
+    """`check` looks beside a file for its key, and reads no large table for that."""
+    head = "campaign: a\nproject: {name: A}\nproblem: 42\ncandidates: {file: %s}\n"
+    row = "first_name,last_name,email1\nAda,Lovelace,ada@work.org\n"
+    (tmp_path / "a.yaml").write_text(head % "a.csv")
+    (tmp_path / "b.yaml").write_text(head % "b.csv")
+    (tmp_path / "c.yaml").write_text(head % "missing.csv")
+    for table in ("a.csv", "b.csv"):
+        (tmp_path / table).write_text(row)
+    assert len(same_key(tmp_path / "a.yaml", ["a"])) == 1
+    (tmp_path / "b.csv").write_text(row + "\n" * SMALL)
+    assert same_key(tmp_path / "a.yaml", ["a"]) == ()
