@@ -8,7 +8,7 @@ TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench fuzz mutants advisories
 
-.PHONY: demo test journeys crashes simulate faults bench fuzz mutants coverage check rooms audit advisories setup setup-tests lock clean
+.PHONY: demo test journeys crashes simulate faults bench fuzz mutants coverage check rooms references audit advisories setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -52,6 +52,9 @@ check: setup-tests     ## lint, types, and who may import whom
 
 rooms: setup-tests     ## draw docs/architecture.md's picture of the rooms anew, from the imports
 	@$(BIN)/python -m tests.project.rooms
+
+references: setup-tests  ## make docs/commands.md and docs/settings.md anew, from the program
+	@$(BIN)/python -m tests.project.references
 
 audit: setup-tests     ## licences of what is installed, and dist/sbom.cdx.json; needs no network
 	@$(BIN)/python .ci/audit.py

@@ -167,12 +167,14 @@ class ServiceSettings(BaseSettings):
         hide_input_in_errors=True,
     )
 
-    auth_url: ServiceUrl
-    base_url: ServiceUrl
-    app_url: ServiceUrl
-    client_id: Word
-    client_secret: Secret
-    audience: Word
+    auth_url: ServiceUrl = Field(description="the address that issues tokens")
+    base_url: ServiceUrl = Field(description="the address of the API")
+    app_url: ServiceUrl = Field(
+        description="the address of the web application; links begin with it"
+    )
+    client_id: Word = Field(description="given by the operator of the service")
+    client_secret: Secret = Field(description="given by the operator; never shown")
+    audience: Word = Field(description="given by the operator")
 
 
 class LocalSettings(BaseSettings):
@@ -193,22 +195,79 @@ class LocalSettings(BaseSettings):
 
     # A database address may hold a password.
     database_url: Annotated[str, AfterValidator(database_address)] = Field(
-        default="sqlite:///data/campaigns.db", repr=False
+        default="sqlite:///data/campaigns.db",
+        repr=False,
+        description="where the ledger is",
     )
-    output_dir: Annotated[Path, AfterValidator(_under_home)] = Path("out")
-    candidates_per_request: int = Field(default=100, ge=1, le=10_000)
-    invites_in_flight: int = Field(default=8, ge=1)
-    invites_per_second: float | None = Field(default=None, gt=0, allow_inf_nan=False)
-    wave_runs: int = Field(default=1, ge=1, le=100)
-    request_deadline: float = Field(default=45.0, gt=GATEWAY_LIMIT, allow_inf_nan=False)
-    do_not_contact: Annotated[Path, AfterValidator(_under_home)] | None = None
+    output_dir: Annotated[Path, AfterValidator(_under_home)] = Field(
+        default=Path("out"),
+        description="the folder for links",
+    )
+    candidates_per_request: int = Field(
+        default=100,
+        ge=1,
+        le=10_000,
+        description="how many are added in one request",
+    )
+    invites_in_flight: int = Field(
+        default=8,
+        ge=1,
+        description="how many invitations are under way at once, and how many a crash can leave "
+        "unsure",
+    )
+    invites_per_second: float | None = Field(
+        default=None,
+        gt=0,
+        allow_inf_nan=False,
+        description="no limit when left out; kept by all runs of a ledger together",
+    )
+    wave_runs: int = Field(
+        default=1,
+        ge=1,
+        le=100,
+        description="how many runs of a work pool may share a large campaign; see [more than one "
+        "machine](many-machines.md)",
+    )
+    request_deadline: float = Field(
+        default=45.0,
+        gt=GATEWAY_LIMIT,
+        allow_inf_nan=False,
+        description="seconds for one call, more than 30",
+    )
+    do_not_contact: Annotated[Path, AfterValidator(_under_home)] | None = Field(
+        default=None,
+        description="a file of addresses that no campaign sends to: one a line, or a table with "
+        "an email column",
+    )
     ca_file: Annotated[Path, AfterValidator(_under_home), AfterValidator(_certificates)] | None = (
-        None
+        Field(
+            default=None,
+            description="certificates (PEM) of your company's own authority, trusted beside the "
+            "usual ones",
+        )
     )
-    keep: Annotated[timedelta, BeforeValidator(_kept_for)] | None = None
-    notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = None
-    credentials_block: Word | None = None
-    log_format: Literal["words", "json"] = "words"
+    keep: Annotated[timedelta, BeforeValidator(_kept_for)] | None = Field(
+        default=None,
+        description="how long people's data is kept once nothing moves a campaign any more, such "
+        "as `180 days`; see [people's data](privacy.md). For good when left out. "
+        "Prefect's record of runs goes with it, or after 30 days",
+    )
+    notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = Field(
+        default=None,
+        description="where to say that a campaign needs a person: a webhook or a mailbox "
+        "([Prefect](prefect.md)); never shown",
+    )
+    credentials_block: Word | None = Field(
+        default=None,
+        description="the name under which Prefect keeps the six above, for runs where none of "
+        "them is set",
+    )
+    log_format: Literal["words", "json"] = Field(
+        default="words",
+        description="`json`: a run writes a line for each request on standard error, with "
+        "campaign, run and attempt, and nobody's name; the same as `--log-format "
+        "json` before the command",
+    )
 
 
 Settings = TypeVar("Settings", bound=BaseSettings)

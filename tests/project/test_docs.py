@@ -5,17 +5,17 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from pydantic_settings import BaseSettings
 from typer.main import get_command
 
 from config.definition.fields import ColumnsFields, DefinitionFields
 from config.definition.invite_fields import InvitesFields
 from config.definition.project_fields import ProjectFields
 from config.reading.reading import read_campaigns
-from config.settings import LocalSettings, ServiceSettings, load_service
-from flows.cli.commands import COMMANDS, application
+from config.settings import ServiceSettings, load_service
+from flows.cli.commands import application
 from flows.words.closing import TOLD
 from sandbox.faults.faults import faults_from_json
+from tests.project import references
 from tests.support.documents import (
     ROOT,
     Block,
@@ -157,28 +157,10 @@ def test_the_settings_that_are_shown_are_enough(
     assert load_service().base_url == "https://api.example.com"
 
 
-def test_every_setting_is_listed_with_its_default() -> None:
-    """The table is the settings' own: every variable, and what it is when left out."""
-
-    def listed(settings: type[BaseSettings]) -> dict[str, str]:
-        prefix = settings.model_config.get("env_prefix", "")
-        fields = settings.model_fields.items()
-        return {
-            f"{prefix}{name}".upper(): ""
-            if field.is_required() or field.default is None
-            else f"{field.default:g}"
-            if isinstance(field.default, int | float)
-            else str(field.default)
-            for name, field in fields
-        }
-
-    shown = {codes(row[0])[0]: "".join(codes(row[1])) for row in table("settings.md", "Settings")}
-    assert shown == listed(ServiceSettings) | listed(LocalSettings)
-
-
-def test_every_command_is_listed() -> None:
-    listed = [codes(row[0])[0].split()[1] for row in table("commands.md", "Commands")]
-    assert sorted(listed) == sorted(entry.name for entry in COMMANDS)
+@pytest.mark.parametrize("page", references.PAGES)
+def test_a_reference_is_what_the_program_says(page: str) -> None:
+    """`make references` makes it anew."""
+    assert references.written(page) == references.PAGES[page]()
 
 
 def test_every_command_that_answers_programs_is_named() -> None:
@@ -196,10 +178,12 @@ def test_every_command_that_answers_programs_is_named() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_command_in_the_text_can_be_typed(document: Path) -> None:
     """A command in the middle of a sentence is no block, and its name and options exist as well."""
+    group = get_command(application())
     known = {
         name: {option for parameter in one.params for option in parameter.opts}
-        for name, one in get_command(application()).commands.items()  # type: ignore[attr-defined]
+        for name, one in group.commands.items()  # type: ignore[attr-defined]
     }
+    known |= {option: {option} for parameter in group.params for option in parameter.opts}
     for typed in re.findall(r"`campaign ([^`]+)`", document.read_text("utf-8")):
         name, *words = typed.split()
         options = {word for word in words if re.match(r"-\w|--\w", word)}

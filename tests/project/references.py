@@ -1,0 +1,117 @@
+"""The reference pages, made from the program itself: `make references`.
+
+Each page keeps its own words around the part between the two marks. docs/commands.md is made from
+the help, docs/settings.md from config/settings.py.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic_settings import BaseSettings
+from typer.core import TyperArgument, TyperOption
+from typer.main import get_command
+
+from config.settings import LocalSettings, ServiceSettings
+from flows.cli.commands import GROUPS, application
+from flows.cli.helping import as_typed, first_line
+
+DOCS = Path(__file__).parents[2] / "docs"
+MADE = re.compile(r"(?<=<!-- made by make references -->\n).*?(?=<!-- until here -->)", re.DOTALL)
+
+
+def commands() -> str:
+    """Write every command with its arguments, options, and an example, in the order of the help."""
+    every = get_command(application()).commands  # type: ignore[attr-defined]
+    lines = []
+    for title, entries in GROUPS:
+        lines += [f"## {title}", "", "| command | what it does |", "|---|---|"]
+        for entry in entries:
+            command = every[entry.name]
+            lines.append(f"| `{_usage(entry.name, command)}` | {_plain(first_line(command))} |")
+        lines.append("")
+        for entry in entries:
+            lines += _described(entry.name, every[entry.name])
+            for name, below in getattr(every[entry.name], "commands", {}).items():
+                lines += _described(f"{entry.name} {name}", below)
+    return "\n".join(lines)
+
+
+def _described(name: str, command: Any) -> Iterator[str]:
+    """Describe one command, by what is typed for it."""
+    body = (command.help or "").partition("\n")[2]
+    paragraphs = (" ".join(paragraph.split()) for paragraph in body.split("\n\n"))
+    yield from (f"### `{_usage(name, command)}`", "", f"{first_line(command)}")
+    for paragraph in filter(None, paragraphs):
+        yield from ("", _plain(paragraph))
+    rows = [
+        (_spelled(given), given.help or "")
+        for given in command.params
+        if "--help" not in given.opts
+    ]
+    if rows:
+        yield from ("", "| typed | what it is |", "|---|---|")
+        yield from (f"| `{_cell(typed)}` | {_cell(_plain(what))} |" for typed, what in rows)
+    example, then = re.findall(r"campaign (.*)", command.epilog or "")
+    yield from ("", f"Example: `campaign {example}`. Next: `campaign {then}`.", "")
+
+
+def _usage(name: str, command: Any) -> str:
+    arguments = [as_typed(one) for one in command.params if isinstance(one, TyperArgument)]
+    needed = [
+        f"{one.opts[0]} {one.metavar}"
+        for one in command.params
+        if isinstance(one, TyperOption) and one.required
+    ]
+    return " ".join(["campaign", name, *arguments, *needed])
+
+
+def _spelled(given: Any) -> str:
+    if isinstance(given, TyperArgument):
+        return as_typed(given)
+    spelled = ", ".join(sorted(given.opts, key=len))
+    choices = given.type_descriptor.choices or ()
+    value = given.metavar or "|".join(str(getattr(one, "value", one)) for one in choices)
+    return spelled if given.is_flag or not value else f"{spelled} {value}"
+
+
+def _plain(text: str) -> str:
+    """Keep what looks like a tag or a mark as it is written."""
+    return text.replace("<", "&lt;").replace("*", r"\*")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def settings() -> str:
+    """Write every setting with its default, and what it is."""
+    lines = ["| variable | default | what it is |", "|---|---|---|"]
+    for kind in (ServiceSettings, LocalSettings):
+        lines += [f"| `{name}` | {default} | {what} |" for name, default, what in _of(kind)]
+    return "\n".join([*lines, ""])
+
+
+def _of(kind: type[BaseSettings]) -> Iterator[tuple[str, str, str]]:
+    prefix = kind.model_config.get("env_prefix", "")
+    for name, field in kind.model_fields.items():
+        left_out = field.is_required() or field.default is None
+        number = isinstance(field.default, int | float)
+        default = f"{field.default:g}" if number else str(field.default)
+        yield f"{prefix}{name}".upper(), "" if left_out else f"`{default}`", field.description or ""
+
+
+PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "settings.md": settings}
+
+
+def written(page: str) -> str:
+    """Read what a page has between its marks."""
+    part = MADE.search((DOCS / page).read_text("utf-8"))
+    return part[0] if part else ""
+
+
+if __name__ == "__main__":
+    for page, make in PAGES.items():
+        before, _, after = MADE.sub("\0", (DOCS / page).read_text("utf-8")).partition("\0")
+        (DOCS / page).write_text(before + make() + after, "utf-8")
