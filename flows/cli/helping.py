@@ -26,12 +26,14 @@ class Command(TyperCommand):
     """A command whose help shows no Python types."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        return [self.options_metavar or "", *(as_typed(one) for one in self.arguments)]
+        return [self.options_metavar or "", *(as_typed(argument) for argument in self.arguments)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        rows = {"Arguments": [(as_typed(one), one.help or "") for one in self.arguments]}
-        options = (one for one in self.get_params(ctx) if not isinstance(one, TyperArgument))
-        rows["Options"] = [row for one in options if (row := one.get_help_record(ctx))]
+        rows = {
+            "Arguments": [(as_typed(argument), argument.help or "") for argument in self.arguments]
+        }
+        options = (param for param in self.get_params(ctx) if not isinstance(param, TyperArgument))
+        rows["Options"] = [row for option in options if (row := option.get_help_record(ctx))]
         for title, lines in rows.items():
             if lines:
                 with formatter.section(title):
@@ -39,7 +41,7 @@ class Command(TyperCommand):
 
     @property
     def arguments(self) -> list[TyperArgument]:
-        return [one for one in self.params if isinstance(one, TyperArgument)]
+        return [param for param in self.params if isinstance(param, TyperArgument)]
 
 
 class Group(TyperGroup):

@@ -155,7 +155,7 @@ def _refused(ledger: "Ledger") -> "Iterator[Finding]":
     for last in ledger.read(service_words.refused_credentials):
         campaign = find_campaign(ledger, last.key)
         at = in_zone(last.ended_at, campaign.timezone)
-        said = (
+        sentence = (
             f"the service refused these credentials for {ASKED[Operation(last.operation)]} "
             f"(status {last.status}, in {campaign.key} at {at}), and nothing came through since"
         )
@@ -163,7 +163,7 @@ def _refused(ledger: "Ledger") -> "Iterator[Finding]":
             "Ask the operator of the service to allow this call, then type: "
             f"{command('run', *run_again(campaign))}"
         )
-        yield Finding("credentials", How.MEND, said, mend, last.answer or None)
+        yield Finding("credentials", How.MEND, sentence, mend, last.answer or None)
 
 
 def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
