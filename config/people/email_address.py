@@ -13,10 +13,11 @@ LONGEST = 254
 LONGEST_LOCAL = 64
 LONGEST_LIST = 1_000
 
-# Letters and marks that show nothing (Unicode's Default_Ignorable_Code_Point) and that the library
-# lets pass; spaces without width and direction marks it refuses by name itself.
+# Letters and marks that show nothing (Unicode's Default_Ignorable_Code_Point), most of which the
+# library lets pass; spaces without width, and marks of direction.
 _UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+    "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]"
 )
 _LISTED = re.compile(r"@.*[\s,;|<].*@", re.DOTALL)
 _BRACKETS = re.compile(r"<([^<>]*)>?\s*$")
@@ -48,6 +49,8 @@ def email_address(typed: str) -> str:
         inside = _BRACKETS.search(address)
         hint = f", only what stands between < and >: {inside[1].strip()}" if inside else ""
         raise NotAnEmail(WANTED + hint)
+    if slip := _slip(address):
+        raise NotAnEmail(f"{WANTED} {slip}")
     # Looked at first, because judging the syntax of a very long text takes long.
     if len(address) > LONGEST or address.find("@") > LONGEST_LOCAL:
         raise NotAnEmail(
@@ -61,6 +64,15 @@ def email_address(typed: str) -> str:
     except EmailNotValidError as error:
         raise NotAnEmail(f"{WANTED} ({_reason(str(error))})") from None
     return address
+
+
+def _slip(address: str) -> str:
+    """Say in plain words what is wrong with an address that somebody nearly got right."""
+    if "\n" in address or "\r" in address:
+        return "on one line"
+    if address.endswith((",", ";")):
+        return f"without the {'comma' if address.endswith(',') else 'semicolon'} at its end"
+    return "with one @ in it" if address.count("@") > 1 else ""
 
 
 @lru_cache(maxsize=4096)

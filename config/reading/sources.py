@@ -14,7 +14,7 @@ from config.tables.file_bytes import file_bytes
 from config.workbooks.content import is_text, is_workbook
 
 # Raised with every change of the rules that could make the same bytes mean something else.
-READER_VERSION = 8
+READER_VERSION = 9
 
 # Looking for the one word that names another file spares most definitions a parse for the digest;
 # a backslash, or two bytes to a letter, may spell that word in another way.

@@ -143,7 +143,12 @@ def find_columns(
         for field, columns in columns_of.items()
         if len(columns) > 1
     ]
-    complaints += _about_names(header, columns_of, chosen)
+    about_names = _about_names(header, columns_of, chosen)
+    if about_names and FULL_NAME not in columns_of:
+        # Said once, with what to do.
+        no_name = tuple(f"no column for {field}" for field in ("first_name", "last_name"))
+        complaints = [each for each in complaints if not each.startswith(no_name)]
+    complaints += about_names
     by_field = {field: columns[0] for field, columns in columns_of.items()}
     names = {field: header[column].strip() for field, column in by_field.items()}
     return Columns(by_field, names, tuple(unused), tuple(complaints))
@@ -214,7 +219,10 @@ def _about_names(
         and "first_name" not in columns_of
         and "last_name" not in columns_of
     ):
-        return [f'to split "{full[0]}" into first and last name, say so with split_name: true']
+        return [
+            f'only full names, in "{full[0]}"; to split them into first and last name, put  '
+            "split_name: true  under candidates"
+        ]
     return []
 
 

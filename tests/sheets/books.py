@@ -236,7 +236,7 @@ BAD_PEOPLE = one(
             '{file}, Candidates!A2, email1: found "ana@", wanted an email address '
             "(there must be something after the @-sign)",
             '{file}, Candidates!A4, email1: found "ca\\u200bra@example.com", wanted an email '
-            "address (the email address contains unsafe characters: ZERO WIDTH SPACE)",
+            "address without the invisible ZERO WIDTH SPACE in it",
             nothing("B5", "first_name", "a first name"),
             "{file}, Candidates!D5, stage_id: found 2.5, wanted a whole number",
             '{file}, Candidates!A6, email1: found "DAN@EXAMPLE.COM", the same person as {file}, '
@@ -307,10 +307,8 @@ FULL_NAMES_UNTOLD = one(
     [["Name", "E-mail"], ["Ada Lovelace", "a@x.org"]],
     Outcome(
         complaints=(
-            "{file}, Candidates!A1: no column for first_name; found Name, E-mail",
-            "{file}, Candidates!A1: no column for last_name; found Name, E-mail",
-            '{file}, Candidates!A1: to split "Name" into first and last name, '
-            "say so with split_name: true",
+            '{file}, Candidates!A1: only full names, in "Name"; to split them into first and last '
+            "name, put  split_name: true  under candidates",
         )
     ),
 )

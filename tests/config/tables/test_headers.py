@@ -105,9 +105,10 @@ def test_two_columns_for_one_field_are_listed() -> None:
 def test_a_full_name_is_split_only_when_told_to() -> None:
     """Untold, the column is a hint; told, it is one of the columns that are needed."""
     header = ["Candidate Name", "Email"]
-    hint = find_columns(header, {}).complaints[-1]
+    (hint,) = find_columns(header, {}).complaints
     assert hint == (
-        'to split "Candidate Name" into first and last name, say so with split_name: true'
+        'only full names, in "Candidate Name"; to split them into first and last name, put  '
+        "split_name: true  under candidates"
     )
     assert find_columns(header, {}, SPLIT).by_field == {FULL_NAME: 0, "email1": 1}
     assert find_columns(header, {}, SPLIT).complaints == ()
@@ -209,7 +210,7 @@ EXPORTS = {
 @pytest.mark.parametrize("header", EXPORTS.values(), ids=EXPORTS)
 def test_the_export_of_an_applicant_tracking_system_is_known(header: list[str]) -> None:
     """As it is: at most a full name is to be split."""
-    needed = NEEDED if "no column for first_name" not in str(find_columns(header, {})) else SPLIT
+    needed = NEEDED if "only full names" not in str(find_columns(header, {})) else SPLIT
     found = find_columns(header, {}, needed)
     assert found.complaints == ()
     assert set(needed) <= found.by_field.keys() <= {*needed, "source", "stage_id"}
