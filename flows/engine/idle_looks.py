@@ -6,6 +6,7 @@ they would be most of what Prefect keeps, as their lines would be of what a term
 
 import logging
 from collections import deque
+from contextlib import suppress
 from uuid import UUID
 
 from prefect.client.orchestration import PrefectClient
@@ -18,6 +19,7 @@ from prefect.client.schemas.filters import (
 )
 from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.sorting import FlowRunSort
+from prefect.exceptions import ObjectNotFound
 
 NOTHING_NEW = "Nothing new"
 DROPPED = "The run before is still at work. It does what this one was to do."
@@ -84,7 +86,8 @@ async def forget_earlier(
     alike = [run.id for run in earlier if run.auto_scheduled and _words(run) == ended_as]
     gone = dict.fromkeys([*idle, *alike[:-1]])
     for run in gone:
-        await client.delete_flow_run(run)
+        with suppress(ObjectNotFound):  # another run beside this one tidies as well
+            await client.delete_flow_run(run)
     return len(gone)
 
 

@@ -64,7 +64,7 @@ class Planned:
     def when(self) -> str:
         """When it runs, for people."""
         if self.schedule is None:
-            return "when it is started in Prefect"
+            return "on demand"
         zone = self.schedule.timezone or "UTC"
         if self.schedule.cron:
             return f"{self.schedule.cron} ({zone})"

@@ -18,6 +18,7 @@ import openpyxl
 import pytest
 from prefect.client.orchestration import PrefectClient
 from prefect.client.schemas.objects import FlowRun
+from prefect.exceptions import ObjectNotFound
 from prefect.states import Cancelled, Completed
 
 from config.errors import CampaignError
@@ -547,6 +548,7 @@ def test_looks_that_found_nothing_do_not_bury_the_others() -> None:
     }
     client = Mock(spec=PrefectClient)
     client.read_flow_runs.return_value = list(runs.values())
+    client.delete_flow_run.side_effect = ObjectNotFound(Exception())  # another run was first
     assert asyncio.run(forget_earlier(client, uuid4(), runs["this"].id)) == 2
     deleted = {call.args[0] for call in client.delete_flow_run.await_args_list}
     assert deleted == {runs["idle"].id, runs["dropped"].id}

@@ -16,6 +16,7 @@ from flows.words.speech import answer_to, command, counted, run_again, say
 if TYPE_CHECKING:
     from data.store.tables import Campaign
 
+NAMED = 3  # people in a question; of more their number is said
 Emails = Annotated[
     list[str], typer.Argument(metavar="EMAIL", help="Who is to get one more invitation.")
 ]
@@ -46,18 +47,19 @@ def resend(
             return {at: why.replace(" KEY ", f" {campaign.key} ") for at, why in objections.items()}
 
         rows = rows_of(ledger, campaign, emails, against)
-        if not yes and not _agreed(len(rows)):
+        if not yes and not _agreed(emails):
             say("Nothing was changed.")
             raise typer.Exit(1)
         ledger.write(resending.resend, campaign.id, rows, By(who or login_name(), why))
         _tell(campaign, len(rows))
 
 
-def _agreed(number: int) -> bool:
+def _agreed(emails: Sequence[str]) -> bool:
     """Ask before anything is decided. Raises BadParameter where nobody can be asked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise typer.BadParameter("one more email to each is never sent by accident: add --yes")
-    question = f"One more invitation to {counted(number, 'person', 'people')}? [y/N] "
+    people = counted(len(emails), "person", "people") if len(emails) > NAMED else ", ".join(emails)
+    question = f"One more invitation to {people}? [y/N] "
     return (answer_to(question) or "").casefold() in ("y", "yes")
 
 

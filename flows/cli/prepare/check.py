@@ -128,6 +128,7 @@ def _lines(definition: "Definition") -> list[str]:
         *(f"  {word:<11} {line}" for word, line in kept_in_words(definition)),
         *(f"  {word:<11} {line}" for word, line in _understood(definition)),
         *(f"  {word:<11} {line}" for word, line in rules),
+        *(f"  {word:<11} {line}" for word, line in scheduled(definition)),
     ]
 
 
@@ -146,6 +147,15 @@ def notes_of(
         for note in notes(definition, creates=definition.campaign not in created)
     )
     return (*reading.notes, *dict.fromkeys(about))
+
+
+def scheduled(definition: "Definition") -> Iterator[tuple[str, str]]:
+    """Say when the campaign is run by itself; nothing where it has no schedule of its own."""
+    from config.timetable.due import in_words as due_in_words
+    from data.store.clock import now
+
+    if (own := definition.schedule) is not None:
+        yield from due_in_words(own.cron, own.every, own.timezone, now())
 
 
 def kept_in_words(definition: "Definition") -> Iterator[tuple[str, str]]:

@@ -12,6 +12,7 @@ from flows.cli.prepare.check import (
     notes_of,
     problem_in_words,
     project_in_words,
+    scheduled,
     sent_in_words,
 )
 from flows.words.complaints import doubtful
@@ -164,6 +165,7 @@ def _parts(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, st
     if definition.invites.approval is not None and not seen.nothing:
         yield "approval", "a run shows this plan, and sends nothing before a person approves it"
     yield from left_alone(seen, send=definition.invites.send)
+    yield from scheduled(definition)
 
 
 def _project(definition: "Definition", seen: "Forecast") -> str:

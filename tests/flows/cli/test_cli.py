@@ -348,6 +348,21 @@ def test_a_first_plan_counts_every_call(
     assert calls == (True, True, 3, 2, 3)
 
 
+@pytest.mark.parametrize("word", ["check", "plan"])
+def test_a_schedule_is_shown_with_its_next_times(typed: Typed, file: Path, word: str) -> None:
+    """Three of them, in the schedule's zone, which is named; nothing where there is none."""
+    assert "schedule" not in typed(word, file.name).out
+    own = 'schedule: {cron: "0 9 31 12 *", timezone: Asia/Tokyo}\n'
+    file.write_text(DEFINITION + own, encoding="utf-8")
+    lines = typed(word, file.name).out.splitlines()
+    at = lines.index(
+        "  schedule    0 9 31 12 * (Asia/Tokyo), while campaign up, serve or a worker is at work"
+    )
+    year = int(lines[at + 1].split()[1][:4])
+    shown = ", ".join(f"{year + n}-12-31 09:00" for n in range(3))
+    assert lines[at + 1] == f"              next {shown}"
+
+
 def test_a_plan_after_a_change_adds_and_reports(
     typed: Typed, ledger: Ledger, file: Path, half_done: Begun
 ) -> None:

@@ -35,7 +35,7 @@ def test_a_file_becomes_one_deployment_per_campaign(tmp_path: Path) -> None:
     assert problems == []
     assert (one.flow.name, one.name) == ("campaign", "alone")
     assert one.parameters == {"file": str(tmp_path / "alone.yaml"), "campaign": "alone"}
-    assert one.when == "when it is started in Prefect"
+    assert one.when == "on demand"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_folder_is_a_batch_and_its_campaigns(tmp_path: Path) -> None:
     planned, problems = planned_of([folder], Schedule(cron="0 6 * * *", timezone="UTC"))
     assert {f"{one.flow.name}/{one.name}": one.when for one in planned} == {
         "batch/year": "0 6 * * * (UTC)",
-        "campaign/spring": "when it is started in Prefect",
+        "campaign/spring": "on demand",
         "campaign/summer": "every 1 day",
     }
     assert {Path(problem.place.file).name for problem in problems} == {"bad.yaml"}

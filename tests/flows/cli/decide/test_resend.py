@@ -219,7 +219,7 @@ def test_a_terminal_is_asked_first(desk: DoubtfulCampaign, typed: str, code: int
     desk.at_terminal(typed)
     answer = desk.type("resend", KEY, ADA, ZOE, "--why", "x")
     assert answer.code == code
-    assert "One more invitation to 2 people?" in answer.out
+    assert f"One more invitation to {ADA}, {ZOE}? [y/N]" in answer.out
     assert desk.steps(ADA) == ("done", "done" if code else "waiting")
 
 
