@@ -15,6 +15,7 @@ from uuid import UUID
 from prefect.artifacts import MarkdownArtifact, ProgressArtifact
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import ArtifactUpdate
+from prefect.context import FlowRunContext
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
@@ -186,10 +187,13 @@ async def seen(ledger: Ledger, local: LocalSettings, base_url: str) -> AsyncIter
 
 
 def name_of(what: str, zone: str | None = None) -> str:
-    """The name of a run: what it is about, and when it began. A run of many campaigns, or of one
-    that is not read yet, has this machine's zone, as the lines of `campaign up` have.
+    """The name of a run: what it is about, and when it was to begin, which its process may have
+    done a second early, or after a night. A run of many campaigns, or of one that is not read yet,
+    has this machine's zone, as the lines of `campaign up` have.
     """
-    return f"{what} {in_zone(now(), zone)}"
+    run = context.flow_run if (context := FlowRunContext.get()) else None
+    due = run.expected_start_time if run else None
+    return f"{what} {in_zone(due or now(), zone)}"
 
 
 def named_by_its_clock(key: str) -> str:

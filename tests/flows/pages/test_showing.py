@@ -3,9 +3,10 @@
 import re
 from base64 import b64decode
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import pytest
@@ -15,6 +16,7 @@ from data.decisions.verdicts import Doubt
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step
 from data.store.tables import Campaign, Candidate
+from flows.pages import seen
 from flows.pages.markdown import SHOWN, artifact_key, dated, how_far, percent, plan, summary
 from flows.report.funnel import ANYWHERE, funnel
 
@@ -301,3 +303,15 @@ def test_a_plan_that_was_answered_waits_for_nobody() -> None:
 def test_a_page_says_how_old_it_is() -> None:
     """An answer that was given in a terminal is not on it before the next run."""
     assert "*As of 2026-12-01 21:00 (Asia/Tokyo)." in dated("# a page\n", NOON, "Asia/Tokyo")
+
+
+def test_a_run_is_named_by_when_it_was_to_begin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process starts a second early: a campaign of 09:00 read 08:59 every morning."""
+    due = datetime(2026, 12, 1, 8, 0, tzinfo=UTC)
+    context = Mock()
+    context.get.return_value.flow_run.expected_start_time = due
+    monkeypatch.setattr(seen, "FlowRunContext", context)
+    monkeypatch.setattr(seen, "now", lambda: due - timedelta(seconds=1))
+    assert seen.name_of("spring", "Europe/Paris") == "spring 2026-12-01 09:00 (Europe/Paris)"
+    context.get.return_value = None
+    assert seen.name_of("spring", "Europe/Paris") == "spring 2026-12-01 08:59 (Europe/Paris)"
