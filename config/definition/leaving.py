@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from config.definition.model import Definition
+from config.definition.model import Candidate, Definition
 from config.mistakes import shown
 from config.people.email_doubts import is_sample
 
@@ -73,6 +73,7 @@ def notes(definition: Definition, *, creates: bool = True) -> Iterator[str]:
     """
     yield from _samples(definition)
     yield from _capitals(definition)
+    yield from _one_name(definition)
     if creates:
         yield from _times_left_out(definition)
 
@@ -86,6 +87,25 @@ def _capitals(definition: Definition) -> Iterator[str]:
         yield (
             f"{them[0].place}, email1: {shown(them[0].email1)} {have} sent like that; the login "
             "must equal the address, and capitals may count"
+        )
+
+
+def _one_name(definition: Definition) -> Iterator[str]:
+    """Point at people who have a name in common: one person would be invited twice."""
+    first: dict[tuple[str, str], Candidate] = {}
+    twice: list[tuple[Candidate, Candidate]] = []
+    for person in definition.candidates:
+        name = (person.first_name.casefold(), person.last_name.casefold())
+        before = first.setdefault(name, person)
+        if before is not person:
+            twice.append((before, person))
+    if twice:
+        before, person = twice[0]
+        named = shown(f"{person.first_name} {person.last_name}")
+        more = f"; {len(twice) - 1:,} more share a name" if len(twice) > 1 else ""
+        yield (
+            f"{person.place}, email1: {named} has {person.email1} here, and {before.email1} at "
+            f"{before.place}; if it is one person, keep the address of the log-in{more}"
         )
 
 

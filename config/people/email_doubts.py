@@ -49,6 +49,8 @@ SAME_PROVIDER = {
 }
 # Where nobody has a mailbox: kept free for examples and tests (RFC 2606, RFC 6761).
 SAMPLES = ("example.com", "example.org", "example.net", "example", "test")
+# What people type where a form insists on an address.
+MADE_UP = {"test@test.com", "a@a.com", "abc@abc.com", "foo@bar.com", "none@none.com", "na@na.com"}
 # Letters of other alphabets that are drawn as these Latin ones.
 LOOK_ALIKE = str.maketrans(
     "асеорхуіјѕԁһӏκονρυατιօսոցհᴀɑɡıⅼ",
@@ -75,6 +77,8 @@ def doubts(typed: str, key: str) -> Iterator[Doubt]:
             "an address that several people may read",
             "several people may read this mailbox, and whoever logs in with it is the candidate",
         )
+    if local.startswith("'"):
+        yield Doubt("an apostrophe in front", "programs put an apostrophe in front of a text")
     if "?" in local:
         yield Doubt("a lost character", "a ? often stands where a program lost another character")
     if not typed.isascii() or "xn--" in domain:
@@ -115,7 +119,8 @@ def mailbox(key: str) -> str:
 def is_sample(key: str) -> bool:
     """Say whether an address is one that is made up for an example."""
     domain = key.rpartition("@")[2]
-    return any(domain == sample or domain.endswith(f".{sample}") for sample in SAMPLES)
+    made_up = key in MADE_UP
+    return made_up or any(domain == each or domain.endswith(f".{each}") for each in SAMPLES)
 
 
 def _without_one(text: str) -> Iterator[str]:

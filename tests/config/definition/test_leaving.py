@@ -269,3 +269,19 @@ def test_times_left_out_of_a_project_are_pointed_at(
     )
     head = f"campaign: autumn\nproject: {project}\nproblem: 42\n"
     assert noted(typed, head, "ada@mail.com") == ([note] if left_out else [])
+
+
+def test_one_name_with_two_addresses_is_noted(typed: Typed, tmp_path: Path) -> None:
+    """Perhaps one person, who would be invited twice; nothing stops."""
+    rows = ["ADA,Lovelace,ada@home.org", "Bob,Ross,bob@mail.com", "Ada,Lovelace,ada@mail.com"]
+    Path("p.csv").write_text(
+        "\n".join(["first name,last name,email", *rows, "Bob,ROSS,b@mail.com"])
+    )
+    Path("p.yaml").write_text(f"{HEAD}candidates: {{file: p.csv}}\n", "utf-8")
+    for command in ("check", "plan"):
+        answer = typed(command, "p.yaml")
+        assert answer.code == 0
+        assert (
+            'p.csv:4, email1: "Ada Lovelace" has ada@mail.com here, and ada@home.org at p.csv:2; '
+            "if it is one person, keep the address of the log-in; 1 more share a name"
+        ) in answer.out + answer.err
