@@ -117,7 +117,7 @@ def test_a_check_without_workbooks_imports_no_heavy_library() -> None:
 import sys
 from pathlib import Path
 from config.definition import model as definition
-from config import email_key, errors, places
+from config import email_key, errors, mistakes
 from config.tables import headers
 from config.reading import reading, starter
 reading.read_campaigns(Path({str(EXAMPLES / "backend.yaml")!r}))
