@@ -94,7 +94,7 @@ class PeopleFileFields(Fields):
     people: None = Field(None, description="a list of people")
     when_unsure: str = Field("ask", pattern=rf"^(ask|{ADD_AGAIN})\z", description=UNSURE_WANTED)
 
-    @validates("where", mode="before")
+    @validates("where", mode="before", json_schema_input_type=dict[str, Any] | None)
     @classmethod
     def _columns_and_values(cls, written: Any) -> dict[str, tuple[str, ...]]:
         try:

@@ -54,6 +54,8 @@ def _hours(typed: Any) -> tuple[frozenset[int], time, time]:
 def _holidays(typed: Any) -> frozenset[date]:
     """Take a list of dates, or their text with commas between them, as in a cell."""
     listed = typed.replace(";", ",").split(",") if isinstance(typed, str) else typed
+    if not isinstance(listed, list):
+        raise wanted(HOLIDAYS_WANTED)
     try:
         return frozenset(date.fromisoformat(day.strip()) for day in listed)
     except (TypeError, ValueError, AttributeError):
@@ -98,8 +100,8 @@ def _least_time(typed: Any) -> tuple[timedelta, bool]:
         raise wanted(LEAST_TIME_WANTED) from None
 
 
-Share = Annotated[float, BeforeValidator(share)]
-Rate = Annotated[float, BeforeValidator(_rate)]
+Share = Annotated[float, BeforeValidator(share, json_schema_input_type=str)]
+Rate = Annotated[float, BeforeValidator(_rate, json_schema_input_type=float | str)]
 
 
 def _some_bound(fields: "HoldOnFields") -> "HoldOnFields":
@@ -125,33 +127,45 @@ class InvitesFields(Fields):
     """Whether invitations are sent, who is asked first, and when they may go out."""
 
     send: bool = Field(True, description="true or false")
-    approval: Annotated[ApprovalFields | None, BeforeValidator(_approval)] = Field(
-        None, description=APPROVAL_WANTED
-    )
+    approval: Annotated[
+        ApprovalFields | None,
+        BeforeValidator(_approval, json_schema_input_type=ApprovalFields | str),
+    ] = Field(None, description=APPROVAL_WANTED)
     timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
     not_before: Moment = Field(None, description=moments.WANTED)
     not_after: Moment = Field(None, description=moments.WANTED)
-    hours: Annotated[tuple[frozenset[int], time, time], BeforeValidator(_hours)] | None = Field(
-        None, description=hours.WANTED
-    )
-    holidays: Annotated[frozenset[date], BeforeValidator(_holidays)] | None = Field(
-        None, description=HOLIDAYS_WANTED
-    )
+    hours: (
+        Annotated[
+            tuple[frozenset[int], time, time], BeforeValidator(_hours, json_schema_input_type=str)
+        ]
+        | None
+    ) = Field(None, description=hours.WANTED)
+    holidays: (
+        Annotated[
+            frozenset[date], BeforeValidator(_holidays, json_schema_input_type=list[str] | str)
+        ]
+        | None
+    ) = Field(None, description=HOLIDAYS_WANTED)
     per_second: Rate | None = Field(None, description=RATE_WANTED)
     per_hour: Rate | None = Field(None, description=RATE_WANTED)
-    least_time: Annotated[tuple[timedelta, bool], BeforeValidator(_least_time)] | None = Field(
-        None, description=LEAST_TIME_WANTED
-    )
+    least_time: (
+        Annotated[tuple[timedelta, bool], BeforeValidator(_least_time, json_schema_input_type=str)]
+        | None
+    ) = Field(None, description=LEAST_TIME_WANTED)
     pilot: Email | None = Field(None, description=email_address.WANTED)
-    waves: Annotated[tuple[int, ...], BeforeValidator(_sizes)] | None = Field(
-        None, description=waves.WANTED
-    )
+    waves: (
+        Annotated[
+            tuple[int, ...], BeforeValidator(_sizes, json_schema_input_type=list[int | str] | str)
+        ]
+        | None
+    ) = Field(None, description=waves.WANTED)
     between: Span | None = Field(None, description=spans.WANTED)
     hold_on: Annotated[HoldOnFields, AfterValidator(_some_bound)] | None = Field(
         None, description=HOLD_ON_WANTED
     )
     cooldown: Span | None = Field(None, description=spans.WANTED)
-    trust: Trust = Field(Trust.STATUS, description="status or wire")
+    # Strict, it would take only what Python calls a Trust, and nobody writes one in a file.
+    trust: Trust = Field(Trust.STATUS, strict=False, description="status or wire")
 
     @validates("not_before", "not_after")
     @classmethod

@@ -11,10 +11,12 @@ from config.mistakes import Mistake, Place, shown
 
 LONGEST_KEY = 100
 STARTER_YAML = """\
+# yaml-language-server: $schema=campaign.schema.json
 # A campaign: one project, one problem, and the people to invite.
 # Replace the sample values, then:
 #   campaign check {name}     finds every mistake, sends nothing
 #   campaign run {name}       adds and invites; safe to run again at any time
+#   campaign schema -o campaign.schema.json     lets your editor complete fields and show mistakes
 
 {key:<35} # its key: lower-case letters, digits, - _ and .
 

@@ -37,6 +37,12 @@ GROUPS = (
             Entry("new", "flows.cli.prepare.new", "new hiring.yaml", "check hiring.yaml"),
             Entry("sandbox", "flows.cli.run.sandbox", "sandbox --port 8700", "run hiring.yaml"),
             Entry("rehearse", "flows.cli.run.rehearse", "rehearse hiring.yaml", "run hiring.yaml"),
+            Entry(
+                "schema",
+                "flows.cli.prepare.schema",
+                "schema -o campaign.schema.json",
+                "check hiring.yaml",
+            ),
             Entry("problems", "flows.cli.prepare.problems", "problems rate", "problems 42"),
         ),
     ),
@@ -139,7 +145,7 @@ GROUPS = (
 )
 COMMANDS = tuple(entry for _, entries in GROUPS for entry in entries)
 
-WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "check")
+WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "schema", "check")
 
 
 class Everything(Group):

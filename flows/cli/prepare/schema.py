@@ -1,0 +1,44 @@
+"""`campaign schema`: what an editor needs to check a definition while you type."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.cli.outputs import or_here
+from flows.words.speech import say
+
+
+def schema(
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", callback=or_here, help="A file, instead of here."
+        ),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of a campaign file, for your editor.
+
+    An editor that knows YAML then completes fields and underlines mistakes while you type. Write it
+    beside your campaign files as campaign.schema.json: the first line of a file that campaign new
+    has written names it.
+    """
+    from config.definition.schema import schema as made
+    from data.own_files import write_whole
+
+    content = json.dumps(made(), indent=2)
+    if output is None:
+        print(content)
+        return
+    if output.exists() and not _is_schema(output):
+        raise typer.BadParameter(f"{output} is there already and is no schema", param_hint="-o")
+    write_whole(output, content.encode() + b"\n")
+    say(f"{output}: the schema of a campaign file")
+
+
+def _is_schema(file: Path) -> bool:
+    try:
+        return "$schema" in json.loads(file.read_bytes())
+    except (OSError, ValueError, TypeError):
+        return False
