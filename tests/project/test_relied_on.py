@@ -283,6 +283,19 @@ def test_prefects_server_is_an_application_that_one_asks_for() -> None:
 # -- uvicorn --------------------------------------------------------------------------------------
 
 
+def test_prefects_database_begins_transactions_as_its_configuration_says() -> None:
+    """Ours takes the place of its own, and begins each of them as a writer's
+    (flows/engine/prefect_database.py)."""
+    from prefect.server.database.configurations import AioSqliteConfiguration
+    from prefect.server.database.dependencies import MODELS_DEPENDENCIES
+    from prefect.server.utilities.database import get_dialect
+
+    assert "database_config" in MODELS_DEPENDENCIES
+    begin = inspect.signature(AioSqliteConfiguration.begin_transaction)
+    assert [*begin.parameters] == ["self", "session", "with_for_update"]
+    assert get_dialect("sqlite+aiosqlite:///prefect.db").name == "sqlite"
+
+
 def test_uvicorn_hands_its_connections_to_who_looks_for_them() -> None:
     """The sandbox resets, halves and drops them (sandbox/service/wire.py), and ends a server
     without its waits, by its own main_loop, shutdown, on_tick and state (sandbox/server.py)."""
@@ -394,6 +407,9 @@ INSIDE = {
     "prefect.logging.handlers": {"flows/engine/recorded.py"},
     "prefect.server.api.server": {"flows/engine/prefect_server.py"},
     "prefect.server.database": {"flows/cli/see/doctor.py"},
+    "prefect.server.database.configurations": {"flows/engine/prefect_database.py"},
+    "prefect.server.database.dependencies": {"flows/engine/prefect_database.py"},
+    "prefect.server.utilities.database": {"flows/engine/prefect_database.py"},
     "prefect.types.names": {"flows/engine/credentials.py"},
     "ruamel.yaml.composer": {"config/reading/yaml_nodes.py"},
     "ruamel.yaml.main": {"config/reading/yaml_nodes.py"},
