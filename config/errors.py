@@ -39,7 +39,7 @@ class BadInput(CampaignError):
         self.warnings: tuple[Mistake, ...] = tuple(warnings)
         files = " and ".join(dict.fromkeys(problem.place.file for problem in self.problems))
         count = len(self.problems)
-        super().__init__(f"{files}: {count:,} problem{'' if count == 1 else 's'}; nothing was sent")
+        super().__init__(f"{files}: {count:,} mistake{'' if count == 1 else 's'}; nothing was sent")
 
 
 class BadSettings(CampaignError):

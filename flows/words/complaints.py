@@ -90,7 +90,7 @@ def _summary(cause: tuple[str | None, ...], alike: Sequence[Mistake]) -> str:
     places = ranges([problem.place for problem in alike])
     where = ", ".join(part for part in (file, sheet, field) if part)
     what = f"wanted {wanted}" if wanted else sentence or "the same kind"
-    return f"{where}: {counted(len(alike), 'problem')} in all: {what}; at {places}"
+    return f"{where}: {counted(len(alike), 'mistake')} in all: {what}; at {places}"
 
 
 def ranges(places: Sequence[Place]) -> str:

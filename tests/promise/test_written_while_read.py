@@ -215,7 +215,7 @@ def test_a_run_carries_out_what_was_shown_or_nothing(tmp_path: Path) -> None:
         assert caught.value.exit_code == 2
         assert "changed after it was read" in str(caught.value.problems[0])  # type: ignore[attr-defined]
         path.write_bytes(b"campaign: [")
-        with pytest.raises(CampaignError, match=r"c.yaml: 1 problem; nothing was sent"):
+        with pytest.raises(CampaignError, match=r"c.yaml: 1 mistake; nothing was sent"):
             office.run(path, digest=seen)
         assert service.record.requests == []
         path.write_bytes(data)

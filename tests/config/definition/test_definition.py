@@ -238,7 +238,7 @@ def test_no_personal_data_in_texts_that_may_be_logged() -> None:
     with pytest.raises(BadInput) as raised:
         read(text)
     assert "ada" not in str(raised.value) + repr(raised.value)
-    assert "campaign.yaml: 1 problem" in str(raised.value)
+    assert "campaign.yaml: 1 mistake" in str(raised.value)
     shown = repr(read(sample.MINIMAL))
     assert "Candidate(" in shown
     assert "Lovelace" not in shown

@@ -134,7 +134,7 @@ def test_a_table_without_addresses_or_with_two_columns_of_them(
 ) -> None:
     """Without any nothing is written; of two the definition is where a person says which."""
     (tmp_path / "none.csv").write_text("Name,Phone\nAda,1\n")
-    with pytest.raises(BadInput, match="1 problem"):
+    with pytest.raises(BadInput, match="1 mistake"):
         understood(tmp_path / "none.csv")
     assert typed("new", "none.yaml", "--from", "none.csv").code == 2
     assert not Path("none.yaml").exists()

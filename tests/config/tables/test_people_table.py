@@ -262,7 +262,7 @@ def test_several_addresses_in_a_cell_are_a_mistake_or_the_first_counts(cell: str
     [ada] = people(table)
     assert ada.email1 == ("b@y.org" if cell.startswith("b") else "a@x.org")
     Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: last}\n")
-    with pytest.raises(BadInput, match="problem") as raised:
+    with pytest.raises(BadInput, match="mistake") as raised:
         read(table)
     assert 'candidates.several: found "last", wanted first' in str(raised.value.problems[0])
 
@@ -380,7 +380,7 @@ def test_a_table_alone_asks_for_its_definition() -> None:
         ("campaign.yaml", "other.yaml", "goes with a table of candidates"),
         ("people.csv", "people.txt", "wanted a definition in YAML"),
     ]:
-        with pytest.raises(BadInput, match="1 problem") as raised:
+        with pytest.raises(BadInput, match="1 mistake") as raised:
             read_campaigns(Path(path), Path(campaign) if campaign else None)
         assert said in str(raised.value.problems[0])
 
@@ -392,7 +392,7 @@ def test_a_table_alone_asks_for_its_definition() -> None:
 def test_one_file_in_both_places_is_said(path: str, then: str) -> None:
     """However it is spelled; what it is tells what to type."""
     Path("people.csv").write_text(HEADER + ADA)
-    with pytest.raises(BadInput, match="1 problem") as raised:
+    with pytest.raises(BadInput, match="1 mistake") as raised:
         read_campaigns(Path(path), Path.cwd() / path)
     assert str(raised.value.problems[0]).startswith(f"{path}: this is one file, typed twice; ")
     assert raised.value.then == f"Then type: campaign {{typed}} {then}"

@@ -280,7 +280,7 @@ def test_check_names_every_problem_at_its_place(typed: Typed, file: Path) -> Non
     problems = [line for line in answer.err.splitlines() if line.startswith("hiring.yaml:")]
     assert problems[0].startswith("hiring.yaml:3:10, problem:")
     assert problems[1].startswith("hiring.yaml:5:") and ", email1:" in problems[1]
-    assert "2 problems; nothing was sent" in answer.err
+    assert "2 mistakes; nothing was sent" in answer.err
     assert answer.err.splitlines()[-1].endswith("campaign check hiring.yaml")
 
 
@@ -310,7 +310,7 @@ def test_a_cause_that_repeats_is_told_once_it_is_clear() -> None:
     assert lines[0] == 'people.csv:2, email1: found "ana@", wanted an email address'
     assert lines[-2] == 'people.csv:1, stage_id: found "x", wanted a whole number'
     assert lines[-1] == (
-        "people.csv, email1: 500 problems in all: wanted an email address; at lines 2-501"
+        "people.csv, email1: 500 mistakes in all: wanted an email address; at lines 2-501"
     )
     assert lines_of(many[:SHOWN_OF_ONE_CAUSE]) == [str(one) for one in many[:SHOWN_OF_ONE_CAUSE]]
 
