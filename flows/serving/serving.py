@@ -28,6 +28,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.runner import Runner
 from prefect.states import Cancelled
 
+from config.timetable.moments import in_zone
 from flows.serving.deployments import Planned, look_up, remarks_on, to_serve
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
@@ -65,7 +66,8 @@ async def _serve(
             as_kept = await look_up(client, wanted)
             words += remarks_on(wanted, as_kept)
             deployment = await runner.aadd_deployment(await to_serve(wanted, as_kept))
-            await skip_missed(client, deployment)
+            zone = wanted.schedule.timezone if wanted.schedule else None
+            await skip_missed(client, deployment, wanted.name, zone)
     serving = asyncio.create_task(runner.start())
     # The runner begins with a signal handler of its own, which marks its runs as cancelled.
     await asyncio.sleep(0)
@@ -141,10 +143,13 @@ def _alive(run: psutil.Process) -> bool:
         return False
 
 
-async def skip_missed(client: PrefectClient, deployment: UUID) -> int:
+async def skip_missed(
+    client: PrefectClient, deployment: UUID, name: str, zone: str | None = None
+) -> int:
     """Of the runs that came due while nobody served, leave the latest: it does all that is left.
 
-    Answers how many were skipped. They stay in the list, under a name that says why.
+    Answers how many were skipped. They stay in the list, with a state that says why, and are named
+    as the others are, by `name` and the time in `zone`; Prefect's own names say nothing.
     """
     due = await client.read_flow_runs(
         deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
@@ -160,4 +165,7 @@ async def skip_missed(client: PrefectClient, deployment: UUID) -> int:
     for run in missed:
         message = "Nobody served this when it came due. One later run does all that is left."
         await client.set_flow_run_state(run.id, Cancelled(name=MISSED, message=message), force=True)
+        if run.expected_start_time is not None:
+            named = f"{name} {in_zone(run.expected_start_time, zone)}"
+            await client.update_flow_run(run.id, name=named)
     return len(missed)

@@ -173,12 +173,13 @@ def test_what_was_missed_is_done_once(desk: Desk, prefect: PrefectServer) -> Non
 
     async def skip() -> int:
         async with PrefectClient(prefect.api) as client:
-            return await skip_missed(client, UUID(found["id"]))
+            return await skip_missed(client, UUID(found["id"]), "late", "Asia/Tokyo")
 
     assert asyncio.run(skip()) == 11
     runs = runs_of(prefect, "campaign:late")
     past = [run for run in runs if datetime.fromisoformat(run["expected_start_time"]) <= ends]
     assert [run["state_name"] for run in past[:-1]] == [MISSED] * 11
+    assert all(re.fullmatch(r"late 20.{14} \(Asia/Tokyo\)", run["name"]) for run in past[:-1])
     assert past[-1]["state_type"] == "SCHEDULED"
     assert asyncio.run(skip()) == 0
 
