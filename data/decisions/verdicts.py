@@ -246,7 +246,6 @@ class Invited:
     doubt: Doubt | None = None
 
 
-RESENDABLE = (Step.DONE, Step.REFUSED, Step.WITHDRAWN)
 _NOT_YET = {
     Step.WAITING: "is not invited yet: the next run does that",
     Step.SENDING: "is being invited by a run right now",

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
 from config.errors import CampaignError
 from data.campaigns import approvals, pauses, queries
@@ -56,8 +55,6 @@ MEND_LINKS = (
     "the same command again: it writes the links."
 )
 ADDS = 10  # bulk adds in one step
-
-T = TypeVar("T")
 
 
 class ProblemChanged(CampaignError):

@@ -1,5 +1,6 @@
 """A definition may have people added once more whose add is unsure: nobody waits for a person."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,10 @@ from data.store import tables
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
+from tasks.plan.plan import make_plan
+from tasks.plan.target import beside
 from tests.support.campaigns import Office, people
-from tests.support.ledgers.small_ledger import Small
+from tests.support.ledgers.small_ledger import NOON, Small, definition
 from tests.support.yaml_definition import HEAD
 
 ADA, BO = 5001, 5002
@@ -93,6 +96,17 @@ def test_after_so_many_adds_a_person_is_asked(small: Small) -> None:
         assert small.end_of("ada")[0] is Step.WAITING
     die_while_adding(small, "ada", "bo")
     assert [small.end_of(name)[0] for name in ("ada", "bo")] == [Step.UNSURE, Step.WAITING]
+
+
+def test_a_plan_adds_nobody_more_often_than_the_run_would(small: Small) -> None:
+    """A run that died over the last add that is allowed leaves it unsure, which no run has said."""
+    for _ in range(ADDS - 1):
+        die_while_adding(small, "ada")
+    assert add(small, "ada") is not None
+    recovery.OWN_RUNS.clear()
+    sought = replace(definition("ada", "bo"), add_again=True)
+    plan = make_plan(beside(sought, "", small.ledger, ""), small.ledger, NOON)
+    assert [person.first_name for person in plan.people if person.add] == ["bo"]
 
 
 def test_who_is_gone_from_the_definition_is_left_to_a_person(small: Small) -> None:
