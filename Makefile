@@ -53,7 +53,7 @@ check: setup-tests     ## lint, types, and who may import whom
 rooms: setup-tests     ## draw docs/architecture.md's picture of the rooms anew, from the imports
 	@$(BIN)/python -m tests.project.rooms
 
-references: setup-tests  ## make docs/commands.md and docs/settings.md anew, from the program
+references: setup-tests  ## make docs/commands.md, docs/definition.md and docs/settings.md anew, from the program
 	@$(BIN)/python -m tests.project.references
 
 audit: setup-tests     ## licences of what is installed, and dist/sbom.cdx.json; needs no network

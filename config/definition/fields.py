@@ -1,6 +1,7 @@
 """The rules of a definition, field by field: the same for YAML and for spreadsheets.
 
-The description of each field is what a complaint says was wanted there.
+The description of each field is what a complaint says was wanted there, its title what it is for:
+both stand in docs/definition.md and in the schema that editors read.
 """
 
 from datetime import timedelta
@@ -36,9 +37,18 @@ GUARD_WANTED = "a mapping, as in guard: {removed: 20%}"
 class ScheduleFields(Fields):
     """When a campaign is run by itself: by a cron line, or every so often."""
 
-    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
-    cron: CronLine | None = Field(None, description=cron.WANTED)
-    every: Span | None = Field(None, description=spans.WANTED, validate_default=True)
+    timezone: Timezone | None = Field(
+        None, title="The zone of cron; left out, that of the project", description=TIMEZONE_WANTED
+    )
+    cron: CronLine | None = Field(
+        None, title="When runs start, as a cron line", description=cron.WANTED
+    )
+    every: Span | None = Field(
+        None,
+        title="How often a run starts, instead of cron",
+        description=spans.WANTED,
+        validate_default=True,
+    )
 
     @validates("cron")
     @classmethod
@@ -61,14 +71,36 @@ class ScheduleFields(Fields):
 class ColumnsFields(Fields):
     """Which column of a table holds which field, where its header does not say so itself."""
 
-    first_name: Name | None = Field(None, description="the header of a column")
-    last_name: Name | None = Field(None, description="the header of a column")
-    email1: Name | None = Field(None, description="the header of a column")
-    source: Name | None = Field(None, description="the header of a column")
-    notes: Name | None = Field(None, description="the header of a column")
-    stage_id: Name | None = Field(None, description="the header of a column")
-    timezone: Name | None = Field(None, description="the header of a column")
-    full_name: Name | None = Field(None, description="the header of a column, to be split")
+    first_name: Name | None = Field(
+        None, title="Which column has the first name", description="the header of a column"
+    )
+    last_name: Name | None = Field(
+        None, title="Which column has the last name", description="the header of a column"
+    )
+    email1: Name | None = Field(
+        None, title="Which column has the email address", description="the header of a column"
+    )
+    source: Name | None = Field(
+        None, title="Which column has the source", description="the header of a column"
+    )
+    notes: Name | None = Field(
+        None, title="Which column has the notes to send", description="the header of a column"
+    )
+    stage_id: Name | None = Field(
+        None,
+        title="Which column has the stage; null: none has it",
+        description="the header of a column",
+    )
+    timezone: Name | None = Field(
+        None,
+        title="Which column has each person's own timezone; never sent",
+        description="the header of a column",
+    )
+    full_name: Name | None = Field(
+        None,
+        title="Which column has the whole name, to be split",
+        description="the header of a column, to be split",
+    )
 
 
 ADD_AGAIN = "add_again"
@@ -78,21 +110,47 @@ UNSURE_WANTED = f"ask, or {ADD_AGAIN} to add people once more whom an add may ha
 class PeopleFileFields(Fields):
     """A file with the people in it, relative to the definition; or the people themselves."""
 
-    file: Name | None = Field(None, description="the name of a file, such as people.csv")
-    sheet: Name | None = Field(None, description="the name of a sheet")
+    file: Name | None = Field(
+        None,
+        title="The table with the people, beside the definition",
+        description="the name of a file, such as people.csv",
+    )
+    sheet: Name | None = Field(
+        None, title="Which sheet of it, if several have people", description="the name of a sheet"
+    )
     columns: ColumnsFields | None = Field(
-        None, description='a mapping, as in columns: {email1: "Work e-mail"}'
+        None,
+        title="Which column holds which field, if its header does not say so",
+        description='a mapping, as in columns: {email1: "Work e-mail"}',
     )
     split_name: bool = Field(
-        False, description="true, to split a full name into first and last name, or false"
+        False,
+        title="Split the column with whole names into first and last name",
+        description="true, to split a full name into first and last name, or false",
     )
     several: str | None = Field(
-        None, pattern=r"^first\z", description="first, or nothing: several addresses are a mistake"
+        None,
+        pattern=r"^first\z",
+        title="Take the first of several addresses in a cell",
+        description="first, or nothing: several addresses are a mistake",
     )
-    where: dict[str, tuple[str, ...]] | None = Field(None, description=where.WANTED)
+    where: dict[str, tuple[str, ...]] | None = Field(
+        None,
+        title="Which rows are meant; nobody else is added or invited",
+        description=where.WANTED,
+    )
     # Taken out before, where it is a list: each person in it is judged by itself.
-    people: None = Field(None, description="a list of people")
-    when_unsure: str = Field("ask", pattern=rf"^(ask|{ADD_AGAIN})\z", description=UNSURE_WANTED)
+    people: None = Field(
+        None,
+        title="The people themselves, beside other fields of candidates",
+        description="a list of people",
+    )
+    when_unsure: str = Field(
+        "ask",
+        pattern=rf"^(ask|{ADD_AGAIN})\z",
+        title="What to do with people who may or may not have been added",
+        description=UNSURE_WANTED,
+    )
 
     @validates("where", mode="before", json_schema_input_type=dict[str, Any] | None)
     @classmethod
@@ -108,33 +166,62 @@ class DefinitionFields(Fields):
 
     campaign: str = Field(
         pattern=r"^[a-z0-9][a-z0-9._-]{0,99}\z",
+        title="The key by which the ledger knows the campaign; keep it for good",
         description="a key of lower-case letters, digits, - _ and . that begins with a letter or "
         "a digit, such as backend-2026",
     )
     project: ProjectFields = Field(
-        description="a mapping with name, or with the id of a project made in the web application"
+        title="The project to create, or one that you made",
+        description="a mapping with name, or with the id of a project made in the web application",
     )
     problem: ProblemFields | None = Field(
-        None, description="the problem's id, a whole number above 0, or {title: …}"
+        None,
+        title="The one problem of the project; needed unless project.id has one already",
+        description="the problem's id, a whole number above 0, or {title: …}",
     )
     candidates: PeopleFileFields | None = Field(
-        None, description="a list of people, or {file: people.csv}"
+        None,
+        title="The people, or the table that has them; needed",
+        description="a list of people, or {file: people.csv}",
     )
-    stage_id: StageId = Field(1, description="a whole number")
+    stage_id: StageId = Field(
+        1, title="The stage of everybody who has none of their own", description="a whole number"
+    )
     invites: InvitesFields = Field(
-        default_factory=InvitesFields, description="a mapping, as in invites: {send: true}"
+        default_factory=InvitesFields,
+        title="Whether, when and how fast invitations go out",
+        description="a mapping, as in invites: {send: true}",
     )
-    guard: GuardFields | None = Field(None, description=GUARD_WANTED)
-    schedule: ScheduleFields | None = Field(None, description=SCHEDULE_WANTED)
+    guard: GuardFields | None = Field(
+        None, title="What stops a run before it sends anything", description=GUARD_WANTED
+    )
+    schedule: ScheduleFields | None = Field(
+        None, title="When the campaign runs by itself", description=SCHEDULE_WANTED
+    )
 
 
 class CandidateFields(Fields):
     """One person (interface 2, "Candidate")."""
 
-    first_name: Name = Field(description="a first name")
-    last_name: Name = Field(description="a last name")
-    email1: Email = Field(description=email_address.WANTED)
-    source: Text = Field("", description="text naming where the person came from")
-    notes: Text = Field("", description="text")
-    stage_id: StageId | None = Field(None, description="a whole number")
-    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
+    first_name: Name = Field(title="Sent as typed", description="a first name")
+    last_name: Name = Field(title="Sent as typed", description="a last name")
+    email1: Email = Field(
+        title="Sent as typed; the person must log in with exactly this address",
+        description=email_address.WANTED,
+    )
+    source: Text = Field(
+        "",
+        title="Where the person came from, for the service",
+        description="text naming where the person came from",
+    )
+    notes: Text = Field("", title="A remark, sent to the service", description="text")
+    stage_id: StageId | None = Field(
+        None,
+        title="The person's stage; left out, that of the campaign",
+        description="a whole number",
+    )
+    timezone: Timezone | None = Field(
+        None,
+        title="The person's own clock for invites.hours; never sent",
+        description=TIMEZONE_WANTED,
+    )

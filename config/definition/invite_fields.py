@@ -113,59 +113,121 @@ def _some_bound(fields: "HoldOnFields") -> "HoldOnFields":
 class ApprovalFields(Fields):
     """Somebody has to approve the plan of a run before it sends anything."""
 
-    within: Span | None = Field(None, description=spans.WANTED)
+    within: Span | None = Field(
+        None,
+        title="How long the plan may wait for an answer; without it there is no limit",
+        description=spans.WANTED,
+    )
 
 
 class HoldOnFields(Fields):
     """What holds a campaign until a person lets it go on."""
 
-    refused: Share | None = Field(None, description=waves.SHARE_WANTED)
-    unsure: int | None = Field(None, ge=1, description="a whole number above 0")
+    refused: Share | None = Field(
+        None,
+        title="Pause the campaign when this share of the invitations is refused",
+        description=waves.SHARE_WANTED,
+    )
+    unsure: int | None = Field(
+        None,
+        ge=1,
+        title="Pause the campaign when this many invitations are unsure",
+        description="a whole number above 0",
+    )
 
 
 class InvitesFields(Fields):
     """Whether invitations are sent, who is asked first, and when they may go out."""
 
-    send: bool = Field(True, description="true or false")
+    send: bool = Field(
+        True,
+        title="false adds people and makes their links, and invites nobody",
+        description="true or false",
+    )
     approval: Annotated[
         ApprovalFields | None,
         BeforeValidator(_approval, json_schema_input_type=ApprovalFields | str),
-    ] = Field(None, description=APPROVAL_WANTED)
-    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
-    not_before: Moment = Field(None, description=moments.WANTED)
-    not_after: Moment = Field(None, description=moments.WANTED)
+    ] = Field(
+        None,
+        title="A person approves each plan before anything is sent",
+        description=APPROVAL_WANTED,
+    )
+    timezone: Timezone | None = Field(
+        None,
+        title="The zone of the times below; left out, that of the project",
+        description=TIMEZONE_WANTED,
+    )
+    not_before: Moment = Field(
+        None,
+        title="No invitation goes out before this time, whenever a run starts",
+        description=moments.WANTED,
+    )
+    not_after: Moment = Field(
+        None, title="No invitation goes out after this time", description=moments.WANTED
+    )
     hours: (
         Annotated[
             tuple[frozenset[int], time, time], BeforeValidator(_hours, json_schema_input_type=str)
         ]
         | None
-    ) = Field(None, description=hours.WANTED)
+    ) = Field(
+        None,
+        title="Working hours for invitations, on each person's own clock if known",
+        description=hours.WANTED,
+    )
     holidays: (
         Annotated[
             frozenset[date], BeforeValidator(_holidays, json_schema_input_type=list[str] | str)
         ]
         | None
-    ) = Field(None, description=HOLIDAYS_WANTED)
-    per_second: Rate | None = Field(None, description=RATE_WANTED)
-    per_hour: Rate | None = Field(None, description=RATE_WANTED)
+    ) = Field(None, title="Dates without working hours", description=HOLIDAYS_WANTED)
+    per_second: Rate | None = Field(
+        None, title="The most invitations a second, over all runs", description=RATE_WANTED
+    )
+    per_hour: Rate | None = Field(
+        None, title="The most invitations an hour, over all runs", description=RATE_WANTED
+    )
     least_time: (
         Annotated[tuple[timedelta, bool], BeforeValidator(_least_time, json_schema_input_type=str)]
         | None
-    ) = Field(None, description=LEAST_TIME_WANTED)
-    pilot: Email | None = Field(None, description=email_address.WANTED)
+    ) = Field(
+        None,
+        title="Whoever has less time than this is not invited; with warn, only counted",
+        description=LEAST_TIME_WANTED,
+    )
+    pilot: Email | None = Field(
+        None,
+        title="An address of yours: invited first, nobody else before you confirm",
+        description=email_address.WANTED,
+    )
     waves: (
         Annotated[
             tuple[int, ...], BeforeValidator(_sizes, json_schema_input_type=list[int | str] | str)
         ]
         | None
-    ) = Field(None, description=waves.WANTED)
-    between: Span | None = Field(None, description=spans.WANTED)
-    hold_on: Annotated[HoldOnFields, AfterValidator(_some_bound)] | None = Field(
-        None, description=HOLD_ON_WANTED
+    ) = Field(
+        None, title="Send in waves of these sizes; rest is everybody else", description=waves.WANTED
     )
-    cooldown: Span | None = Field(None, description=spans.WANTED)
+    between: Span | None = Field(
+        None, title="The time from one wave to the next", description=spans.WANTED
+    )
+    hold_on: Annotated[HoldOnFields, AfterValidator(_some_bound)] | None = Field(
+        None,
+        title="Pause the campaign when too much goes wrong, until a person resumes it",
+        description=HOLD_ON_WANTED,
+    )
+    cooldown: Span | None = Field(
+        None,
+        title="Nobody is invited sooner than this after an invitation by another campaign",
+        description=spans.WANTED,
+    )
     # Strict, it would take only what Python calls a Trust, and nobody writes one in a file.
-    trust: Trust = Field(Trust.STATUS, strict=False, description="status or wire")
+    trust: Trust = Field(
+        Trust.STATUS,
+        strict=False,
+        title="What proves that a request did nothing: its status, or only the wire",
+        description="status or wire",
+    )
 
     @validates("not_before", "not_after")
     @classmethod
@@ -219,4 +281,8 @@ def _needs_a_zone(info: ValidationInfo) -> str:
 class GuardFields(Fields):
     """What stops a run before it sends anything, and asks."""
 
-    removed: Share | None = Field(None, description=waves.SHARE_WANTED)
+    removed: Share | None = Field(
+        None,
+        title="Stop and ask when this share of the people is gone from the file",
+        description=waves.SHARE_WANTED,
+    )

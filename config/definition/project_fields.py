@@ -27,17 +27,38 @@ class ProjectFields(Fields):
     Each rule looks only at the fields above its own, so that all of them are judged at once.
     """
 
-    id: Id | None = Field(None, description=ID_WANTED)
-    timezone: Timezone | None = Field(None, description=TIMEZONE_WANTED)
+    id: Id | None = Field(
+        None,
+        title="A project made in the web application, used as it is",
+        description=ID_WANTED,
+    )
+    timezone: Timezone | None = Field(
+        None,
+        title="The zone of the campaign's times",
+        description=TIMEZONE_WANTED,
+    )
     name: Name | None = Field(
         None,
+        title="The name of the project to create; needed unless there is an id",
         description="the project's name",
         validate_default=True,
     )
-    description: Text = Field("", description="a description")
-    state: Name = Field("open", description='a state such as "open"')
-    starttime: Moment = Field(None, description=moments.WANTED)
-    endtime: Moment = Field(None, description=moments.WANTED)
+    description: Text = Field(
+        "", title="A description of the project, sent as written", description="a description"
+    )
+    state: Name = Field(
+        "open",
+        title="The state of the new project, sent as written",
+        description='a state such as "open"',
+    )
+    starttime: Moment = Field(
+        None,
+        title="When the project opens, on the clock of its timezone",
+        description=moments.WANTED,
+    )
+    endtime: Moment = Field(
+        None, title="When it closes: later than starttime", description=moments.WANTED
+    )
 
     @validates("timezone", "name", "description", "state", "starttime", "endtime")
     @classmethod
@@ -78,9 +99,20 @@ class ProjectFields(Fields):
 class ProblemFields(Fields):
     """The one problem of the project: by its id, or by its title."""
 
-    id: Id | None = Field(None, description=ID_WANTED)
-    title: Name | None = Field(None, description="the problem's title", validate_default=True)
-    unlisted: bool = Field(False, description="true or false")
+    id: Id | None = Field(
+        None, title="The number of the problem; problem: 42 is short for it", description=ID_WANTED
+    )
+    title: Name | None = Field(
+        None,
+        title="Its title instead, which must match exactly one problem of the service's list",
+        description="the problem's title",
+        validate_default=True,
+    )
+    unlisted: bool = Field(
+        False,
+        title="Use this id although the service's list does not have it",
+        description="true or false",
+    )
 
     @validates("unlisted")
     @classmethod

@@ -34,8 +34,8 @@ def schema() -> dict[str, Any]:
 
 
 def _plain(part: Any) -> Any:
-    """Drop the titles that pydantic makes of names, end patterns as editors do, and let whatever
-    may be left out be left empty."""
+    """Say in a field's description what it is for and what to write, end patterns as editors do,
+    and let whatever may be left out be left empty."""
     if isinstance(part, list):
         return [_plain(inner) for inner in part]
     if not isinstance(part, dict):
@@ -47,6 +47,8 @@ def _plain(part: Any) -> Any:
     }
     needed = plain.get("required", ())
     for name, field in plain.get("properties", {}).items():
+        if title := part["properties"][name].get("title"):
+            field["description"] = f"{title}. Give {field['description']}."
         if name not in needed:
             plain["properties"][name] = _or_empty(field)
     return plain

@@ -1,7 +1,7 @@
 """The reference pages, made from the program itself: `make references`.
 
 Each page keeps its own words around the part between the two marks. docs/commands.md is made from
-the help, docs/settings.md from config/settings.py.
+the help, docs/settings.md from config/settings.py, docs/definition.md from config/definition.
 """
 
 import re
@@ -9,10 +9,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 from typer.core import TyperArgument, TyperOption
 from typer.main import get_command
 
+from config.definition.building import MODELS
+from config.definition.fields import CandidateFields
 from config.settings import LocalSettings, ServiceSettings
 from flows.cli.commands import GROUPS, application
 from flows.cli.helping import as_typed, first_line
@@ -102,7 +106,39 @@ def _of(kind: type[BaseSettings]) -> Iterator[tuple[str, str, str]]:
         yield f"{prefix}{name}".upper(), "" if left_out else f"`{default}`", field.description or ""
 
 
-PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "settings.md": settings}
+def definition() -> str:
+    """Write every field of a definition: what to write there, what without it, what it is for."""
+    lines = []
+    for path, model in MODELS.items():
+        lines += _fields(" of ".join(f"`{name}`" for name in reversed(path)) or "At the top", model)
+    return "\n".join([*lines, *_fields("A person", CandidateFields)])
+
+
+def _fields(heading: str, model: type[BaseModel]) -> Iterator[str]:
+    yield from (f"## {heading}", "", _purpose(model), "")
+    yield from ("| field | what to write | without it | what it is for |", "|---|---|---|---|")
+    for name, field in model.model_fields.items():
+        cells = (f"`{name}`", field.description or "", _without(field), field.title or "")
+        yield f"| {' | '.join(_cell(_plain(cell)) for cell in cells)} |"
+    yield ""
+
+
+def _purpose(model: type[BaseModel]) -> str:
+    return " ".join((model.__doc__ or "").partition("\n\n")[0].split())
+
+
+def _without(field: FieldInfo) -> str:
+    if field.is_required():
+        return "a mistake"
+    nothing = field.default_factory or field.default in {None, ""}
+    return "" if nothing else f"`{str(field.default).lower()}`"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "commands.md": commands,
+    "definition.md": definition,
+    "settings.md": settings,
+}
 
 
 def written(page: str) -> str:

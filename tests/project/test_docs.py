@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from config.definition.fields import ColumnsFields, DefinitionFields
-from config.definition.invite_fields import InvitesFields
-from config.definition.project_fields import ProjectFields
+from config.definition.building import MODELS
+from config.definition.fields import CandidateFields
+from config.definition.schema import schema
 from config.reading.reading import read_campaigns
 from config.settings import ServiceSettings, load_service
 from flows.cli.commands import application
@@ -38,14 +38,6 @@ DOCUMENTS = [pytest.param(one, id=one.name) for one in documents()]
 # text: pictures of folders.
 # The picture of the rooms is compared elsewhere (tests/project/test_architecture.py).
 LANGUAGES = {"console", "yaml", "ini", "json", "sh", "text", "mermaid"}
-
-
-def table(page: str, heading: str) -> list[list[str]]:
-    """The rows of the first table below a heading of a page, without its header."""
-    text = (ROOT / "docs" / page).read_text("utf-8")
-    section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    rows = [line for line in section.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows[2:]]
 
 
 def codes(cell: str) -> list[str]:
@@ -191,16 +183,19 @@ def test_every_command_in_the_text_can_be_typed(document: Path) -> None:
         assert options <= known.get(name, set()) | {"--help"}, typed
 
 
-def test_every_field_of_a_definition_is_listed() -> None:
-    """Those of the project and the invitations by their dotted names, those of people in words."""
-    shown = {name for row in table("definition.md", "Fields") for name in codes(row[0])}
-    dotted = {f"project.{name}" for name in ProjectFields.model_fields}
-    dotted |= {f"invites.{name}" for name in InvitesFields.model_fields}
-    whole = set(DefinitionFields.model_fields) - {"project", "invites"}
-    people = {f"candidates.{name}" for name in ("columns", "where", "several", "when_unsure")}
-    assert shown == dotted | whole | people
-    text = (ROOT / "docs" / "definition.md").read_text("utf-8")
-    assert all(f"`{name}`" in text for name in ColumnsFields.model_fields)
+def test_every_field_of_a_definition_says_what_it_is_for() -> None:
+    """The reference and the editor show these words beside each field."""
+    without = [
+        f"{model.__name__}.{name}"
+        for model in (*MODELS.values(), CandidateFields)
+        for name, field in model.model_fields.items()
+        if not (field.title and field.description)
+    ]
+    assert without == []
+    parts = schema()["$defs"]
+    assert parts["ProjectFields"]["properties"]["id"]["description"] == (
+        "A project made in the web application, used as it is. Give a whole number above 0."
+    )
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
