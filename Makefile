@@ -16,7 +16,7 @@ demo: setup            ## the sample campaign, end to end, against the sandbox
 test: setup-tests      ## the test suite, in under five minutes on two cores
 	@$(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
 
-journeys: setup-tests  ## the rest of it: real workers, schedules and pages in a browser, 3 minutes
+journeys: setup-tests  ## the rest of it: real workers, schedules, a browser and LibreOffice, 5 minutes
 	@$(BIN)/pytest -m journey $(TESTS)
 
 crashes: setup-tests   ## kill a run at every boundary there is; prints how many and how long

@@ -69,8 +69,8 @@ def child_runs() -> Iterator[ChildRuns]:
 
 
 # Groups whose tests go through everything, as `make journeys` does: commands typed by a newcomer,
-# Prefect's own workers, schedules and automations, a real browser. Most of their time is waiting.
-JOURNEYS = {"automations", "browser", "demo", "schedules", "up", "workers"}
+# Prefect's own workers, schedules and automations, a real browser, LibreOffice. They mostly wait.
+JOURNEYS = {"automations", "browser", "demo", "libreoffice", "schedules", "up", "workers"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before it is chosen by marker

@@ -1,4 +1,7 @@
-"""Verdicts as a file: what is unsure goes out as a CSV and comes back with a person's verdicts."""
+"""Verdicts as a file: what is unsure goes out as a CSV and comes back with a person's verdicts.
+
+It comes back as whatever a spreadsheet program saves it.
+"""
 
 import csv
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,6 +11,8 @@ from pathlib import Path
 from config.email_key import email_key
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
+from config.reading.own_tables import Named, own_tables
+from config.tables.cells import as_text, is_blank
 from config.tables.formulas import guarded
 from data.decisions.verdicts import WORDS, Decided, Doubt
 from data.store.states import Word
@@ -18,19 +23,17 @@ COLUMNS = (
     *("sent", "reached", "meaning", "words", "verdict", "value"),
 )
 NEEDED = ("call", "step", "email1", "verdict", "value")
-DELIMITERS = (",", ";", "\t")  # a spreadsheet may save with another one than it was given
+OURS = {"call", "step", "verdict"}  # what a list of candidates has no columns for
 Row = Mapping[str, str]
 
 
 def is_one(path: Path) -> bool:
-    """Whether a file is one of verdicts, whatever became of it, and not a list of candidates."""
-    from config.tables.file_bytes import decoded, file_bytes
+    """Whether a file is one of verdicts, whatever became of it, and not a list of candidates.
 
-    if path.suffix.casefold() != ".csv":
-        return False
-    first = decoded(file_bytes(path), str(path), ("utf-8", "cp1252")).partition("\n")[0]
-    names = {name.strip().casefold() for name in first.split(_delimiter(first))}
-    return bool(names & {"call", "step", "verdict"})
+    Raises BadInput where it is no table.
+    """
+    header = next(_lines(path), (0, []))[1]
+    return not OURS.isdisjoint(map(str.casefold, header))
 
 
 def write(doubts: Sequence[Doubt]) -> bytes:
@@ -51,13 +54,10 @@ def read(path: Path, standing: Standing) -> tuple[list[tuple[int, Decided]], lis
 
     Rows without a verdict are left out. Raises BadInput for a file that `write` did not make.
     """
-    from config.tables.file_bytes import decoded, file_bytes
-
-    text = decoded(file_bytes(path), str(path), ("utf-8", "cp1252"))
     doubts = standing.by_place()
     decided: list[tuple[int, Decided]] = []
     problems: list[Mistake] = []
-    for line, row in _rows(text, path):
+    for line, row in _rows(path):
         if not (row["verdict"] or row["value"]):
             continue
         place = (row["step"].casefold(), _person(row["email1"], standing))
@@ -104,27 +104,21 @@ def _wrong_words(row: Row, doubt: Doubt) -> tuple[str, str] | None:
     return None
 
 
-def _rows(text: str, path: Path) -> Iterator[tuple[int, Row]]:
+def _rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Go through the rows below the header, each with the line it begins on."""
-    reader = csv.reader(StringIO(text, newline=""), delimiter=_delimiter(text))
-    header: list[str] = []
-    begins = 1
-    for cells in reader:
-        if not header:
-            header = [cell.strip().casefold() for cell in cells]
-            _check(header, path)
-        elif any(cell.strip() for cell in cells):
-            padded = [*cells, *[""] * len(header)]
-            yield begins, {name: padded[at].strip() for at, name in enumerate(header)}
-        begins = reader.line_num + 1
-
-
-def _check(header: Sequence[str], path: Path) -> None:
+    lines = _lines(path)
+    header = [name.casefold() for name in next(lines, (0, []))[1]]
     if missing := [name for name in NEEDED if name not in header]:
         message = f"no column for {', '.join(missing)}; wanted the file that --export wrote"
         raise BadInput([Mistake(Place(str(path), 1), message=message)])
+    for line, cells in lines:
+        yield line, dict(zip(header, [*cells, *[""] * len(header)], strict=False))
 
 
-def _delimiter(text: str) -> str:
-    first = text.partition("\n")[0]
-    return max(DELIMITERS, key=first.count)
+def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Go through the lines of the first sheet that are not blank, as texts."""
+    for first in own_tables(Named(path))[1][:1]:
+        for line, cells in first.rows:
+            texts = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in cells]
+            if any(texts):
+                yield line, texts
