@@ -84,7 +84,7 @@ def picture() -> str:
         lines.append("  end")
     for room in sorted(arrows):
         implied = set[str]().union(*(_below(other, arrows) for other in arrows[room]))
-        lines += [f"  {_node(room)} --> {_node(it)}" for it in sorted(arrows[room] - implied)]
+        lines += [f"  {_node(room)}-->{_node(it)}" for it in sorted(arrows[room] - implied)]
     return "\n".join(lines) + "\n"
 
 
