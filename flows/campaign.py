@@ -41,6 +41,7 @@ from flows.run.ending import Finish
 from flows.run.interrupts import listen_again
 from flows.run.observer import Observers, RunObserver, observing
 from flows.run.order import RunContext, conduct
+from flows.words.speech import as_typed
 from tasks.plan.target import CampaignSource
 from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
@@ -73,17 +74,19 @@ async def run_campaign(
     accept_removed: bool = False,
     keep_project: bool = False,
     digest: str | None = None,
+    sheet: str | None = None,
 ) -> State[Any]:
     """Create the project, add its problem and its people, invite them, write their links.
 
     `file` is the definition (YAML or workbook) or a table of candidates with its `definition`;
-    `campaign` picks one of several in a file. Safe to run again at any time. `accept_removed` lets
-    it go on although more people are gone from the definition than its guard allows,
-    `keep_project` although the definition names another project or problem than the campaign has.
-    `digest` is of the bytes that were looked at before, where others must not be sent.
+    `campaign` picks one of several in a file, `sheet` is that of the candidates. Safe to run again
+    at any time. `accept_removed` lets it go on although more people are gone from the definition
+    than its guard allows, `keep_project` although the definition names another project or problem
+    than the campaign has. `digest` is of the bytes that were looked at before, where others must
+    not be sent.
     """
     beside = Path(definition) if definition else None
-    asked = CampaignSource(Path(file), campaign, beside, keep_project, digest)
+    asked = CampaignSource(Path(file), campaign, beside, keep_project, digest, sheet)
     return await run_to_end(asked, accept_removed)
 
 
@@ -128,8 +131,8 @@ async def run_to_end(
         if isinstance(error, AnotherCampaign):  # names no person, and no check would show it
             return Failed(name=BAD_INPUT, message="\n".join(map(str, error.problems)))
         if isinstance(error, BadInput):
-            with_definition = ("--campaign", asked.definition) if asked.definition else ()
-            where = where_wrong(error.problems, asked.file, *with_definition)
+            typed = as_typed(asked.file, asked.definition, sheet=asked.sheet)
+            where = where_wrong(error.problems, *typed)
             return Failed(name=BAD_INPUT, message=where)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))

@@ -91,11 +91,11 @@ async def approve_campaign(
     if answer is Answer.REJECTED:
         await _show_answer(campaign)
         return Completed(message=f"{who} rejected the plan {plan}; nothing was sent.")
-    return await _run(asked.plan.file, campaign, asked.plan.definition)
+    return await _run(asked.plan.file, campaign, asked.plan.definition, asked.plan.sheet)
 
 
-async def _run(file: str, campaign: str, definition: str | None) -> State[Any]:
-    ran = await run_campaign(file, campaign, definition, return_state=True)
+async def _run(file: str, campaign: str, definition: str | None, sheet: str | None) -> State[Any]:
+    ran = await run_campaign(file, campaign, definition, sheet=sheet, return_state=True)
     # As a state of its own: Prefect would sum up the one of a run below into words of its own.
     return State(type=ran.type, name=ran.name, message=ran.message)
 
@@ -135,7 +135,7 @@ async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
             confirm(ledger, in_ledger, who, why)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
         return Failed(name=NOT_DECIDED, message=in_words(error))
-    return await _run(in_ledger.definition, campaign, in_ledger.belongs_to)
+    return await _run(in_ledger.definition, campaign, in_ledger.belongs_to, in_ledger.sheet)
 
 
 @flow(name="settle campaign", flow_run_name=_name, persist_result=False, retries=0)

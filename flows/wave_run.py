@@ -26,11 +26,14 @@ def _name() -> str:
     retries=0,
     on_running=[say_scheduled],
 )
-async def share_campaign(file: str, campaign: str, definition: str | None = None) -> State[Any]:
+async def share_campaign(
+    file: str, campaign: str, definition: str | None = None, sheet: str | None = None
+) -> State[Any]:
     """Do what is left of a campaign, beside other runs. Safe to run at any time.
 
     Whoever cancels the run that asked for it means it as well.
     """
     whole.set(flow_run.parent_flow_run_id)
-    asked = CampaignSource(Path(file), campaign, Path(definition) if definition else None)
+    beside = Path(definition) if definition else None
+    asked = CampaignSource(Path(file), campaign, beside, sheet=sheet)
     return await run_to_end(asked, most=1)

@@ -6,7 +6,7 @@ Reading for a campaign judges and leaves out; this is for handing the table back
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -89,13 +89,19 @@ class Named:
     where: Where = field(default_factory=dict)
 
 
-def named_table(file: Path, campaign: Path | None, key: str | None = None) -> Named | None:
+def named_table(
+    file: Path, campaign: Path | None, key: str | None = None, sheet: str | None = None
+) -> Named | None:
     """Find the table that a file and its definition mean; None where people stand in YAML.
 
-    `key` says which campaign of a workbook is meant, where it has several.
-
-    Raises BadInput where a definition cannot be read.
+    `key` says which campaign of a workbook is meant, where it has several; `sheet` which one of it,
+    whatever the definition says. Raises BadInput where a definition cannot be read.
     """
+    named = _named_table(file, campaign, key)
+    return replace(named, sheet=sheet) if named and sheet else named
+
+
+def _named_table(file: Path, campaign: Path | None, key: str | None) -> Named | None:
     if campaign is None and suffix_of(file) in TABLES:
         return Named(file) if is_text_table(file, file_bytes(file)) else _own_table(file, key)
     sources = sources_of(file, campaign)
@@ -177,12 +183,14 @@ def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
 def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     """Find the people: in the sheet that is named, else in `candidates`, else in the only one.
 
-    Raises BadInput where no table has a column of email addresses, or several have.
+    A text has no sheets to choose from. Raises BadInput where no table has a column of email
+    addresses, or several have.
     """
-    wanted = (named.sheet or ONE_TABLE).strip().casefold()
+    sheet = None if tables and tables[0].delimiter else named.sheet
+    wanted = (sheet or ONE_TABLE).strip().casefold()
     by_sheet = {table.name: at for table in tables if (at := header_in(named, table))}
     meant = [at for name, at in by_sheet.items() if name.strip().casefold() == wanted]
-    if not meant and named.sheet is None:
+    if not meant and sheet is None:
         meant = list(by_sheet.values())
     if len(meant) == 1:
         return meant[0]

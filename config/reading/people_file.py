@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from config.errors import BadInput
-from config.reading.sources import PeopleFile, is_text_table
+from config.reading.sources import PeopleFile, is_text_table, sheetless
 from config.tables.csv_file import read_csv
 from config.tables.headers import wishes_of
 from config.tables.table import people_table
@@ -13,8 +13,10 @@ from config.tables.where import where_of
 from config.tables.written import People
 
 
-def people_in(file: PeopleFile, fields: Mapping[str, Any]) -> People:
-    """Read a candidates file as the definition's `candidates` say. Raises BadInput."""
+def people_in(file: PeopleFile, fields: Mapping[str, Any], sheet: str | None = None) -> People:
+    """Read a candidates file as the definition's `candidates` say; of a workbook the `sheet` that
+    the command named. Raises BadInput.
+    """
     if file.problems:
         raise BadInput(file.problems)
     options = fields.get("candidates")
@@ -22,14 +24,16 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any]) -> People:
     wishes = wishes_of(options)
     key = str(fields.get("campaign", ""))
     if is_text_table(file.path, file.data):
+        if sheet is not None:
+            raise BadInput([sheetless(file.path, "it is a text, which has no sheets")])
         return read_csv(file.data, str(file.path), wishes).people(key, where_of(options))
     # Imported here: a text needs nothing of workbooks.
     from config.reading.people_sheet import people_sheet  # noqa: PLC0415
 
-    named = options.get("sheet")
+    named = sheet or options.get("sheet")
     named = named if isinstance(named, str) and named.strip() else None
-    sheet, by_content = people_sheet(file.data, str(file.path), named, wishes)
-    table = people_table(sheet.rows, sheet, wishes, wishes.needed)
+    found, by_content = people_sheet(file.data, str(file.path), named, wishes)
+    table = people_table(found.rows, found, wishes, wishes.needed)
     people = table.people(key, where_of(options))
     if by_content:
         note = f"{people.whole}: this sheet is read; no other one has email addresses"

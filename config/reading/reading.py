@@ -14,6 +14,7 @@ from config.reading.sources import (
     READER_VERSION,
     YAML,
     Sources,
+    sheetless,
     sources_of,
     suffix_of,
 )
@@ -41,12 +42,13 @@ class Reading:
         return frozenset(each.place for each in self.warnings if each.field == "email1")
 
 
-def read_campaigns(path: Path, campaign: Path | None = None) -> Reading:
-    """Read and judge what `path` describes; `campaign` is the definition for a bare table.
+def read_campaigns(path: Path, campaign: Path | None = None, sheet: str | None = None) -> Reading:
+    """Read and judge what `path` describes; `campaign` is the definition for a bare table, `sheet`
+    the one of the people, whatever the definition says.
 
     Raises BadInput with every problem at once.
     """
-    return judged(sources_of(path, campaign))
+    return judged(sources_of(path, campaign, sheet))
 
 
 @lru_cache(maxsize=1)
@@ -99,11 +101,13 @@ def _from_workbook(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
     file = str(sources.definition)
     book = read_book(sources.data, file, SHEETS)
     if sources.people is None:
-        return campaigns_in(book, file), ()
+        campaigns = campaigns_in(book, file)
+        _refuse_sheet(sources, "the people of a workbook with a campaign are in its candidates")
+        return campaigns, ()
     campaign = campaign_alone(book, file)
     notes = _instead(file, sources.people.path) if "candidates" in book.sheets else ()
     try:
-        return [campaign.written(people_in(sources.people, campaign.fields))], notes
+        return [campaign.written(people_in(sources.people, campaign.fields, sources.sheet))], notes
     except BadInput as error:
         return [campaign.written(None, error.problems)], notes
 
@@ -111,6 +115,8 @@ def _from_workbook(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
 def _from_yaml(sources: Sources) -> Written:
     document = sources.document or read_yaml(sources.data, str(sources.definition))
     fields, people = _with_own_people(document)
+    if sources.people is None:
+        _refuse_sheet(sources, "the people stand in the definition itself")
     problems = list(document.problems)
     if sources.people is not None:
         # Imported here: a definition that lists its people itself needs nothing of tables.
@@ -122,7 +128,7 @@ def _from_yaml(sources: Sources) -> Written:
             problems.append(Mistake(place, "candidates.people", message=message))
         people = None
         try:
-            people = people_in(sources.people, fields)
+            people = people_in(sources.people, fields, sources.sheet)
         except BadInput as error:
             problems.extend(error.problems)
     elif people is None:
@@ -132,6 +138,11 @@ def _from_yaml(sources: Sources) -> Written:
         place = document.name(("candidates", "where"))
         problems.append(Mistake(place, "candidates.where", message=message))
     return Written(fields, document, people, tuple(problems))
+
+
+def _refuse_sheet(sources: Sources, why: str) -> None:
+    if sources.sheet is not None:
+        raise BadInput([sheetless(sources.definition, why)])
 
 
 def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | None]:

@@ -1,7 +1,7 @@
 """The files that one reading is made from, and the digest that tells them from any others."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path, PurePath
 from shlex import quote
@@ -55,8 +55,9 @@ class Sources:
 
     Equal when the same files hold the same bytes, however their names were typed: `files` are
     their whole paths. `document` is the definition once it had to be looked into; `given` says that
-    the command named the candidates file; `error` why there is no definition in it. `digest` tells
-    the bytes from any others, good or bad, as hex digits.
+    the command named the candidates file; `sheet` is the one that it named; `error` why there is no
+    definition in it. `digest` tells the bytes, and the sheet, from any others, good or bad, as hex
+    digits.
     """
 
     definition: Path = field(compare=False)
@@ -66,11 +67,29 @@ class Sources:
     given: bool
     digest: str
     files: tuple[Path, ...]
+    sheet: str | None = None
     error: BadInput | None = field(default=None, compare=False)
 
 
-def sources_of(path: Path, campaign: Path | None) -> Sources:
-    """Read the files that `path` stands for, each once."""
+def sources_of(path: Path, campaign: Path | None, sheet: str | None = None) -> Sources:
+    """Read the files that `path` stands for, each once.
+
+    `sheet` is the one of the people, whatever the definition says.
+    """
+    sources = _sources_of(path, campaign)
+    if sheet is None:
+        return sources
+    # Another sheet has other people: whatever was shown or approved of one, is of no other.
+    digest = sha256(f"{sources.digest}\nsheet {sheet.strip().casefold()}\n".encode()).hexdigest()
+    return replace(sources, sheet=sheet, digest=digest)
+
+
+def sheetless(file: Path, why: str) -> Mistake:
+    """Say that a sheet was named where there is none to choose."""
+    return Mistake(Place(str(file)), message=f"--sheet has no place here: {why}")
+
+
+def _sources_of(path: Path, campaign: Path | None) -> Sources:
     data = b""
     try:
         if path.is_dir():
@@ -95,7 +114,7 @@ def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
     content = data or "\n".join(problem.clause for problem in error.problems).encode()
     digest = sha256(f"no campaign, {suffix_of(path)}\n".encode())
     digest.update(content)
-    return Sources(path, data, None, None, False, digest.hexdigest(), (path,), error)
+    return Sources(path, data, None, None, False, digest.hexdigest(), (path,), error=error)
 
 
 def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:

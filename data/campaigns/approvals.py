@@ -69,9 +69,10 @@ class PlanInWords:
     """What a run would do, to be shown for approval.
 
     `read` is the digest of the definition's bytes, `service` the base URL, `definition` the file
-    that goes with a bare table of candidates, `told` the plan in words without a name. `within`
-    is the time to answer; None: the plan waits for as long as it is true. `held` stands for
-    those whom the plan leaves out: once they are others, it is another plan.
+    that goes with a bare table of candidates, `sheet` the one that a person named, `told` the plan
+    in words without a name. `within` is the time to answer; None: the plan waits for as long as it
+    is true. `held` stands for those whom the plan leaves out: once they are others, it is another
+    plan.
     """
 
     campaign: str
@@ -83,6 +84,7 @@ class PlanInWords:
     within: timedelta | None = None
     held: str = ""
     timezone: str | None = None  # the campaign's
+    sheet: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +208,7 @@ def seek(connection: Connection, plan: PlanInWords) -> tuple[ShownPlan, Standing
             service=plan.service,
             file=plan.file,
             definition=plan.definition,
+            sheet=plan.sheet,
             told=plan.told,
             held=plan.held,
             timezone=plan.timezone,
@@ -275,6 +278,7 @@ def _asked(row: Row[Any]) -> ShownPlan:
         row.told,
         held=row.held,
         timezone=row.timezone,
+        sheet=row.sheet,
     )
     return ShownPlan(
         row.id,

@@ -77,6 +77,7 @@ class Intent:
     timetable: str = NONE
     timezone: str | None = None
     belongs_to: str | None = None
+    sheet: str | None = None
     keep_project: bool = False  # a person said that it is the same campaign
 
 
@@ -161,7 +162,8 @@ def take_over(
         row = before.id
         if not intent.keep_project:
             belongs_to = Path(intent.belongs_to) if intent.belongs_to else None
-            refuse_another(definition, before, intent.digest, Path(intent.definition), belongs_to)
+            typed = (Path(intent.definition), belongs_to, intent.sheet)
+            refuse_another(definition, before, intent.digest, *typed)
         connection.execute(_FOLLOW, {"row": row, **_followed(before, intent)})
         changes = compare(definition, everybody(connection, row))
     if before is None or (before.definition, before.digest) != (intent.definition, intent.digest):
@@ -212,6 +214,7 @@ def _about(intent: Intent) -> dict[str, Any]:
         "app_url": intent.app_url,
         "definition": intent.definition,
         "belongs_to": intent.belongs_to,
+        "sheet": intent.sheet,
         "digest": intent.digest,
         "send_invites": intent.send_invites,
         "ask_first": intent.ask_first,

@@ -25,12 +25,17 @@ class AnotherCampaign(BadInput):
 
 
 def refuse_another(
-    definition: Definition, campaign: Any, digest: str, file: Path, belongs_to: Path | None
+    definition: Definition,
+    campaign: Any,
+    digest: str,
+    file: Path,
+    belongs_to: Path | None,
+    sheet: str | None,
 ) -> None:
     """Raise AnotherCampaign where `campaign`, as the ledger has it, has another project or problem.
 
     Bytes with the digest that the ledger took over last were judged then. `file` is what is run,
-    `belongs_to` the definition of a bare table of people.
+    `belongs_to` the definition of a bare table of people, `sheet` the one of them that was named.
     """
     if digest == campaign.digest or (
         same_project(definition, campaign) and same_problem(definition, campaign)
@@ -43,6 +48,7 @@ def refuse_another(
         named = before.name if before.name != own.name else before
         before_in_words, says = f" (from {named})", f"{own.name} says"
     typed = ["run", str(file), *(["--campaign", str(belongs_to)] if belongs_to else [])]
+    typed += ["--sheet", sheet] if sheet else []
     message = (
         f"{key} already is {_kept_in_words(campaign)}{before_in_words}. {says} "
         f"{_in_words(definition)}. A new campaign needs a key of its own: change  campaign: {key}  "

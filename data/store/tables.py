@@ -82,6 +82,7 @@ class Campaign(SQLModel, table=True):
     app_url: str
     definition: str  # path of the file it was last read from
     belongs_to: str | None = None  # path of the definition, where that file is a table of people
+    sheet: str | None = None  # of the people, where a person named it
     digest: str  # of the bytes it was last read from; "" when a read left something out
     name: str = ""
     description: str = ""
@@ -243,6 +244,7 @@ class Approval(SQLModel, table=True):
     service: str
     file: str
     definition: str | None = None  # the definition of a bare table of candidates
+    sheet: str | None = None  # of the people, where a person named it
     told: str
     held: str = ""  # stands for those whom the plan left out
     timezone: str | None = None  # in which people read `answer_by`; None: that of the machine

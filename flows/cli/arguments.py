@@ -39,7 +39,7 @@ DefinitionFile = Annotated[
 Sheet = Annotated[
     str | None,
     typer.Option(
-        "--sheet", metavar="NAME", help="The people's sheet, in a workbook without a definition."
+        "--sheet", metavar="NAME", help="The sheet of the people, where a table has several."
     ),
 ]
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The campaign's key.", autocompletion=keys)]

@@ -13,34 +13,16 @@ if TYPE_CHECKING:
     from config.reading.reading import Reading
 
 
-def read_shown(file: Path, campaign: Path | None) -> "Reading":
+def read_shown(file: Path, campaign: Path | None, sheet: str | None = None) -> "Reading":
     """Read the campaigns of a file, with progress where people look. Raises BadInput."""
+    from config.reading.bare_table import BareTable
     from config.reading.reading import read_campaigns
 
     with _shown(file):
-        return read_campaigns(file, campaign)
-
-
-def refuse_sheet(file: Path, campaign: Path | None, sheet: str | None) -> None:
-    """Say where the people's sheet is named: in the definition, so that whatever reads the table
-    again, days later, reads the same people. Raises BadInput, typer.BadParameter.
-    """
-    if sheet is None:
-        return
-    import typer
-
-    from config.errors import BadInput
-    from config.reading.bare_table import BareTable
-
-    try:
-        read_shown(file, campaign)
-    except BareTable as error:
-        raise BareTable(file, error.problems[0], sheet) from None
-    except BadInput:
-        pass  # the sheet may be what is missing
-    definition = campaign or file
-    hint = f"{definition} says which sheet: put  sheet: {sheet}  under its candidates"
-    raise typer.BadParameter(hint, param_hint="--sheet")
+        try:
+            return read_campaigns(file, campaign, sheet)
+        except BareTable as error:
+            raise BareTable(file, error.problems[0], sheet) from None
 
 
 def read_folder(folder: Path) -> "Reading":

@@ -38,6 +38,7 @@ async def ask_for_wave_runs(asked: CampaignSource, most: int, key: str, people: 
                     "file": str(asked.file),
                     "campaign": key,
                     "definition": str(asked.definition) if asked.definition else None,
+                    "sheet": asked.sheet,
                 },
                 timeout=0,  # seconds: it is not waited for
                 idempotency_key=f"{flow_run.id} {number}",

@@ -47,10 +47,7 @@ def report(
         counts=_counts(stand),
         send=bool(campaign.send_invites),
         facts=[(label, how.text(fact)) for label, fact in _facts(records, teller)],
-        steps=[
-            how.text(step)
-            for step in next_steps(stand, *_typed(campaign.definition, campaign.belongs_to))
-        ],
+        steps=[how.text(step) for step in next_steps(stand, *_typed(campaign))],
         pictures=pictures(_points(requests, kind), teller.zone),
         sent=f"{what}, by when each request was made and what it came to.",
         sections=[
@@ -67,10 +64,11 @@ def report(
     )
 
 
-def _typed(definition: str, belongs_to: str | None) -> list[str]:
+def _typed(campaign: Any) -> list[str]:
     """What is typed after `run`, without the places where files lie on this machine."""
-    file, *rest = (Path(Path(path).name) for path in (definition, belongs_to) if path)
-    return as_typed(file, rest[0] if rest else None)
+    names = (campaign.definition, campaign.belongs_to)
+    file, *rest = (Path(Path(path).name) for path in names if path)
+    return as_typed(file, rest[0] if rest else None, sheet=campaign.sheet)
 
 
 def _counts(stand: Mapping[str, Any]) -> dict[str, int]:

@@ -156,13 +156,16 @@ def printable(text: str) -> str:
     )
 
 
-def as_typed(file: Path, campaign: Path | None, only: Sequence[str] = ()) -> list[str]:
+def as_typed(
+    file: Path, campaign: Path | None, only: Sequence[str] = (), *, sheet: str | None = None
+) -> list[str]:
     """Repeat FILE and its definition the way they were given, for the next command to type."""
     typed = [str(file), *(["--campaign", str(campaign)] if campaign else [])]
+    typed += ["--sheet", sheet] if sheet else []
     return typed + [word for key in only for word in ("--only", key)]
 
 
 def run_again(campaign: "Campaign") -> list[str]:
     """What is typed after `run` for a campaign that was run before, as it was then."""
     belongs_to = Path(campaign.belongs_to) if campaign.belongs_to else None
-    return as_typed(Path(campaign.definition), belongs_to)
+    return as_typed(Path(campaign.definition), belongs_to, sheet=campaign.sheet)

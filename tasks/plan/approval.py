@@ -26,13 +26,15 @@ NAMED = 10  # of the people in a plan
 def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> PlanInWords:
     """Put what a run would do into words for the person who approves it."""
     target, held = plan.target, plan.held
-    lines = [*_lines(plan, terms), *([("look", plan.doubt)] if plan.doubt else [])]
+    sheet = [("sheet", source.sheet)] if source.sheet else []
+    lines = [*sheet, *_lines(plan, terms), *([("look", plan.doubt)] if plan.doubt else [])]
     return PlanInWords(
         campaign=target.key,
         read=target.digest,
         service=terms.service,
         file=str(source.file),
         definition=str(source.definition) if source.definition else None,
+        sheet=source.sheet,
         told="\n".join(f"{word}: {line}" for word, line in lines),
         within=timedelta(seconds=terms.answer_within) if terms.answer_within else None,
         timezone=terms.timezone,
@@ -137,7 +139,7 @@ def decide(
 def _read_now(plan: PlanInWords) -> str | None:
     """The digest of the definition as it is now; None where it lies on another machine."""
     file, definition = Path(plan.file), Path(plan.definition) if plan.definition else None
-    return sources_of(file, definition).digest if file.exists() else None
+    return sources_of(file, definition, plan.sheet).digest if file.exists() else None
 
 
 VOID = {

@@ -34,9 +34,10 @@ class AnotherService(CampaignError):
 class CampaignSource:
     """One campaign of a file. `campaign` picks one of several; None where there is just one.
 
-    `definition` is the YAML definition that goes with a bare table of candidates. `keep_project`:
-    a person said that it is the same campaign, whatever project and problem it names now. `digest`
-    tells the bytes that were shown or looked into before; None where any bytes are meant.
+    `definition` is the one that goes with a bare table of candidates, `sheet` that of the people
+    where a person named it. `keep_project`: a person said that it is the same campaign, whatever
+    project and problem it names now. `digest` tells the bytes that were shown or looked into
+    before; None where any bytes are meant.
     """
 
     file: Path
@@ -44,6 +45,7 @@ class CampaignSource:
     definition: Path | None = None
     keep_project: bool = False
     digest: str | None = None
+    sheet: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> 
     """Read what is asked for, or recognise it by its bytes: those of one reading, for all that
     follows. Raises BadInput, AnotherCampaign, AnotherService.
     """
-    sources = sources_of(asked.file, asked.definition)
+    sources = sources_of(asked.file, asked.definition, asked.sheet)
     digest = sources.digest
     if asked.digest not in (None, digest):
         message = "this file was changed after it was read; look at it again before you send it"
@@ -86,7 +88,8 @@ def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> 
     definition = _pick(asked, judged(sources))
     target = beside(definition, digest, ledger, service.base_url)
     if target.known is not None and not asked.keep_project:
-        refuse_another(definition, target.known, digest, asked.file, asked.definition)
+        typed = (asked.file, asked.definition, asked.sheet)
+        refuse_another(definition, target.known, digest, *typed)
     only_problem(definition, ledger)
     return target
 
@@ -180,6 +183,7 @@ def intent_of(
         app_url=service.app_url,
         definition=str(asked.file),
         belongs_to=str(asked.definition) if asked.definition else None,
+        sheet=asked.sheet,
         keep_project=asked.keep_project,
         digest=wanted.digest,
         name=project.name,

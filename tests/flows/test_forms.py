@@ -10,6 +10,7 @@ import pytest
 from data.campaigns import approvals, queries
 from data.store.ledger import Ledger
 from sandbox.faults.faults import Fault
+from tests.campaigns.test_sheet_option import write_book
 from tests.support.prefects.prefect_home import Answer, Desk, PrefectServer, WarmDesk, answer, kept
 
 pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
@@ -109,6 +110,22 @@ def test_approving_through_the_form_sends_what_was_shown(
     form = last_run(prefect, "approve campaign: formed ")
     assert (form["state_type"], form["state"]["message"]) == ("COMPLETED", "3 of 3 invited")
     assert page_of(prefect, "campaign-formed").startswith("# formed: 3 of 3 added")
+
+
+def test_approving_through_the_form_keeps_to_the_sheet_that_was_shown(
+    desk: WarmDesk, prefect: PrefectServer
+) -> None:
+    """Of several sheets the run was typed for one: the form's run reads no other."""
+    definition = desk.folder / "sheeted.yaml"
+    definition.write_text(
+        "campaign: sheeted\nproject: {name: S}\nproblem: 42\ninvites: {approval: required}\n"
+    )
+    table = write_book(desk.folder / "sheets.xlsx")
+    end = desk.type("run", table, "--campaign", definition, "--sheet", "third")
+    assert end.code == 3
+    fields = {"campaign": "sheeted", "plan": code_of(desk, "sheeted"), "who": "Grace"}
+    fill_in(desk, "approve_campaign", **fields, answer="approved")
+    assert emails_of(desk) == {"di@mail.example": 1}
 
 
 def test_a_form_cannot_approve_what_has_changed(desk: WarmDesk, prefect: PrefectServer) -> None:

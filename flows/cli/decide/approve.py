@@ -1,6 +1,7 @@
 """`campaign approve`: a person looks at what a run would send, and lets it, or not."""
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +10,7 @@ from flows.cli.arguments import Key
 from flows.cli.decide.pause import Why, ledger_with
 from flows.cli.who import Who, login_name
 from flows.words.closing import lines_of
-from flows.words.speech import answer_to, command, say
+from flows.words.speech import answer_to, as_typed, command, say
 
 if TYPE_CHECKING:
     from data.campaigns.approvals import ShownPlan
@@ -48,8 +49,9 @@ def approve(
         asked = decide(ledger, key, given, plan, who or login_name(), why)
     say(f"{key}: plan {asked.code} {given}; nothing was sent by that")
     if given is Answer.APPROVED:
-        table_of = ("--campaign", asked.plan.definition) if asked.plan.definition else ()
-        say(f"  send: {command('run', asked.plan.file, *table_of)}")
+        file, belongs_to, sheet = asked.plan.file, asked.plan.definition, asked.plan.sheet
+        beside = Path(belongs_to) if belongs_to else None
+        say(f"  send: {command('run', *as_typed(Path(file), beside, sheet=sheet))}")
 
 
 def _agreed(asked: "ShownPlan", given: str) -> bool:

@@ -44,22 +44,19 @@ def check(
     from config.errors import BadInput
     from config.reading.bare_table import BareTable
     from config.reading.folder import same_key
-    from flows.cli.reading import read_folder, read_shown, refuse_sheet
+    from flows.cli.reading import read_folder, read_shown
 
-    if file.is_dir() and (mark or campaign):
+    if file.is_dir() and (mark or campaign or sheet):
         raise typer.BadParameter(f"{file} is a folder: type it alone", param_hint="FILE")
     if mark is not None:
         check_mark(mark)
     try:
         with answering(as_json):
-            if campaign is not None:
-                refuse_sheet(file, campaign, sheet)
             try:
-                reading = read_folder(file) if file.is_dir() else read_shown(file, campaign)
-            except BareTable as error:
+                reading = read_folder(file) if file.is_dir() else read_shown(file, campaign, sheet)
+            except BareTable:
                 _show_bare(file, sheet, as_json=as_json)
-                raise BareTable(file, error.problems[0], sheet) from None
-            refuse_sheet(file, campaign, sheet)
+                raise
             notes = notes_of(reading, reading.definitions)
             if not file.is_dir():
                 notes += same_key(campaign or file, [d.campaign for d in reading.definitions])
@@ -67,7 +64,7 @@ def check(
         if mark is None:
             raise
         complain(*complaint_of(error))
-        complain(*mark_problems(mark, file, campaign, error))
+        complain(*mark_problems(mark, file, campaign, sheet, error))
         raise typer.Exit(error.exit_code) from None
     if as_json:
         print_json(_answer(reading, notes))
@@ -76,9 +73,9 @@ def check(
     say(*(f"Note: {note}" for note in notes), as_json=as_json)
     say(*doubtful(reading.warnings), as_json=as_json)
     if mark is not None:
-        say(*mark_warnings(mark, file, campaign, reading.warnings), as_json=as_json)
+        say(*mark_warnings(mark, file, campaign, sheet, reading.warnings), as_json=as_json)
     then = "run" if file.is_dir() else "plan"
-    say(f"OK. Next: {command(then, *as_typed(file, campaign))}", as_json=as_json)
+    say(f"OK. Next: {command(then, *as_typed(file, campaign, sheet=sheet))}", as_json=as_json)
 
 
 def _show_bare(file: Path, sheet: str | None, *, as_json: bool) -> None:

@@ -14,12 +14,16 @@ if TYPE_CHECKING:
 
 
 def check_same(
-    definitions: "Sequence[Definition]", digest: str, file: Path, belongs_to: Path | None
+    definitions: "Sequence[Definition]",
+    digest: str,
+    file: Path,
+    belongs_to: Path | None,
+    sheet: str | None,
 ) -> None:
     """Refuse definitions whose key has a campaign with another project or problem.
 
-    `digest` is that of the reading. Raises AnotherCampaign with all of them, BadSettings,
-    LedgerUnusable.
+    `digest` is that of the reading, and what follows is how it was asked for. Raises
+    AnotherCampaign with all of them, BadSettings, LedgerUnusable.
     """
     from config.settings import load_local
     from data.campaigns import queries
@@ -34,7 +38,7 @@ def check_same(
                 before = ledger.read(queries.find_campaign, definition.campaign)
                 try:
                     if before is not None:
-                        refuse_another(definition, before, digest, file, belongs_to)
+                        refuse_another(definition, before, digest, file, belongs_to, sheet)
                 except AnotherCampaign as error:
                     problems += error.problems
     except NoLedger:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from flows.words.speech import command, counted
+from flows.words.speech import as_typed, command, counted
 
 if TYPE_CHECKING:
     from config.errors import BadInput
@@ -23,36 +23,42 @@ def check_mark(path: Path) -> None:
         raise typer.BadParameter("the copy is a workbook: name it .xlsx", param_hint="--mark")
 
 
-def mark_problems(mark: Path, file: Path, campaign: Path | None, error: "BadInput") -> list[str]:
+def mark_problems(
+    mark: Path, file: Path, campaign: Path | None, sheet: str | None, error: "BadInput"
+) -> list[str]:
     """Write a copy with what is wrong marked, and what to look at in another colour.
 
     Answers what to tell, and what to type next. Raises CannotWrite.
     """
-    named = _named(file, campaign)
+    named = _named(file, campaign, sheet)
     lines = _hand_back(mark, named, error.problems, error.warnings) if named else []
     if named is None or not lines:
         return [f"Nothing of this is in a cell of a table: {mark} was not written."]
-    return [*lines, f"Mend it, then: {_again(mark, file, campaign, named)}"]
+    return [*lines, f"Mend it, then: {_again(mark, file, campaign, sheet, named)}"]
 
 
 def mark_warnings(
-    mark: Path, file: Path, campaign: Path | None, warnings: "Sequence[Mistake]"
+    mark: Path,
+    file: Path,
+    campaign: Path | None,
+    sheet: str | None,
+    warnings: "Sequence[Mistake]",
 ) -> list[str]:
     """Write a copy with what to look at marked, where there is any; answers what to tell.
 
     Raises CannotWrite.
     """
-    named = _named(file, campaign)
+    named = _named(file, campaign, sheet)
     lines = _hand_back(mark, named, (), warnings) if named else []
     return lines or [f"Nothing to mark: {mark} was not written."]
 
 
-def _named(file: Path, campaign: Path | None) -> "Named | None":
+def _named(file: Path, campaign: Path | None, sheet: str | None) -> "Named | None":
     from config.errors import BadInput
     from config.reading.own_tables import named_table
 
     try:
-        return named_table(file, campaign)
+        return named_table(file, campaign, sheet=sheet)
     except BadInput:
         return None  # whatever cannot be read has been told already
 
@@ -87,7 +93,7 @@ def _hand_back(
     return lines
 
 
-def _again(mark: Path, file: Path, campaign: Path | None, named: "Named") -> str:
+def _again(mark: Path, file: Path, campaign: Path | None, sheet: str | None, named: "Named") -> str:
     """Check the copy as the file was checked: alone, or with the definition it belongs to."""
     definition = campaign or (file if named.path != file else None)
-    return command("check", mark, *(["--campaign", definition] if definition else []))
+    return command("check", *as_typed(mark, definition, sheet=sheet))

@@ -44,16 +44,15 @@ def plan(
     from flows.cli.prepare.foreseen import check_ahead, check_same
     from flows.cli.prepare.look import looked
     from flows.cli.prepare.only import check_only, picked
-    from flows.cli.reading import read_shown, refuse_sheet
+    from flows.cli.reading import read_shown
 
     keys = only or ()
     with answering(as_json):
-        refuse_sheet(file, campaign, sheet)
-        reading = read_shown(file, campaign)
+        reading = read_shown(file, campaign, sheet)
         check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
         definitions = picked(reading.definitions, keys)
         if not keep_project:
-            check_same(definitions, reading.digest, file, campaign)
+            check_same(definitions, reading.digest, file, campaign, sheet)
         forecasts = forecasts_of(definitions)
         check_ahead(definitions, forecasts, campaign or file)
         if look:
@@ -67,7 +66,7 @@ def plan(
         print_json(_answer(reading, definitions, forecasts, notes))
     for definition, seen in zip(definitions, forecasts, strict=True):
         say(*lines_of(definition, seen), as_json=as_json)
-    typed = as_typed(file, campaign, keys) + ["--keep-project"] * keep_project
+    typed = as_typed(file, campaign, keys, sheet=sheet) + ["--keep-project"] * keep_project
     say(*_next(forecasts, typed), as_json=as_json)
 
 

@@ -112,7 +112,7 @@ def _is_another(run: OneRun) -> bool:
     if run.keep_project:
         return False
     try:
-        check_same([run.definition], run.digest, run.file, run.definition_file)
+        check_same([run.definition], run.digest, run.file, run.definition_file, run.sheet)
     except AnotherCampaign:
         return True
     return False

@@ -40,6 +40,7 @@ class OneRun:
     definition_file: Path | None
     definition: "Definition"
     typed: list[str]
+    sheet: str | None = None
     accept_removed: bool = False
     keep_project: bool = False
     digest: str = ""

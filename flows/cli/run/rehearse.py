@@ -10,7 +10,7 @@ import typer
 
 from config.errors import CampaignError
 from flows.cli import collector
-from flows.cli.arguments import DefinitionFile, File, OnlyKeys
+from flows.cli.arguments import DefinitionFile, File, OnlyKeys, Sheet
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import summary
 from flows.words.speech import as_typed, command, complain, counted, say, say_table
@@ -27,6 +27,7 @@ class RehearsalFailed(CampaignError):
 def rehearse(
     file: File,
     campaign: DefinitionFile = None,
+    sheet: Sheet = None,
     only: OnlyKeys = None,
     faults: Annotated[
         bool, typer.Option("--faults", help="With lost answers, throttling and an outage.")
@@ -44,7 +45,7 @@ def rehearse(
     from flows.cli.run.stopping import tidily_stopped
     from flows.rehearsal.rehearsal import stage
 
-    runs = _read(file, campaign, only or ())
+    runs = _read(file, campaign, sheet, only or ())
     local = load_local()
     collector.look_from_now_on()
     say(
@@ -62,18 +63,20 @@ def rehearse(
                 _leave_open(set_up)
 
 
-def _read(file: Path, campaign: Path | None, only: Sequence[str]) -> list[OneRun]:
+def _read(
+    file: Path, campaign: Path | None, sheet: str | None, only: Sequence[str]
+) -> list[OneRun]:
     """Read and check it all, as a run does. Raises BadInput."""
     from flows.cli.prepare.only import check_only, picked
     from flows.cli.reading import read_shown
     from flows.words.complaints import lines_of
 
-    reading = read_shown(file, campaign)
+    reading = read_shown(file, campaign, sheet)
     complain(*(f"Look at {line}" for line in lines_of(reading.warnings)))
     check_only(only, {definition.campaign: file for definition in reading.definitions}, [file])
-    typed = as_typed(file, campaign, only)
+    typed = as_typed(file, campaign, only, sheet=sheet)
     return [
-        OneRun(file, campaign, definition, typed)
+        OneRun(file, campaign, definition, typed, sheet)
         for definition in picked(reading.definitions, only)
     ]
 
@@ -161,7 +164,8 @@ def _run(run: OneRun, set_up: "Stage") -> None:
     from tasks.plan.target import CampaignSource
 
     with progress(as_json=False) as shown:
-        run.end = set_up.run(CampaignSource(run.file, run.key, run.definition_file), shown.of(run))
+        asked = CampaignSource(run.file, run.key, run.definition_file, sheet=run.sheet)
+        run.end = set_up.run(asked, shown.of(run))
     say(f"{run.key}: {summary({'counts': run.end.counts})}")
     if run.end.reason == INTERRUPTED:
         raise RehearsalFailed("The rehearsal was interrupted. Nothing of it is kept.")

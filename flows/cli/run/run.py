@@ -61,18 +61,17 @@ def run(
     again at any time: what is done is never repeated. With a folder, every campaign in it is
     sent, some side by side; a bad file does not stop the others.
     """
-    from flows.cli.reading import refuse_sheet
     from flows.cli.run.asking import can_ask
     from flows.cli.run.run_folder import run_folder
 
-    refuse_sheet(files[0], campaign, sheet)
     asks = not yes and can_ask()
     folders = [file for file in files if file.is_dir()]
-    if folders and (len(files) > 1 or campaign or only or accept_removed or keep_project):
+    beside = campaign or sheet or only or accept_removed or keep_project
+    if folders and (len(files) > 1 or beside):
         raise typer.BadParameter(f"{folders[0]} is a folder: type it alone", param_hint="FILE")
     if folders:
         raise typer.Exit(run_folder(folders[0], asks=asks, as_json=as_json))
-    typed = Typed(tuple(files), campaign, tuple(only or ()), accept_removed, keep_project)
+    typed = Typed(tuple(files), campaign, sheet, tuple(only or ()), accept_removed, keep_project)
     raise typer.Exit(run_files(typed, asks=asks, as_json=as_json))
 
 
@@ -85,6 +84,7 @@ class Typed:
 
     files: tuple[Path, ...]
     campaign: Path | None = None
+    sheet: str | None = None
     only: tuple[str, ...] = ()
     accept_removed: bool = False
     keep_project: bool = False
@@ -135,9 +135,10 @@ def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
     files_by_key: dict[str, Path] = {}
     for file in files:
         try:
-            reading = read_shown(file, campaign)
+            reading = read_shown(file, campaign, typed.sheet)
             if not typed.keep_project:
-                check_same(picked(reading.definitions, only), reading.digest, file, campaign)
+                definitions = picked(reading.definitions, only)
+                check_same(definitions, reading.digest, file, campaign, typed.sheet)
         except BadInput as error:
             problems += error.problems
             warnings += error.warnings
@@ -164,7 +165,8 @@ def _as_typed(typed: Typed, file: Path, definition: "Definition", reading: "Read
         file,
         typed.campaign,
         definition,
-        as_typed(file, typed.campaign, typed.only),
+        as_typed(file, typed.campaign, typed.only, sheet=typed.sheet),
+        typed.sheet,
         typed.accept_removed,
         typed.keep_project,
         reading.digest,
@@ -193,6 +195,7 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
                 str(run.definition_file.resolve()) if run.definition_file else None,
                 run.accept_removed,
                 run.keep_project,
+                sheet=run.sheet,
                 return_state=True,
             )
 

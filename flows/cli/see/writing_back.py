@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from flows.words.speech import command, counted
+from flows.words.speech import as_typed, command, counted
 
 if TYPE_CHECKING:
     from config.reading.own_tables import Named, OwnTable, PeopleAt
@@ -131,7 +131,7 @@ def write_unfinished(
     return [
         _counted(unfinished.values(), campaign, output),
         *_write_anew(into, output, kept),
-        *_next(unfinished.values(), campaign, _again(output, definition, campaign)),
+        *_next(unfinished.values(), campaign, _again(output, definition, campaign, sheet)),
     ]
 
 
@@ -149,13 +149,13 @@ def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> I
 
 def _named(into: Path, definition: Path | None, campaign: "Campaign", sheet: str | None) -> "Named":
     """Say how the table is read: as its definition says, given or known from the last run; but for
-    the `sheet`, where one was typed.
+    the `sheet`, where one was typed now, or with the last run of that definition.
     """
     from config.reading.own_tables import Named, named_table
 
+    sheet = sheet or (None if definition else campaign.sheet)
     definition = definition or _last_definition(campaign)
-    named = named_table(into, definition, campaign.key) or Named(into)
-    return replace(named, sheet=sheet) if sheet else named
+    return named_table(into, definition, campaign.key, sheet) or Named(into, sheet)
 
 
 def _last_definition(campaign: "Campaign") -> Path | None:
@@ -186,10 +186,13 @@ def _counted(results: "Iterable[Result]", campaign: "Campaign", output: Path) ->
     return f"{rows} of {campaign.key} in {output}: {counts_in_words or 'nobody'}"
 
 
-def _again(output: Path, definition: Path | None, campaign: "Campaign") -> str:
+def _again(output: Path, definition: Path | None, campaign: "Campaign", sheet: str | None) -> str:
     """Run the mended rows: a workbook with its own campaign, or a table with its definition."""
+    sheet = sheet or (None if definition else campaign.sheet)
     definition = definition or _last_definition(campaign)
     # A text has only people in it, and so has a workbook made of one.
     if definition is None and TEXTS & {output.suffix.lower(), Path(campaign.definition).suffix}:
         return command("run", output, "--campaign") + " DEFINITION"
-    return command("run", output, *(["--campaign", definition] if definition else []))
+    if definition is None or output.suffix.lower() in TEXTS:
+        sheet = None
+    return command("run", *as_typed(output, definition, sheet=sheet))
