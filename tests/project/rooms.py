@@ -80,7 +80,7 @@ def picture() -> str:
     for package in PACKAGES:
         lines.append(f"  subgraph all_{package}[{package}]")
         for room in sorted(room for room in sizes if room.partition(".")[0] == package):
-            lines.append(f'    {_node(room)}["{room.replace(".", "/")} ({sizes[room]})"]')
+            lines.append(f'    {_node(room)}["{room.replace(".", "/")}<br>{sizes[room]}"]')
         lines.append("  end")
     for room in sorted(arrows):
         implied = set[str]().union(*(_below(other, arrows) for other in arrows[room]))

@@ -69,10 +69,8 @@ def rows() -> list[Row]:
     for line, text in enumerate(TABLE.read_text("utf-8").splitlines(), start=1):
         if text.startswith("#"):
             part = text.lstrip("# ").partition(":")[0]
-        if not text.startswith("|"):
-            continue
-        cells = tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", text)[1:-1])
-        if cells == HEADER or set("".join(cells)) == {"-"}:
+        cells = tuple(cell.strip() for cell in re.split(r"(?<!\\)\|", text))
+        if len(cells) == 1 or cells == HEADER or set("".join(cells)) == {"-"}:
             continue
         assert len(cells) == len(HEADER), f"docs/interface.md:{line}: {len(cells)} cells"
         named = tuple(re.findall(r"`(tests/[^`]+)`", cells[2]))
