@@ -6,7 +6,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from config.definition.fields import DefinitionFields
-from config.definition.invite_fields import InvitesFields
+from config.definition.invite_fields import NEEDS_AN_END, InvitesFields
 from config.email_key import email_key
 from config.mistakes import Mistake
 from config.tables.written import Places
@@ -54,7 +54,7 @@ def without_an_end(head: DefinitionFields, places: Places) -> Iterator[Mistake]:
     if project.id is not None:
         message = "the end of a project that exists is not known here; give not_after instead"
     else:
-        message = "least_time needs the project's endtime and timezone"
+        message = NEEDS_AN_END
     yield Mistake(places.value(("invites", "least_time")), "invites.least_time", message=message)
 
 

@@ -5,12 +5,19 @@ both stand in docs/definition.md and in the schema that editors read.
 """
 
 from datetime import timedelta
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo
 from pydantic import field_validator as validates
 
-from config.definition.invite_fields import GuardFields, InvitesFields
+from config.definition import patterns
+from config.definition.invite_fields import (
+    NEED_A_ZONE,
+    NEEDS_AN_END,
+    GuardFields,
+    InvitesFields,
+    needs_a_zone,
+)
 from config.definition.kinds import (
     TIMEZONE_WANTED,
     CronLine,
@@ -25,17 +32,31 @@ from config.definition.kinds import (
     wanted,
     zone_of,
 )
+from config.definition.patterns import shown_as
 from config.definition.project_fields import ProblemFields, ProjectFields
+from config.definition.schema_rules import given, left_out, together, within
 from config.people import email_address
 from config.tables import where
 from config.timetable import cron, spans
 
 SCHEDULE_WANTED = 'a mapping, as in schedule: {cron: "0 9 * * 1-5"} or schedule: {every: 1 hour}'
+ONE_OF_BOTH = 'a schedule has either  cron: "0 9 * * 1-5"  or  every: 1 hour'
+CRON_NEEDS_A_ZONE = (
+    "a cron line needs a timezone: that of the project, or  timezone: Europe/Paris  beside it"
+)
 GUARD_WANTED = "a mapping, as in guard: {removed: 20%}"
 
 
 class ScheduleFields(Fields):
     """When a campaign is run by itself: by a cron line, or every so often."""
+
+    model_config = together(
+        {
+            "if": given("cron"),
+            "then": left_out(["every"], ONE_OF_BOTH),
+            "else": given("every", ONE_OF_BOTH),
+        }
+    )
 
     timezone: Timezone | None = Field(
         None, title="The zone of cron; left out, that of the project", description=TIMEZONE_WANTED
@@ -54,17 +75,14 @@ class ScheduleFields(Fields):
     @classmethod
     def _read_in_a_place(cls, line: str | None, info: ValidationInfo) -> str | None:
         if line and zone_of(info) is None:
-            raise sentence(
-                "a cron line needs a timezone: that of the project, or  timezone: Europe/Paris  "
-                "beside it"
-            )
+            raise sentence(CRON_NEEDS_A_ZONE)
         return line
 
     @validates("every")
     @classmethod
     def _one_of_both(cls, every: timedelta | None, info: ValidationInfo) -> timedelta | None:
         if "cron" in info.data and (info.data["cron"] is None) == (every is None):
-            raise sentence('a schedule has either  cron: "0 9 * * 1-5"  or  every: 1 hour')
+            raise sentence(ONE_OF_BOTH)
         return every
 
 
@@ -107,8 +125,22 @@ ADD_AGAIN = "add_again"
 UNSURE_WANTED = f"ask, or {ADD_AGAIN} to add people once more whom an add may have missed"
 
 
+PEOPLE_WANTED = "a list of people, or {file: people.csv}"
+PEOPLE_TWICE = "the people are in a file or in this list; leave one of them out"
+WHERE_OF_A_FILE = "where chooses among the rows of a file; leave it out beside a list of people"
+
+
 class PeopleFileFields(Fields):
     """A file with the people in it, relative to the definition; or the people themselves."""
+
+    model_config = together(
+        {
+            "if": given("people"),
+            "then": left_out(["file"], PEOPLE_TWICE),
+            "else": given("file", f"wanted {PEOPLE_WANTED}"),
+        },
+        {"if": given("people"), "then": left_out(["where"], WHERE_OF_A_FILE)},
+    )
 
     file: Name | None = Field(
         None,
@@ -128,13 +160,12 @@ class PeopleFileFields(Fields):
         title="Split the column with whole names into first and last name",
         description="true, to split a full name into first and last name, or false",
     )
-    several: str | None = Field(
+    several: Literal["first"] | None = Field(
         None,
-        pattern=r"^first\z",
         title="Take the first of several addresses in a cell",
         description="first, or nothing: several addresses are a mistake",
     )
-    where: dict[str, tuple[str, ...]] | None = Field(
+    where: Annotated[dict[str, tuple[str, ...]] | None, shown_as(patterns.WHERE)] = Field(
         None,
         title="Which rows are meant; nobody else is added or invited",
         description=where.WANTED,
@@ -145,14 +176,13 @@ class PeopleFileFields(Fields):
         title="The people themselves, beside other fields of candidates",
         description="a list of people",
     )
-    when_unsure: str = Field(
+    when_unsure: Literal["ask", "add_again"] = Field(
         "ask",
-        pattern=rf"^(ask|{ADD_AGAIN})\z",
         title="What to do with people who may or may not have been added",
         description=UNSURE_WANTED,
     )
 
-    @validates("where", mode="before", json_schema_input_type=dict[str, Any] | None)
+    @validates("where", mode="before")
     @classmethod
     def _columns_and_values(cls, written: Any) -> dict[str, tuple[str, ...]]:
         try:
@@ -161,8 +191,35 @@ class PeopleFileFields(Fields):
             raise wanted(str(error)) from None
 
 
+PROBLEM_WANTED = "the problem's id, a whole number above 0, or {title: …}"
+
+
 class DefinitionFields(Fields):
     """The definition; `candidates` only where it is not the list of people itself."""
+
+    model_config = together(
+        {
+            "if": {"not": within("project", given("id"))},
+            "then": given("problem", f"wanted {PROBLEM_WANTED}"),
+        },
+        *(
+            {
+                "if": within(part, {**given(name), "allOf": [left_out(["timezone"])]}),
+                "then": within("project", given("timezone", why_not)),
+            }
+            for part, name, why_not in (
+                ("schedule", "cron", CRON_NEEDS_A_ZONE),
+                *(("invites", name, needs_a_zone(name)) for name in NEED_A_ZONE),
+            )
+        ),
+        {
+            "if": within("invites", given("least_time")),
+            "then": within(
+                "project",
+                {"allOf": [given(name, NEEDS_AN_END) for name in ("endtime", "timezone")]},
+            ),
+        },
+    )
 
     campaign: str = Field(
         pattern=r"^[a-z0-9][a-z0-9._-]{0,99}\z",
@@ -177,12 +234,12 @@ class DefinitionFields(Fields):
     problem: ProblemFields | None = Field(
         None,
         title="The one problem of the project; needed unless project.id has one already",
-        description="the problem's id, a whole number above 0, or {title: …}",
+        description=PROBLEM_WANTED,
     )
     candidates: PeopleFileFields | None = Field(
         None,
         title="The people, or the table that has them; needed",
-        description="a list of people, or {file: people.csv}",
+        description=PEOPLE_WANTED,
     )
     stage_id: StageId = Field(
         1, title="The stage of everybody who has none of their own", description="a whole number"

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo
 from pydantic import field_validator as validates
 
+from config.definition import patterns
 from config.definition.kinds import (
     TIMEZONE_WANTED,
     Email,
@@ -19,6 +20,8 @@ from config.definition.kinds import (
     zone_of,
 )
 from config.definition.model import Trust
+from config.definition.patterns import shown_as
+from config.definition.schema_rules import given, left_out, together
 from config.people import email_address
 from config.timetable import hours, moments, spans, waves
 
@@ -26,8 +29,12 @@ APPROVAL_WANTED = "required, or the time to answer, as in approval: {within: 2 d
 HOLIDAYS_WANTED = "dates, as in holidays: [2026-12-25, 2027-01-01]"
 HOLD_ON_WANTED = "a mapping, as in hold_on: {refused: 2%, unsure: 1}"
 LEAST_TIME_WANTED = "a span of time, such as 3 days, or  warn 3 days"
+NEED_A_ZONE = ("not_before", "not_after", "hours")
+NEEDS_AN_END = "least_time needs the project's endtime and timezone"
+WITH_HOURS = "holidays go with hours: give  hours: Mon-Fri 09:00-18:00  as well"
+WITH_WAVES = "between goes with waves: give  waves: [5, 50, rest]  as well"
 RATE_WANTED = "a number above 0"
-LARGEST_RATE = 1_000_000
+LARGEST_RATE = patterns.LARGEST_RATE
 WARN = "warn "
 
 
@@ -100,8 +107,9 @@ def _least_time(typed: Any) -> tuple[timedelta, bool]:
         raise wanted(LEAST_TIME_WANTED) from None
 
 
-Share = Annotated[float, BeforeValidator(share, json_schema_input_type=str)]
-Rate = Annotated[float, BeforeValidator(_rate, json_schema_input_type=float | str)]
+Share = Annotated[float, BeforeValidator(share), shown_as(patterns.SHARE)]
+Rate = Annotated[float, BeforeValidator(_rate), shown_as({"anyOf": patterns.RATE})]
+Approved = Annotated[str, shown_as(patterns.APPROVAL)]
 
 
 def _some_bound(fields: "HoldOnFields") -> "HoldOnFields":
@@ -123,6 +131,13 @@ class ApprovalFields(Fields):
 class HoldOnFields(Fields):
     """What holds a campaign until a person lets it go on."""
 
+    model_config = together(
+        {
+            "if": left_out(["refused"]),
+            "then": given("unsure", f"wanted {HOLD_ON_WANTED}"),
+        }
+    )
+
     refused: Share | None = Field(
         None,
         title="Pause the campaign when this share of the invitations is refused",
@@ -139,6 +154,11 @@ class HoldOnFields(Fields):
 class InvitesFields(Fields):
     """Whether invitations are sent, who is asked first, and when they may go out."""
 
+    model_config = together(
+        {"if": given("holidays"), "then": given("hours", WITH_HOURS)},
+        {"if": given("between"), "then": given("waves", WITH_WAVES)},
+    )
+
     send: bool = Field(
         True,
         title="false adds people and makes their links, and invites nobody",
@@ -146,7 +166,7 @@ class InvitesFields(Fields):
     )
     approval: Annotated[
         ApprovalFields | None,
-        BeforeValidator(_approval, json_schema_input_type=ApprovalFields | str),
+        BeforeValidator(_approval, json_schema_input_type=ApprovalFields | Approved),
     ] = Field(
         None,
         title="A person approves each plan before anything is sent",
@@ -167,7 +187,7 @@ class InvitesFields(Fields):
     )
     hours: (
         Annotated[
-            tuple[frozenset[int], time, time], BeforeValidator(_hours, json_schema_input_type=str)
+            tuple[frozenset[int], time, time], BeforeValidator(_hours), shown_as(patterns.HOURS)
         ]
         | None
     ) = Field(
@@ -177,7 +197,7 @@ class InvitesFields(Fields):
     )
     holidays: (
         Annotated[
-            frozenset[date], BeforeValidator(_holidays, json_schema_input_type=list[str] | str)
+            frozenset[date], BeforeValidator(_holidays), shown_as({"anyOf": patterns.HOLIDAYS})
         ]
         | None
     ) = Field(None, title="Dates without working hours", description=HOLIDAYS_WANTED)
@@ -188,7 +208,9 @@ class InvitesFields(Fields):
         None, title="The most invitations an hour, over all runs", description=RATE_WANTED
     )
     least_time: (
-        Annotated[tuple[timedelta, bool], BeforeValidator(_least_time, json_schema_input_type=str)]
+        Annotated[
+            tuple[timedelta, bool], BeforeValidator(_least_time), shown_as(patterns.LEAST_TIME)
+        ]
         | None
     ) = Field(
         None,
@@ -201,9 +223,7 @@ class InvitesFields(Fields):
         description=email_address.WANTED,
     )
     waves: (
-        Annotated[
-            tuple[int, ...], BeforeValidator(_sizes, json_schema_input_type=list[int | str] | str)
-        ]
+        Annotated[tuple[int, ...], BeforeValidator(_sizes), shown_as({"anyOf": patterns.WAVES})]
         | None
     ) = Field(
         None, title="Send in waves of these sizes; rest is everybody else", description=waves.WANTED
@@ -235,7 +255,7 @@ class InvitesFields(Fields):
         """Whether it is time is decided here, not by the service: every time needs its place."""
         zone = zone_of(info)
         if wall and zone is None:
-            raise sentence(_needs_a_zone(info))
+            raise sentence(needs_a_zone(info.field_name))
         if wall and zone and (why_not := moments.clock_change(wall, zone)):
             raise wanted(why_not)
         return wall
@@ -252,30 +272,28 @@ class InvitesFields(Fields):
     @classmethod
     def _on_some_clock(cls, value: Any, info: ValidationInfo) -> Any:
         if value is not None and zone_of(info) is None:
-            raise sentence(_needs_a_zone(info))
+            raise sentence(needs_a_zone(info.field_name))
         return value
 
     @validates("holidays")
     @classmethod
     def _from_hours(cls, value: Any, info: ValidationInfo) -> Any:
         if value is not None and "hours" in info.data and info.data["hours"] is None:
-            raise sentence("holidays go with hours: give  hours: Mon-Fri 09:00-18:00  as well")
+            raise sentence(WITH_HOURS)
         return value
 
     @validates("between")
     @classmethod
     def _of_waves(cls, value: Any, info: ValidationInfo) -> Any:
         if value is not None and "waves" in info.data and info.data["waves"] is None:
-            raise sentence("between goes with waves: give  waves: [5, 50, rest]  as well")
+            raise sentence(WITH_WAVES)
         return value
 
 
-def _needs_a_zone(info: ValidationInfo) -> str:
-    verb = "need" if info.field_name == "hours" else "needs"
-    return (
-        f"{info.field_name} {verb} a timezone: that of the project, or  timezone: Europe/Paris  "
-        "beside it"
-    )
+def needs_a_zone(name: str | None) -> str:
+    """Say what a time of invitations lacks."""
+    verb = "need" if name == "hours" else "needs"
+    return f"{name} {verb} a timezone: that of the project, or  timezone: Europe/Paris  beside it"
 
 
 class GuardFields(Fields):

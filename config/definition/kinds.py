@@ -15,6 +15,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from config.definition import patterns
+from config.definition.patterns import shown_as
 from config.people import email_address
 from config.tables.cell_errors import is_error
 from config.timetable import cron, moments, spans
@@ -116,12 +118,12 @@ def _span(typed: Any) -> timedelta:
 
 
 Text = Annotated[str, AfterValidator(_note)]
-Name = Annotated[str, AfterValidator(_name)]
-Email = Annotated[str, AfterValidator(_email)]
-Moment = Annotated[datetime | None, BeforeValidator(_moment, json_schema_input_type=str | None)]
-Timezone = Annotated[str, AfterValidator(_timezone)]
-Span = Annotated[timedelta, BeforeValidator(_span, json_schema_input_type=str)]
-CronLine = Annotated[str, AfterValidator(_cron)]
+Name = Annotated[str, AfterValidator(_name), shown_as(patterns.NAME)]
+Email = Annotated[str, AfterValidator(_email), shown_as(patterns.EMAIL)]
+Moment = Annotated[datetime | None, BeforeValidator(_moment), shown_as(patterns.MOMENT)]
+Timezone = Annotated[str, AfterValidator(_timezone), shown_as(patterns.TIMEZONE)]
+Span = Annotated[timedelta, BeforeValidator(_span), shown_as(patterns.SPAN)]
+CronLine = Annotated[str, AfterValidator(_cron), shown_as(patterns.CRON)]
 Id = Annotated[int, Field(gt=0, le=LARGEST_ID)]
 StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
 

@@ -18,7 +18,15 @@ from config.definition.kinds import (
     sentence,
     wanted,
 )
+from config.definition.schema_rules import given, left_out, together
 from config.timetable import moments
+
+NAME_WANTED = "the project's name, or the id of one made in the web application"
+OF_A_NEW_PROJECT = ("timezone", "name", "description", "state", "starttime", "endtime")
+AS_IT_IS = "a project with an id is used as it is; leave this out, or leave out id to create one"
+PROBLEM_NAME_WANTED = "the problem's id or its title"
+ONE_NAME = "a problem is named by its id or by its title; leave one out"
+UNLISTED_BY_ID = "a problem that the service does not list is named only with its id"
 
 
 class ProjectFields(Fields):
@@ -26,6 +34,14 @@ class ProjectFields(Fields):
 
     Each rule looks only at the fields above its own, so that all of them are judged at once.
     """
+
+    model_config = together(
+        {
+            "if": given("id"),
+            "then": left_out([*OF_A_NEW_PROJECT], AS_IT_IS),
+            "else": given("name", f"wanted {NAME_WANTED}"),
+        }
+    )
 
     id: Id | None = Field(
         None,
@@ -60,7 +76,7 @@ class ProjectFields(Fields):
         None, title="When it closes: later than starttime", description=moments.WANTED
     )
 
-    @validates("timezone", "name", "description", "state", "starttime", "endtime")
+    @validates(*OF_A_NEW_PROJECT)
     @classmethod
     def _only_of_a_new_project(cls, value: Any, info: ValidationInfo) -> Any:
         """A project that exists is used, never changed (the interface has no update)."""
@@ -76,7 +92,7 @@ class ProjectFields(Fields):
     @classmethod
     def _named_when_created(cls, name: str | None, info: ValidationInfo) -> str | None:
         if name is None and "id" in info.data and info.data["id"] is None:
-            raise wanted("the project's name, or the id of one made in the web application")
+            raise wanted(NAME_WANTED)
         return name
 
     @validates("starttime", "endtime")
@@ -99,6 +115,18 @@ class ProjectFields(Fields):
 class ProblemFields(Fields):
     """The one problem of the project: by its id, or by its title."""
 
+    model_config = together(
+        {
+            "if": given("id"),
+            "then": left_out(["title"], ONE_NAME),
+            "else": given("title", f"wanted {PROBLEM_NAME_WANTED}"),
+        },
+        {
+            "if": {"properties": {"unlisted": {"const": True}}, "required": ["unlisted"]},
+            "then": given("id", UNLISTED_BY_ID),
+        },
+    )
+
     id: Id | None = Field(
         None, title="The number of the problem; problem: 42 is short for it", description=ID_WANTED
     )
@@ -118,7 +146,7 @@ class ProblemFields(Fields):
     @classmethod
     def _by_its_id(cls, unlisted: bool, info: ValidationInfo) -> bool:
         if unlisted and "id" in info.data and info.data["id"] is None:
-            raise sentence("a problem that the service does not list is named only with its id")
+            raise sentence(UNLISTED_BY_ID)
         return unlisted
 
     @validates("title")
@@ -127,7 +155,7 @@ class ProblemFields(Fields):
         if "id" not in info.data:
             return title
         if title is None and info.data["id"] is None:
-            raise wanted("the problem's id or its title")
+            raise wanted(PROBLEM_NAME_WANTED)
         if title is not None and info.data["id"] is not None:
-            raise sentence("a problem is named by its id or by its title; leave one out")
+            raise sentence(ONE_NAME)
         return title

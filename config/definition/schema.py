@@ -1,17 +1,17 @@
-"""The definition as a JSON Schema, for editors: made from the model that judges it.
+"""The definition as a JSON Schema, for editors: made from the models that judge it.
 
-It says what can be said of a field by itself. What one field says of another, `campaign check`
-alone knows; so the schema refuses nothing that `check` accepts, but an unknown field
-with nothing in it.
+It lets pass whatever `check` accepts, but an unknown field with nothing in it. It refuses whatever
+`check` refuses, but for what a text or a table says: whether there is such a date, zone or address,
+which of two times comes first, who stands in a list twice.
 """
 
 from typing import Any
 
 from config.definition.fields import CandidateFields, DefinitionFields
+from config.definition.schema_rules import EMPTY
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-WORDS = ("description", "default")
-EMPTY = {"type": "null"}
+RULES = "allOf"  # what fields say of each other, as it is
 ENDS = r"\z"  # of pydantic's regular expressions; editors write it $
 
 
@@ -25,9 +25,8 @@ def schema() -> dict[str, Any]:
     fields = made["properties"]
     fields["problem"]["anyOf"].append(parts["ProblemFields"]["properties"]["id"]["anyOf"][0])
     fields["candidates"]["anyOf"].append(people)
-    parts["PeopleFileFields"]["properties"]["people"] = people
-    named = [{"required": [name]} for name in ("name", "id")]
-    parts["ProjectFields"]["anyOf"] = named
+    listed = parts["PeopleFileFields"]["properties"]["people"]
+    parts["PeopleFileFields"]["properties"]["people"] = listed | people
     made["required"].append("candidates")
     written: dict[str, Any] = _plain(made)
     return {"$schema": DIALECT, **written, "title": "A hiring campaign"}
@@ -41,22 +40,47 @@ def _plain(part: Any) -> Any:
     if not isinstance(part, dict):
         return part
     plain = {
-        name: inner.replace(ENDS, "$") if name == "pattern" else _plain(inner)
+        name: inner if name == RULES else _plain(inner)
         for name, inner in part.items()
-        if not (name == "title" and isinstance(inner, str))
+        if not isinstance(inner, str)
     }
+    texts = {name: text for name, text in part.items() if isinstance(text, str)}
+    plain |= {name: _text(name, text) for name, text in texts.items() if name != "title"}
     needed = plain.get("required", ())
     for name, field in plain.get("properties", {}).items():
-        if title := part["properties"][name].get("title"):
-            field["description"] = f"{title}. Give {field['description']}."
-        if name not in needed:
-            plain["properties"][name] = _or_empty(field)
+        title, wanted = part["properties"][name].get("title"), field.pop("description")
+        kinds = [_saying(f"wanted {wanted}", kind) for kind in _kinds(field)]
+        if name not in needed and not any("minProperties" in kind for kind in kinds):
+            kinds.append(EMPTY)
+        words = f"{title}. Give {wanted}." if title else wanted
+        default = {"default": field["default"]} if field.get("default") is not None else {}
+        plain["properties"][name] = {"description": words} | default | _any_of(kinds)
     return plain
 
 
-def _or_empty(field: dict[str, Any]) -> dict[str, Any]:
-    if EMPTY in field.get("anyOf", ()):
-        return field
-    words = {name: what for name, what in field.items() if name in WORDS}
-    kind = {name: what for name, what in field.items() if name not in WORDS}
-    return words | {"anyOf": [kind, EMPTY]}
+def _text(name: str, text: str) -> str:
+    if name == "pattern":
+        return text.replace(ENDS, "$")
+    # What comes after the first lines of a docstring is for whoever changes the program.
+    return text.partition("\n\n")[0] if name == "description" else text
+
+
+def _kinds(field: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a field may hold, but nothing."""
+    if "anyOf" in field:
+        return [kind for inner in field["anyOf"] for kind in _kinds(inner)]
+    kind = {name: what for name, what in field.items() if name != "default"}
+    return [] if kind == EMPTY else [kind]
+
+
+def _saying(sentence: str, kind: dict[str, Any]) -> dict[str, Any]:
+    return kind if "$ref" in kind else kind | {"errorMessage": sentence}
+
+
+def _any_of(kinds: list[dict[str, Any]]) -> dict[str, Any]:
+    """The same in one mapping where that is as clear: an editor explains it better."""
+    if len(kinds) == 1:
+        return kinds[0]
+    if len(kinds) == 2 and kinds[1] == EMPTY and not kinds[0].keys() & {"$ref", "enum", "const"}:
+        return kinds[0] | {"type": [kinds[0]["type"], "null"]}
+    return {"anyOf": kinds}

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config.definition.building import build
+from config.definition.fields import PEOPLE_TWICE, PEOPLE_WANTED, WHERE_OF_A_FILE
 from config.definition.model import Definition
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
@@ -123,9 +124,8 @@ def _from_yaml(sources: Sources) -> Written:
         from config.reading.people_file import people_in  # noqa: PLC0415
 
         if people is not None and not sources.given:
-            message = "the people are in a file or in this list; leave one of them out"
             place = document.name(("candidates", "people"))
-            problems.append(Mistake(place, "candidates.people", message=message))
+            problems.append(Mistake(place, "candidates.people", message=PEOPLE_TWICE))
         people = None
         try:
             people = people_in(sources.people, fields, sources.sheet)
@@ -134,9 +134,8 @@ def _from_yaml(sources: Sources) -> Written:
     elif people is None:
         problems.extend(_nobody_named(document))
     elif "where" in (fields.get("candidates") or {}):
-        message = "where chooses among the rows of a file; leave it out beside a list of people"
         place = document.name(("candidates", "where"))
-        problems.append(Mistake(place, "candidates.where", message=message))
+        problems.append(Mistake(place, "candidates.where", message=WHERE_OF_A_FILE))
     return Written(fields, document, people, tuple(problems))
 
 
@@ -162,12 +161,12 @@ def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | N
 
 def _nobody_named(document: YamlDocument) -> list[Mistake]:
     """Complain that a definition names nobody, unless its field is wrong in another way."""
-    wanted = "a list of people, or {file: people.csv}"
+    place = document.value(("candidates",))
     candidates = document.fields.get("candidates")
     if candidates is None:
-        return [Mistake(document.value(("candidates",)), "candidates", "nothing", wanted)]
+        return [Mistake(place, "candidates", "nothing", PEOPLE_WANTED)]
     if isinstance(candidates, Mapping) and not candidates.keys() & {"file", "people"}:
-        return [Mistake(document.value(("candidates",)), "candidates.file", "nothing", wanted)]
+        return [Mistake(place, "candidates.file", "nothing", PEOPLE_WANTED)]
     return []
 
 

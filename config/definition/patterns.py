@@ -1,0 +1,70 @@
+"""What texts of a definition look like, as patterns of a JSON Schema.
+
+Each lets pass whatever the reader of that text takes, and refuses what is plainly something else,
+so that an editor points at it. They are written so that Python and JavaScript read them alike.
+"""
+
+from typing import Any
+
+from pydantic import WithJsonSchema
+
+Schema = dict[str, Any]
+LARGEST_RATE = 1_000_000
+
+
+def _in_any_case(word: str) -> str:
+    return "".join(f"[{letter.upper()}{letter}]" for letter in word)
+
+
+_UNITS = "|".join(map(_in_any_case, ("minute", "hour", "day", "week")))
+_SPAN = rf"\d{{1,6}}\s*({_UNITS})[Ss]?"
+_CLOCK = r"\d{1,2}(:\d{2})?"
+_ISO = r"\d{4}-\d{2}-\d{2}[\sTt]+\d{1,2}:\d{2}(:00(\.0+)?)?"
+_SERVICE = r"[A-Za-z]{3}\s+\d{1,2},\s+\d{4}\s+\d{1,2}:\d{2}\s*[AaPp][Mm]"
+_REST = _in_any_case("rest")
+
+
+def text(pattern: str) -> Schema:
+    """The schema of a text that has this pattern, with space around it."""
+    return {"type": "string", "pattern": rf"^\s*({pattern})\s*$"}
+
+
+def shown_as(schema: Schema) -> WithJsonSchema:
+    """Annotate a type with the schema of what is typed for it."""
+    return WithJsonSchema(schema, mode="validation")
+
+
+NAME = {"type": "string", "pattern": r"\S"}
+EMAIL = {"type": "string", "pattern": "@"}
+TIMEZONE = text(r"[A-Za-z][A-Za-z0-9_+/-]*")
+MOMENT = text(rf"{_ISO}|{_SERVICE}|")
+CRON = text(r"([0-9A-Za-z*/,-]+\s+){4}[0-9A-Za-z*/,-]+")
+SPAN = text(_SPAN)
+LEAST_TIME = text(rf"(warn\s+)?{_SPAN}")
+APPROVAL = text(rf"required|within\s+{_SPAN}")
+HOURS = text(rf"([\s\S]+\s)?{_CLOCK}\s*[-\u2013]\s*{_CLOCK}")
+SHARE = text(r"\d{1,3}(\.\d{1,4})?\s*%")
+_DATE = r"\d{4}-?(\d|W)[\d-]+"
+HOLIDAYS = [
+    {"type": "array", "items": text(_DATE)},
+    text(rf"{_DATE}(\s*[,;]\s*{_DATE})*"),
+]
+RATE = [
+    {"type": "number", "exclusiveMinimum": 0, "maximum": LARGEST_RATE},
+    text(r"[-+.\d_]+([Ee][-+\d]+)?"),
+]
+SIZE = {"type": "integer", "minimum": 1}
+WAVES = [
+    {
+        "type": "array",
+        "items": {"anyOf": [SIZE, text(_REST)]},
+        "contains": SIZE,
+    },
+    text(rf"\[*\s*\d+(\s*,\s*\d+)*(\s*,\s*{_REST})?\s*\]*"),
+]
+_VALUE = {"type": ["string", "number", "boolean"], "pattern": r"\S"}
+WHERE = {
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"anyOf": [_VALUE, {"type": "array", "minItems": 1, "items": _VALUE}]},
+}

@@ -1,0 +1,41 @@
+"""What fields say of each other, as conditions of a JSON Schema: each stands beside its validator.
+
+Each brings the sentence that `campaign check` says where it is broken, and editors show that.
+"""
+
+from typing import Any
+
+from pydantic import ConfigDict
+
+Schema = dict[str, Any]
+
+EMPTY: Schema = {"type": "null"}
+SOMETHING: Schema = {"type": ["string", "number", "boolean", "object", "array"]}
+NO_TIME: Schema = {"type": ["string", "null"], "pattern": r"^\s*$"}
+TIMES = {"starttime", "endtime", "not_before", "not_after"}
+
+
+def given(name: str, sentence: str | None = None) -> Schema:
+    """This field is there, with something in it; of a time, not only with space in it."""
+    there = SOMETHING | ({"not": NO_TIME} if name in TIMES else {})
+    return _saying({"required": [name], "properties": {name: _saying(there, sentence)}}, sentence)
+
+
+def left_out(names: list[str], sentence: str | None = None) -> Schema:
+    """None of these fields is there with something in it."""
+    empty = {name: NO_TIME if name in TIMES else EMPTY for name in names}
+    return {"properties": {name: _saying(what, sentence) for name, what in empty.items()}}
+
+
+def within(name: str, inner: Schema) -> Schema:
+    """In the mapping `name` it is so."""
+    return {"required": [name], "properties": {name: {"type": "object"} | inner}}
+
+
+def together(*rules: Schema) -> ConfigDict:
+    """Say of a model that these rules hold between its fields."""
+    return ConfigDict(json_schema_extra={"allOf": list(rules)})
+
+
+def _saying(schema: Schema, sentence: str | None) -> Schema:
+    return schema | ({"errorMessage": sentence} if sentence else {})
