@@ -86,9 +86,17 @@ $(BESIDE:%=.%/.ready): .%/.ready: .ci/%.lock $(VENV)/.ready
 	@$(PIP) .$*/bin/python install -qq --require-hashes -r $< $(also)
 	@touch $@
 
+# What an editor asks about YAML, from npm: for the journeys through it, which make it themselves.
+EDITOR := tests/support/editor
+.editor/.ready: $(EDITOR)/package.json $(EDITOR)/package-lock.json
+	@mkdir -p .editor
+	@cp $^ $(EDITOR)/.npmrc .editor
+	@cd .editor && npm ci --ignore-scripts --no-audit --no-fund --silent
+	@touch $@
+
 lock:                  ## resolve pyproject.toml anew into every lock
 	@test -x .lock/bin/uv || ($(PYTHON) -m venv --without-pip .lock && $(PIP) .lock/bin/python install -qq uv)
 	@PATH=.lock/bin:$$PATH sh .ci/lock $(BESIDE)
 
 clean:                 ## forget the environments, keep the ledger
-	rm -rf $(VENV) .lock $(BESIDE:%=.%) mutants .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	rm -rf $(VENV) .lock .editor $(BESIDE:%=.%) mutants .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

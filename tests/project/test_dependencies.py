@@ -1,6 +1,7 @@
 """What is imported is declared, by its own name: what another package brings may go with it."""
 
 import ast
+import json
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -102,3 +103,13 @@ def test_an_import_that_nobody_declared_would_be_seen() -> None:
     assert undeclared("flows", declared(*TO_RUN) - {"click"}) == [
         "flows/words/speech.py imports click"
     ]
+
+
+def test_the_lock_of_the_language_server_names_no_registry() -> None:
+    """Whoever installs it takes it from where they are, with the hashes of the lock."""
+    folder = ROOT / "tests" / "support" / "editor"
+    text = (folder / "package-lock.json").read_text("utf-8")
+    own, *packages = json.loads(text)["packages"].values()
+    assert "://" not in text
+    assert own["dependencies"] == json.loads((folder / "package.json").read_text())["dependencies"]
+    assert all("integrity" in package and "license" in package for package in packages)
