@@ -34,8 +34,7 @@ MANY = 5_000
 BEYOND = {
     "what a text says": re.compile(r'found "'),
     "an error of a spreadsheet": re.compile("found the error "),
-    "whether there is a date": re.compile("found a list, wanted dates"),
-    "that the rest comes last": re.compile("found a list, wanted sizes of waves"),
+    "what a list says": re.compile("found a list, wanted (dates|sizes of waves)"),
     "that 7.0 is no whole number": re.compile(r"found 7\.0, wanted a whole number"),
     "what a table holds": re.compile("no column for |nobody has |.*there is no such file"),
 }
