@@ -100,3 +100,30 @@ def test_every_command_is_one_of_prefects(
     told = capsys.readouterr().out
     for option in (word for word in words if word.startswith("--")):
         assert option in told, told
+
+
+def images() -> list[str]:
+    """What is downloaded to stand under the services: not what the Dockerfile makes."""
+    dockerfile = (FILES / "Dockerfile").read_text()
+    bases = re.findall(r"^FROM (\S+) AS (\S+)$", dockerfile, re.M)
+    made_here = {name for _, name in bases}
+    found = [image for image, _ in bases if image not in made_here]
+    return found + [one["image"] for one in compose()["services"].values() if "build" not in one]
+
+
+@pytest.mark.parametrize("image", images())
+def test_every_image_is_pinned_by_its_digest(image: str) -> None:
+    """A tag names another image tomorrow; the digest is this one, or it does not start."""
+    assert re.fullmatch(r"[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", image)
+
+
+def test_prefects_server_has_what_its_settings_name() -> None:
+    """Its one package more is locked with a hash; what that needs is in the project's own lock."""
+    server = compose()["services"]["prefect"]
+    assert any(str(value).startswith("prefect_redis.") for value in server["environment"].values())
+    lock = (FILES / "server.lock").read_text()
+    assert re.findall(r"^([a-z-]+)==\S+ \\\n    --hash=sha256:[0-9a-f]{64}$", lock, re.M) == [
+        "prefect-redis"
+    ]
+    first = (ROOT / "requirements.lock").read_text().partition("# tests and checks")[0]
+    assert {"prefect", "redis", "asyncpg"} <= set(re.findall(r"^([\w.-]+)==", first, re.M))

@@ -1,6 +1,8 @@
 """The files by which other programs use this repository: pre-commit, and what runs its checks."""
 
+import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -50,3 +52,10 @@ def test_the_runner_does_what_hands_in() -> None:
     job = read(".github/workflows/ci.yml")["jobs"]["ci"]
     assert job["steps"][-1] == {"run": ".ci/run"}
     assert job["strategy"]["matrix"]["python"] == ["3.11", "3.13"]
+
+
+def test_the_version_is_that_of_the_newest_entry_in_the_changelog() -> None:
+    """While changes wait for the next release, the newest that has a date."""
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    released = re.findall(r"^## (\d+\.\d+\.\d+)(?: \(\d{4}-\d{2}-\d{2}\))?$", changelog, re.M)
+    assert released[0] == tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]

@@ -20,9 +20,9 @@ def schema(
 ) -> None:
     """Print the JSON Schema of a campaign file, for your editor.
 
-    An editor that knows YAML then completes fields and underlines mistakes while you type. Write it
-    beside your campaign files as campaign.schema.json: the first line of a file that campaign new
-    has written names it.
+    Write it beside your campaign files as campaign.schema.json; the first line of a file from
+    campaign new names it. An editor that knows YAML (VS Code with the extension YAML) then
+    completes fields and underlines mistakes while you type.
     """
     from config.definition.schema import schema as made
     from data.own_files import write_whole

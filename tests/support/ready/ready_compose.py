@@ -81,14 +81,15 @@ def _of_the_dockerfile() -> Service:
 
 def _service(name: str, said: Mapping[str, Any], server: Path, worker: Service) -> Service:
     environment = {key: str(value) for key, value in said.get("environment", {}).items()}
-    match said["image"].partition(":")[0]:
+    match re.split("[:@]", said["image"])[0]:
         case "postgres":
             made_here = _database(said, environment)
         case "redis":
             made_here = Service(name, ["redis-server", "--dir", str(LOGS)], {"PATH": SYSTEM})
-        case "prefecthq/prefect":
-            path = {"PATH": f"{server / 'bin'}:{SYSTEM}"}
-            made_here = Service(name, shlex.split(said["command"]), path | environment)
+        case "hiring-prefect":
+            environment |= {"PATH": f"{server / 'bin'}:{SYSTEM}"}
+            command = shlex.split(said["command"])
+            made_here = Service(name, command, environment, worker.folder, worker.user)
         case "hiring-campaigns":
             for volume in said["volumes"]:
                 _bound(volume)
