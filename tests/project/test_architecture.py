@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.project import rooms
 
 ROOT = Path(__file__).parents[2]
-NAMED = re.compile(r"`(\w+)` in\s+\[[^]]+]\(\.\./([\w/]+\.py)\)")
+NAMED = re.compile(r"`(\w+)`,\s+\[[^]]+]\(\.\./([\w/]+\.py)\)")
 MOST = 16  # modules of a room: more than a person keeps in mind
 
 

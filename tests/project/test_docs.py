@@ -205,6 +205,21 @@ def test_links_between_documents_lead_somewhere(document: Path) -> None:
     assert [one for one in targets if not (document.parent / one).exists()] == []
 
 
+@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+def test_a_page_begins_with_whom_it_is_for(page: Path) -> None:
+    """Whoever opened the wrong one sees it at once."""
+    title, _, first = page.read_text("utf-8").splitlines()[:3]
+    assert title.startswith("# ")
+    assert first.startswith("For ")
+
+
+def test_the_documents_stay_short() -> None:
+    """Every word costs each reader; the references, which nobody reads through, do not count."""
+    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name not in references.PAGES]
+    assert sum(len(page.read_text("utf-8").split()) for page in pages) <= 14_000
+    assert len(README.read_text("utf-8").split()) <= 1_500
+
+
 # -- the typing itself ------------------------------------------------------------------------
 
 
