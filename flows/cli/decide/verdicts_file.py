@@ -11,7 +11,6 @@ from pathlib import Path
 from config.email_key import email_key
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
-from config.reading.own_tables import Named, own_tables
 from config.tables.cells import as_text, is_blank
 from config.tables.formulas import guarded
 from data.decisions.verdicts import WORDS, Decided, Doubt
@@ -117,6 +116,8 @@ def _rows(path: Path) -> Iterator[tuple[int, Row]]:
 
 def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Go through the lines of the first sheet that are not blank, as texts."""
+    from config.reading.own_tables import Named, own_tables
+
     for first in own_tables(Named(path))[1][:1]:
         for line, cells in first.rows:
             texts = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in cells]
