@@ -4,11 +4,13 @@ A campaign is sent in sittings, minutes long and weeks apart: each has a picture
 there would be nothing to see but two thin lines. Many sittings share one picture, day by day.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from html import escape
+from typing import Any, NamedTuple
+
+from pandas import DataFrame
 
 from data.store.states import AttemptState
 
@@ -32,10 +34,12 @@ KINDS = (
     ("refused", "refused", (AttemptState.REFUSED,)),
     ("nothing", "came to nothing", (AttemptState.NOT_SENT,)),
 )
+WORDS = {state: word for _, word, states in KINDS for state in states}
+
+Bar = Mapping[Any, int]  # how many people, by the word for what came of them
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """So many people were tried at a moment (aware), with this outcome."""
 
     at: datetime
@@ -54,24 +58,13 @@ class Picture:
 
 def pictures(points: Iterable[Point], zone: tzinfo | None) -> list[Picture]:
     """Draw every sitting, or all of them in one picture; clocks are those of `zone`."""
-    ordered = sorted(points, key=lambda point: point.at)
-    if not ordered:
+    tried = DataFrame(list(points), columns=Point._fields).sort_values("at")
+    if tried.empty:
         return []
-    parts = sittings(ordered)
-    if len(parts) > MOST:
-        parts = [ordered]
-    return [_picture(part, zone) for part in parts]
-
-
-def sittings(points: Sequence[Point]) -> list[list[Point]]:
-    """Part points, oldest first, where nothing was sent for half an hour."""
-    parts: list[list[Point]] = []
-    for point in points:
-        if parts and point.at - parts[-1][-1].at <= APART:
-            parts[-1].append(point)
-        else:
-            parts.append([point])
-    return parts
+    sitting = (tried["at"].diff() > APART).cumsum()
+    if sitting.nunique() > MOST:
+        return [_picture(tried, zone)]
+    return [_picture(part, zone) for _, part in tried.groupby(sitting)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +74,6 @@ class Scale:
     start: datetime
     step: int
     number: int
-
-    def place(self, at: datetime) -> int:
-        """Which bar a moment belongs to, counted from 0."""
-        return int((at - self.start).total_seconds()) // self.step
 
     def begins(self, place: int) -> datetime:
         return self.start + timedelta(seconds=self.step * place)
@@ -106,20 +95,21 @@ def scale(first: datetime, last: datetime, zone: tzinfo | None) -> Scale:
     return Scale(start, step, max(needed, LEAST))
 
 
-def _picture(points: Sequence[Point], zone: tzinfo | None) -> Picture:
-    chosen = scale(points[0].at, points[-1].at, zone)
-    bars: list[Counter[AttemptState]] = [Counter() for _ in range(chosen.number)]
-    for point in points:
-        bars[chosen.place(point.at)][point.came_to] += point.people
-    highest = max(bar.total() for bar in bars)
-    title, total = _title(points, zone), sum((bar for bar in bars), Counter[AttemptState]())
-    label = f"{title}: {_counted(total)}; at most {highest:,} in {in_words(chosen.step)}"
-    return Picture(title, _svg(chosen, bars, highest, zone, label), label)
+def _picture(tried: DataFrame, zone: tzinfo | None) -> Picture:
+    first, last = (tried["at"].iloc[end].to_pydatetime() for end in (0, -1))
+    chosen = scale(first, last, zone)
+    place = (tried["at"] - chosen.start) // timedelta(seconds=chosen.step)
+    counts = tried.groupby([place, tried["came_to"].map(WORDS)])["people"].sum()
+    bars = counts.unstack(fill_value=0)
+    highest = int(bars.sum(axis=1).max())
+    title = _title(first, last, zone)
+    label = f"{title}: {_counted(dict(bars.sum()))}; at most {highest:,} in {in_words(chosen.step)}"
+    return Picture(title, _svg(chosen, bars.to_dict("index"), highest, zone, label), label)
 
 
 def _svg(
     chosen: Scale,
-    bars: Sequence[Counter[AttemptState]],
+    bars: Mapping[Any, Bar],
     highest: int,
     zone: tzinfo | None,
     label: str,
@@ -132,10 +122,8 @@ def _svg(
         f'<text x="{LEFT - 6}" y="{TOP + 5}" text-anchor="end">{highest:,}</text>',
         f'<text x="{LEFT - 6}" y="{ground}" text-anchor="end">0</text>',
     ]
-    for place, bar in enumerate(bars):
-        if bar:
-            x = LEFT + place * width
-            drawn.append(_bar(x, width, bar, highest, f"{_clock(chosen, place, zone)}"))
+    for place, bar in bars.items():
+        drawn.append(_bar(LEFT + place * width, width, bar, highest, _clock(chosen, place, zone)))
     apart = -(-chosen.number // 6)
     for place in range(0, chosen.number, apart):
         x = LEFT + place * width
@@ -149,12 +137,12 @@ def _svg(
     )
 
 
-def _bar(x: float, width: float, bar: Counter[AttemptState], highest: int, clock: str) -> str:
+def _bar(x: float, width: float, bar: Bar, highest: int, clock: str) -> str:
     room, y = HIGH - BOTTOM - TOP, float(HIGH - BOTTOM)
     gap = min(1.0, width / 5)
     drawn = [f"<g><title>{clock}: {_counted(bar)}</title>"]
-    for paint, _, states in KINDS:
-        if number := sum(bar[state] for state in states):
+    for paint, word, _ in KINDS:
+        if number := bar.get(word, 0):
             # One among thousands is still seen.
             high = max(room * number / highest, 2.0)
             y -= high
@@ -165,9 +153,8 @@ def _bar(x: float, width: float, bar: Counter[AttemptState], highest: int, clock
     return "".join((*drawn, "</g>"))
 
 
-def _counted(bar: Counter[AttemptState]) -> str:
-    numbers = [(sum(bar[state] for state in states), word) for _, word, states in KINDS]
-    return ", ".join(f"{number:,} {word}" for number, word in numbers if number)
+def _counted(bar: Bar) -> str:
+    return ", ".join(f"{bar[word]:,} {word}" for _, word, _ in KINDS if bar.get(word))
 
 
 def _clock(chosen: Scale, place: int, zone: tzinfo | None) -> str:
@@ -178,11 +165,11 @@ def _clock(chosen: Scale, place: int, zone: tzinfo | None) -> str:
     return f"{wall:%H:%M:%S}" if chosen.step < 60 else f"{wall:%H:%M}"
 
 
-def _title(points: Sequence[Point], zone: tzinfo | None) -> str:
-    first, last = (point.at.astimezone(zone) for point in (points[0], points[-1]))
+def _title(begin: datetime, end: datetime, zone: tzinfo | None) -> str:
+    first, last = begin.astimezone(zone), end.astimezone(zone)
     if first.date() == last.date():
-        begin, end = f"{first:%H:%M:%S}", f"{last:%H:%M:%S}"
-        return f"{first:%Y-%m-%d}, {begin}" + (f" to {end}" if end != begin else "")
+        clocks = dict.fromkeys(f"{moment:%H:%M:%S}" for moment in (first, last))
+        return f"{first:%Y-%m-%d}, {' to '.join(clocks)}"
     return f"{first:%Y-%m-%d %H:%M} to {last:%Y-%m-%d %H:%M}"
 
 

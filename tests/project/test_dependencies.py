@@ -25,7 +25,6 @@ NOT_IMPORTED = {
     "fastapi": "Prefect's server; only its bound is ours",
     "python-multipart": "starlette reads forms with it",
     "tzdata": "zoneinfo reads it where a system has no time zones",
-    "pandas": "the workbooks' library that was chosen; nothing reads with it yet",
     "openpyxl": "with it pandas reads workbooks; nothing does yet",
     "django-static-ace-builds": "files, which sandbox/pages/editor.py serves",
 }

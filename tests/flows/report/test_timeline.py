@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.store.states import AttemptState
-from flows.report.timeline import BARS, MOST, Point, in_words, pictures, scale, sittings
+from flows.report.timeline import BARS, MOST, Point, in_words, pictures, scale
 from tests.support.ledgers.small_ledger import NOON
 
 PARIS = ZoneInfo("Europe/Paris")
@@ -29,7 +29,7 @@ def test_half_an_hour_without_a_request_ends_a_sitting(
     minutes: tuple[float, ...], parts: int
 ) -> None:
     """Two minutes in May and one in June are two pictures, not two thin lines in one."""
-    assert len(sittings([at(minutes=one) for one in minutes])) == parts
+    assert len(pictures([at(minutes=one) for one in minutes], UTC)) == parts
 
 
 def test_many_sittings_share_one_picture() -> None:
