@@ -48,7 +48,7 @@ def settings_file(own: Path, near: Path) -> SettingsFile:
         return SettingsFile(own, _values(own, interpolate=True) if own.is_file() else {})
     except (OSError, UnicodeError):
         readable = " or ".join(str(file) for file in (own, near) if file.exists())
-        raise BadSettings(f"{readable} cannot be read as text; mend it or remove it") from None
+        raise BadSettings(f"{readable} cannot be read as text; fix it or remove it") from None
 
 
 def _refuse_half(near: Path, values: dict[str, str], own: Path) -> None:
@@ -62,13 +62,13 @@ def _refuse_half(near: Path, values: dict[str, str], own: Path) -> None:
     others = {name for name in SIX & here.keys() if here[name] != values.get(name)}
     if not missing and not others:
         return
-    lacks = f" It lacks {_listed(missing)}." if missing else ""
-    sets = f" The environment has {_listed(others)} of its own." if others else ""
+    lacks = f" It is missing {_listed(missing)}." if missing else ""
+    sets = f" The environment also sets {_listed(others)}." if others else ""
     raise BadSettings(
-        f"{near}, in the folder where you type, counts alone or not at all: with all six "
-        f"ASSESSMENT_ settings in it, and none of them elsewhere.{lacks}{sets} Nothing was sent. "
-        f"If the file is yours, write all six there, or move its lines to {own}. If it is not, "
-        "remove it, or type in another folder.",
+        f"{near}, in the current folder, is used only if it has all six ASSESSMENT_ settings and "
+        f"none of them are set elsewhere.{lacks}{sets} Nothing was sent. "
+        f"If the file is yours, put all six in it, or move its lines to {own}. If it is not, "
+        "remove it, or work in another folder.",
         sorted(missing | others),
     )
 
@@ -86,9 +86,9 @@ def the_six(file: SettingsFile) -> tuple[dict[str, str], str]:
         return here, "the environment"
     missing = SIX - here.keys()
     raise BadSettings(
-        "The six ASSESSMENT_ settings come from one place and are never mixed. The environment has "
-        f"{_listed(here)} and lacks {_listed(missing)}; {file.path} has {_listed(there)}. Nothing "
-        "was sent. Set all six in the environment, or take them out of it.",
+        "The six ASSESSMENT_ settings must come from one place. The environment has "
+        f"{_listed(here)}, but not {_listed(missing)}; {file.path} has {_listed(there)}. Nothing "
+        "was sent. Set all six in the environment, or none of them.",
         sorted(missing),
     )
 
@@ -119,8 +119,8 @@ def refuse_open_files(files: tuple[Path, ...]) -> None:
     if opened:
         named = " ".join(str(file) for file in opened)
         raise BadSettings(
-            f"{' and '.join(map(str, opened))} may be read by others on this machine, and holds "
-            f"secrets. Nothing was sent. Make it yours alone: chmod 600 {named}"
+            f"{' and '.join(map(str, opened))} holds secrets, and others on this machine can read "
+            f"it. Nothing was sent. Make it readable by you alone: chmod 600 {named}"
         )
 
 
@@ -136,8 +136,8 @@ def refuse_unreadable_lines(files: tuple[Path, ...]) -> None:
             wrong = [line.original.line for line in parse_stream(text) if line.error]
         if wrong:
             raise BadSettings(
-                f"{file}, line {wrong[0]}: this is no NAME=value, or a quote is not closed. "
-                "Nothing was sent. Mend the line, then type the same command again."
+                f"{file}, line {wrong[0]}: this is not NAME=value, or a quote is not closed. "
+                "Nothing was sent. Fix the line, then run the same command again."
             )
 
 

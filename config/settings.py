@@ -100,7 +100,7 @@ def _refuse_odd_server(rest: str) -> None:
     host = server.rpartition("@")[2]
     port = host.rpartition("]")[2].partition(":")[2]
     if port and not port.isdecimal():
-        raise ValueError("has a port that is no number; in a password write %3A for :")
+        raise ValueError("has a port that is not a number; in a password write %3A for :")
     if "password" in path.partition("?")[2].casefold():
         raise ValueError("must not hold a password after the ?; it belongs before the @")
 
@@ -172,9 +172,9 @@ class ServiceSettings(BaseSettings):
     app_url: ServiceUrl = Field(
         description="the address of the web application; links begin with it"
     )
-    client_id: Word = Field(description="given by the operator of the service")
-    client_secret: Secret = Field(description="given by the operator; never shown")
-    audience: Word = Field(description="given by the operator")
+    client_id: Word = Field(description="from the operator of the service")
+    client_secret: Secret = Field(description="from the operator; never shown")
+    audience: Word = Field(description="from the operator")
 
 
 class LocalSettings(BaseSettings):
@@ -212,14 +212,14 @@ class LocalSettings(BaseSettings):
     invites_in_flight: int = Field(
         default=8,
         ge=1,
-        description="how many invitations are under way at once, and how many a crash can leave "
-        "unsure",
+        description="how many invitations are sent at the same time, and so how many a "
+        "crash can leave unsure",
     )
     invites_per_second: float | None = Field(
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="no limit when left out; kept by all runs of a ledger together",
+        description="the limit for all runs of a ledger together; none when left out",
     )
     wave_runs: int = Field(
         default=1,
@@ -242,30 +242,30 @@ class LocalSettings(BaseSettings):
     ca_file: Annotated[Path, AfterValidator(_under_home), AfterValidator(_certificates)] | None = (
         Field(
             default=None,
-            description="certificates (PEM) of your company's own authority, trusted beside the "
-            "usual ones",
+            description="certificates (PEM) of your company's own authority, trusted in addition "
+            "to the usual ones",
         )
     )
     keep: Annotated[timedelta, BeforeValidator(_kept_for)] | None = Field(
         default=None,
-        description="how long people's data is kept once nothing moves a campaign any more, such "
-        "as `180 days`; see [people's data](privacy.md). For good when left out. "
-        "Prefect's record of runs goes with it, or after 30 days",
+        description="how long people's data is kept after a campaign's last activity, such as "
+        "`180 days`; see [people's data](privacy.md). Without it, data is kept for good, and "
+        "Prefect's record of runs for 30 days",
     )
     notify_url: Annotated[Secret, AfterValidator(_notify_url)] | None = Field(
         default=None,
-        description="where to say that a campaign needs a person: a webhook or a mailbox "
+        description="where to send a notice when a campaign needs a person: a webhook or a mailbox "
         "([Prefect](prefect.md)); never shown",
     )
     credentials_block: Word | None = Field(
         default=None,
-        description="the name under which Prefect keeps the six above, for runs where none of "
-        "them is set",
+        description="the name under which Prefect keeps the six settings above, for runs "
+        "where none of them is set",
     )
     log_format: Literal["words", "json"] = Field(
         default="words",
         description="`json`: a run writes a line for each request on standard error, with "
-        "campaign, run and attempt, and nobody's name; the same as `--log-format "
+        "campaign, run and attempt, without anybody's name; the same as `--log-format "
         "json` before the command",
     )
 
@@ -344,7 +344,7 @@ def _bad_settings(settings: type[BaseSettings], error: ValidationError, source: 
     }
     listed = "\n".join(f"  {variable} {complaint}" for variable, complaint in complaints.items())
     return BadSettings(
-        f"Settings to mend:\n{listed}\nSet them in {source}.",
+        f"Settings to fix:\n{listed}\nSet them in {source}.",
         variables=complaints,
     )
 

@@ -68,4 +68,4 @@ def refuse_link(path: Path) -> None:
     its place the file would be missing there. Raises CannotWrite.
     """
     if path.is_symlink():
-        raise CannotWrite(path, "it is a link, which is not followed: remove it")
+        raise CannotWrite(path, "it is a symbolic link; remove it")

@@ -35,7 +35,7 @@ def tell(file: Path, content: str, problems: Sequence[Mistake]) -> bool:
     if copy is not None:
         lines += [f"A copy with these places marked: {copy.name}", ""]
     lines += [
-        "Mend the file itself, or save a mended copy over it; it is then taken by itself.",
+        "Fix the file, or save a fixed copy over it; the inbox picks it up again by itself.",
         f"To see whether all is well: {command('check', file.name)}",
     ]
     text = "\n".join(lines) + "\n"

@@ -29,7 +29,7 @@ def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:
             people = ledger.write(forgetting.forget_campaign, row, By(WHO, WHY))
         except NotDecided:  # a run that was stopped in its tracks may still be sending
             continue
-        lines.append(f"{key}: {people:,} forgotten, kept long enough (CAMPAIGN_KEEP)")
+        lines.append(f"{key}: {people:,} forgotten, as their time was over (CAMPAIGN_KEEP)")
     if lines:
         ledger.rewrite()
     return lines

@@ -107,7 +107,7 @@ def _pilot_outside(
     """Nobody whom `where` leaves out is invited, also not first."""
     key = email_key(email1)
     if key in people.left_out and key not in {person.key for person in candidates}:
-        message = f"{shown(email1)} stands in a row that candidates.where leaves out"
+        message = f"{shown(email1)} is in a row that candidates.where leaves out"
         place = written.places.value(("invites", "pilot"))
         yield Mistake(place, "invites.pilot", shown(email1), message=message)
 

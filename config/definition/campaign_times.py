@@ -52,7 +52,7 @@ def without_an_end(head: DefinitionFields, places: Places) -> Iterator[Mistake]:
     if head.invites.least_time is None or (project.endtime and project.timezone):
         return
     if project.id is not None:
-        message = "the end of a project that exists is not known here; give not_after instead"
+        message = "the end of an existing project is not known here; give not_after instead"
     else:
         message = NEEDS_AN_END
     yield Mistake(places.value(("invites", "least_time")), "invites.least_time", message=message)

@@ -122,12 +122,12 @@ class ColumnsFields(Fields):
 
 
 ADD_AGAIN = "add_again"
-UNSURE_WANTED = f"ask, or {ADD_AGAIN} to add people once more whom an add may have missed"
+UNSURE_WANTED = f"ask, or {ADD_AGAIN} to add people again whom an earlier add may have missed"
 
 
 PEOPLE_WANTED = "a list of people, or {file: people.csv}"
-PEOPLE_TWICE = "the people are in a file or in this list; leave one of them out"
-WHERE_OF_A_FILE = "where chooses among the rows of a file; leave it out beside a list of people"
+PEOPLE_TWICE = "the people come from a file or from this list, not both"
+WHERE_OF_A_FILE = "where selects rows of a file; leave it out when you list the people here"
 
 
 class PeopleFileFields(Fields):
@@ -163,7 +163,7 @@ class PeopleFileFields(Fields):
     several: Literal["first"] | None = Field(
         None,
         title="Take the first of several addresses in a cell",
-        description="first, or nothing: several addresses are a mistake",
+        description="first, or leave it out: then several addresses are a mistake",
     )
     where: Annotated[dict[str, tuple[str, ...]] | None, shown_as(patterns.WHERE)] = Field(
         None,
@@ -269,7 +269,7 @@ class CandidateFields(Fields):
     source: Text = Field(
         "",
         title="Where the person came from, for the service",
-        description="text naming where the person came from",
+        description="text that says where the person came from",
     )
     notes: Text = Field("", title="A remark, sent to the service", description="text")
     stage_id: StageId | None = Field(

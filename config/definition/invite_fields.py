@@ -25,7 +25,7 @@ from config.definition.schema_rules import given, left_out, together
 from config.people import email_address
 from config.timetable import hours, moments, spans, waves
 
-APPROVAL_WANTED = "required, or the time to answer, as in approval: {within: 2 days}"
+APPROVAL_WANTED = "required, or the time left to answer, as in approval: {within: 2 days}"
 HOLIDAYS_WANTED = "dates, as in holidays: [2026-12-25, 2027-01-01]"
 HOLD_ON_WANTED = "a mapping, as in hold_on: {refused: 2%, unsure: 1}"
 LEAST_TIME_WANTED = "a span of time, such as 3 days, or  warn 3 days"

@@ -43,7 +43,9 @@ def _sendable(text: str, allowed: str = "") -> str:
     """Refuse what no text of a person holds: errors of cells, control characters, novels."""
     text = text.strip()
     if is_error(text):
-        raise PydanticCustomError("cell_error", "is what a cell shows that could not be calculated")
+        raise PydanticCustomError(
+            "cell_error", "is the error that a spreadsheet shows for a cell it could not calculate"
+        )
     if len(text) > LONGEST_TEXT:
         raise wanted(f"at most {LONGEST_TEXT:,} characters, not {len(text):,}")
     if not text.isprintable():
@@ -52,10 +54,10 @@ def _sendable(text: str, allowed: str = "") -> str:
                 continue
             if unicodedata.category(character) in {"Cc", "Cs"}:
                 code = f"U+{ord(character):04X}"
-                raise wanted(f"text without the control character {code} in it")
+                raise wanted(f"text without the control character {code}")
             if character in DIRECTIONS:
                 name = unicodedata.name(character)
-                raise wanted(f"text without the invisible {name} in it")
+                raise wanted(f"text without the invisible {name}")
     return text
 
 

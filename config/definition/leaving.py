@@ -83,10 +83,10 @@ def _capitals(definition: Definition) -> Iterator[str]:
     them = [person for person in definition.candidates if person.email1 != person.email1.lower()]
     if them:
         more = len(them) - 1
-        have = f"and {more:,} more have capitals and are" if more else "has capitals and is"
+        have = f"and {more:,} more have capitals, and are" if more else "has capitals, and is"
         yield (
-            f"{them[0].place}, email1: {shown(them[0].email1)} {have} sent like that; the login "
-            "must equal the address, and capitals may count"
+            f"{them[0].place}, email1: {shown(them[0].email1)} {have} sent as written; people must "
+            "log in with the same spelling, as capitals may count"
         )
 
 
@@ -102,10 +102,10 @@ def _one_name(definition: Definition) -> Iterator[str]:
     if twice:
         before, person = twice[0]
         named = shown(f"{person.first_name} {person.last_name}")
-        more = f"; {len(twice) - 1:,} more share a name" if len(twice) > 1 else ""
+        more = f"; so for {len(twice) - 1:,} more" if len(twice) > 1 else ""
         yield (
-            f"{person.place}, email1: {named} has {person.email1} here, and {before.email1} at "
-            f"{before.place}; if it is one person, keep the address of the log-in{more}"
+            f"{person.place}, email1: {named} has {person.email1} here and {before.email1} at "
+            f"{before.place}; if this is one person, keep only the address they log in with{more}"
         )
 
 
@@ -132,4 +132,4 @@ def _samples(definition: Definition) -> Iterator[str]:
     what = "a sample address" if len(addresses) == 1 else f"{len(addresses):,} sample addresses"
     named = ", ".join(addresses[:NAMED])
     where = definition.place.file
-    yield f"{where}: {what}, which nobody reads: {named}{more}; put your own people there"
+    yield f"{where}: {what} that nobody reads: {named}{more}; replace it with your own people"

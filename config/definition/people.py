@@ -122,8 +122,8 @@ def _again(typed: str, place: Place, first: Place, differing: list[str], alike: 
         sentence += f", with another {others}"
     if alike:
         sentence += (
-            " but for letters that count as one, such as ß and ss; if they are two people, "
-            "put one of them into a campaign of its own"
+            " if letters such as ß and ss count as the same; if these are two people, put one of "
+            "them into a separate campaign"
         )
     cause = "each person only once"
     return Mistake(place, "email1", found=shown(typed), message=sentence, cause=cause)
@@ -156,8 +156,8 @@ def _one_mailbox(labelled: Iterable[str], people: Sequence[Candidate]) -> Iterat
         other = box if box in places else first.setdefault(box, key)
         if other != key:
             message = (
-                f"{shown(key)}: most likely the same mailbox as {shown(other)} at {places[other]}; "
-                "one person would be invited twice"
+                f"{shown(key)}: probably the same mailbox as {shown(other)} at {places[other]}; "
+                "that person would be invited twice"
             )
             yield Mistake(places[key], "email1", message=message, cause="one mailbox")
 

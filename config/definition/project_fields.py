@@ -25,8 +25,8 @@ NAME_WANTED = "the project's name, or the id of one made in the web application"
 OF_A_NEW_PROJECT = ("timezone", "name", "description", "state", "starttime", "endtime")
 AS_IT_IS = "a project with an id is used as it is; leave this out, or leave out id to create one"
 PROBLEM_NAME_WANTED = "the problem's id or its title"
-ONE_NAME = "a problem is named by its id or by its title; leave one out"
-UNLISTED_BY_ID = "a problem that the service does not list is named only with its id"
+ONE_NAME = "give a problem by its id or by its title, not both"
+UNLISTED_BY_ID = "a problem that the service does not list can only be given by its id"
 
 
 class ProjectFields(Fields):
@@ -83,8 +83,8 @@ class ProjectFields(Fields):
         made = info.data.get("id")
         if made is not None and value is not None:
             raise sentence(
-                f"project {made} exists and is used as it is; leave out {info.field_name}, "
-                "or leave out id to create a new project"
+                f"project {made} already exists and is used as it is; leave out "
+                f"{info.field_name}, or leave out id to create a new project"
             )
         return value
 

@@ -19,7 +19,7 @@ def unknown_field(
     spellings = {full.rpartition(".")[2]: full for full in (*deeper, *names)}
     spellings |= {full: full for full in names}
     near = get_close_matches(name.casefold(), spellings, n=1, cutoff=0.7)
-    hint = f"did you mean {spellings[near[0]]}?" if near else f"known are {', '.join(names)}"
+    hint = f"did you mean {spellings[near[0]]}?" if near else f"the fields are {', '.join(names)}"
     return Mistake(place, field, shown(name), message=f"there is no field {name}; {hint}")
 
 
@@ -37,5 +37,5 @@ def complaint(detail: ErrorDetails, place: Place, field: str, what: str) -> Mist
         return Mistake(place, field, found=shown(value), wanted=context["wanted"])
     if kind == "string_type" and isinstance(value, int | float):
         # YAML took it for a number or a truth value; only quotes say that it is meant as text.
-        return Mistake(place, field, found=shown(value), wanted=f"{what}; text needs quotes here")
+        return Mistake(place, field, found=shown(value), wanted=f"{what}; put quotes around it")
     return Mistake(place, field, found=shown(value), wanted=what)

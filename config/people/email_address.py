@@ -38,16 +38,16 @@ def email_address(typed: str) -> str:
     address = typed.strip()
     if unseen := _UNSEEN.search(address):
         name = unicodedata.name(unseen[0], f"U+{ord(unseen[0]):04X}")
-        raise NotAnEmail(f"{WANTED} without the invisible {name} in it")
+        raise NotAnEmail(f"{WANTED} without the invisible {name}")
     listed = _LISTED.search(address) and len(address) <= LONGEST_LIST
     if listed and len(several := addresses_in(address)) > 1:
         raise NotAnEmail(
-            f"{WANTED}, not {len(several)}: keep the one that the person logs in with; with  "
-            "several: first  under candidates, the first of each cell counts"
+            f"{WANTED}, not {len(several)}: keep the one the person logs in with, or put  several: "
+            "first  under candidates to use the first in each cell"
         )
     if "<" in address:
         inside = _BRACKETS.search(address)
-        hint = f", only what stands between < and >: {inside[1].strip()}" if inside else ""
+        hint = f", only what is between < and >: {inside[1].strip()}" if inside else ""
         raise NotAnEmail(WANTED + hint)
     if slip := _slip(address):
         raise NotAnEmail(f"{WANTED} {slip}")

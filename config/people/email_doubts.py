@@ -71,16 +71,16 @@ def doubts(typed: str, key: str) -> Iterator[Doubt]:
     """Say what may be wrong with an address that has this key; mostly nothing."""
     local, _, domain = key.rpartition("@")
     if slip := likely_slip(domain):
-        yield Doubt("a likely slip", f"{domain} may be a slip for {slip}")
+        yield Doubt("a likely typo", f"{domain} may be a typo for {slip}")
     if local.partition("+")[0] in ROLES:
         yield Doubt(
             "an address that several people may read",
             "several people may read this mailbox, and whoever logs in with it is the candidate",
         )
     if local.startswith("'"):
-        yield Doubt("an apostrophe in front", "programs put an apostrophe in front of a text")
+        yield Doubt("an apostrophe in front", "some programs put an apostrophe in front of text")
     if "?" in local:
-        yield Doubt("a lost character", "a ? often stands where a program lost another character")
+        yield Doubt("a lost character", "a ? often replaces a character that a program lost")
     if not typed.isascii() or "xn--" in domain:
         yield from _look_alikes(local)
         # As it was typed, since the key has every letter in its plainest form.
@@ -155,7 +155,7 @@ def _look_alikes(text: str) -> Iterator[Doubt]:
     others = [c for c in text if not c.isascii() and c not in foreign]
     if len(alphabets) > 1 or not others:
         names = ", ".join(dict.fromkeys(unicodedata.name(c, "?") for c in foreign))
-        sentence = f"it has letters that look like Latin ones and are not: {names}"
+        sentence = f"some letters only look like Latin letters: {names}"
         yield Doubt("letters that look like others", sentence)
 
 

@@ -21,13 +21,13 @@ def may_be_spoilt(name: str) -> bool:
 def name_doubts(name: str) -> Iterator[Doubt]:
     """Say what may be wrong with a name; mostly nothing."""
     if name in NOTHING:
-        yield Doubt("nothing, as programs write it", "programs write this where there is nothing")
+        yield Doubt("an empty cell, as programs write it", "programs write this for an empty cell")
     for character in LOST:
         if character in name:
-            sentence = f"a {character} often stands where a program lost another character"
+            sentence = f"a {character} often replaces a character that a program lost"
             yield Doubt("a lost character", sentence)
     if not name.isascii() and (meant := _read_as_bytes(name)):
-        sentence = f"most likely {shown(meant)}, which some program read in the wrong encoding"
+        sentence = f"probably {shown(meant)}, read by some program in the wrong encoding"
         yield Doubt("a name read in the wrong encoding", sentence)
 
 

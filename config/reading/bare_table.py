@@ -70,18 +70,16 @@ class Understood:
         if self.sheet:
             lines.append(f"  sheet: {_in_yaml(self.sheet)}")
         if self.full_name:
-            lines.append(
-                "  split_name: true                # into first and last name; look at them"
-            )
+            lines.append("  split_name: true                # into first and last name; check them")
         if self.several:
             cells = "1 cell has" if self.several == 1 else f"{self.several:,} cells have"
             lines.append(
-                f"  # several: first                # {cells} several addresses: the first"
+                f"  # several: first                # {cells} several addresses; use the first"
             )
         if self.choices:
             lines += [
-                "  # Everybody in the table is invited, unless you say whom: take away the # of",
-                "  # where and of its columns, and keep the values that you mean.",
+                "  # This invites everybody in the table. To choose rows, remove the # in front of",
+                "  # where and of its columns, and keep the values you want.",
                 "  # where:",
             ]
         for column, rows in self.choices.items():

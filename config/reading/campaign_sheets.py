@@ -171,8 +171,8 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
         return _many(many, people)
     names = ", ".join(book.names) or "none"
     wanted = (
-        "a sheet campaign (or campaigns) and a sheet candidates; "
-        "a table of people alone goes with its definition: --campaign definition.yaml"
+        "a sheet campaign (or campaigns) and a sheet candidates; if this has only people, name "
+        "their definition: --campaign definition.yaml"
     )
     problem = Mistake(Place(file), "sheets", f"the sheets {names}", wanted)
     if single is None and many is None:

@@ -14,7 +14,7 @@ from config.tables.file_bytes import decoded, file_bytes
 from config.workbooks.shapes import column_letters
 
 COMMENT = "#"
-EMPTY = "the file is empty; where nobody is on the list, a line that begins with # says so"
+EMPTY = "the file is empty; if nobody is on the list, say so in a line that begins with #"
 
 
 def read_do_not_contact(path: Path) -> dict[str, str]:

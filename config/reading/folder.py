@@ -93,8 +93,8 @@ def _twice(entry: Entry, files: dict[str, list[Path]]) -> tuple[Mistake, ...]:
     if not others:
         return entry.problems
     message = (
-        f"the campaign {entry.key} is in {others[0].name} as well; keep one of them, or give it a "
-        "key of its own"
+        f"the campaign {entry.key} is in {others[0].name} as well; keep one file, or give this "
+        "campaign its own key"
     )
     return (Mistake(Place(str(entry.file)), "campaign", message=message),)
 
@@ -110,8 +110,8 @@ def same_key(file: Path, keys: Collection[str]) -> tuple[str, ...]:
     except (BadInput, OSError):
         return ()
     return tuple(
-        f"{file}: {other.file.name} has the key {other.key} as well; another campaign needs a key "
-        "of its own"
+        f"{file}: {other.file.name} has the key {other.key} as well; each campaign needs its own "
+        "key"
         for near in small
         for other in campaigns_of(near)
         if other.key in keys

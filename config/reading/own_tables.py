@@ -255,7 +255,7 @@ def _text_rows(text: str, delimiter: str, start: int, file: str) -> Iterator[Tab
             yield begins, unguarded(row)
             begins = start + reader.line_num + 1
     except csv.Error as error:
-        message = f"the rows cannot be told apart from here on ({error})"
+        message = f"the rows cannot be separated from here on ({error})"
         raise BadInput([Mistake(Place(file, begins), message=message)]) from None
 
 

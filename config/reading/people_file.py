@@ -36,6 +36,6 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any], sheet: str | None = N
     table = people_table(found.rows, found, wishes, wishes.needed)
     people = table.people(key, where_of(options))
     if by_content:
-        note = f"{people.whole}: this sheet is read; no other one has email addresses"
+        note = f"{people.whole}: this sheet is used, as no other one has email addresses"
         people = replace(people, notes=(note, *people.notes))
     return people

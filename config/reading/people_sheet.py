@@ -32,7 +32,7 @@ def people_sheet(data: bytes, file: str, named: str | None, wishes: Wishes) -> t
         raise _not_found(book, file, "one with a column of email addresses")
     names = ", ".join(sheet.name for sheet in fitting)
     message = (
-        f"the sheets {names} all have email addresses; say which holds the people, as in "
+        f"the sheets {names} all have email addresses; say which one has the people, as in "
         f'candidates: {{file: …, sheet: "{fitting[0].name}"}}'
     )
     raise BadInput([Mistake(Place(file), "sheet", message=message)])

@@ -184,4 +184,4 @@ def _set_aside(sources: Sources) -> tuple[str, ...]:
 
 
 def _instead(definition: Path | str, people: Path) -> tuple[str, ...]:
-    return (f"{definition}: its own candidates are not read, only those of {people}",)
+    return (f"the candidates in {definition} are ignored; {people} is used",)

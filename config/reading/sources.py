@@ -125,7 +125,7 @@ def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
         )
         raise _another(path, "FILE", found=shown(path.name), wanted=wanted)
     if campaign is not None and campaign.resolve() == path.resolve():
-        message = "this is one file, typed twice; --campaign names another one: "
+        message = "this is the same file twice; --campaign names a second one: "
         message += "the definition that a table of candidates belongs to"
         alone = kind in YAML or not is_text_table(path, data)
         raise _another(path, table if alone else f"{table} --campaign DEFINITION", message=message)
@@ -134,12 +134,12 @@ def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
         from config.reading.bare_table import BareTable  # noqa: PLC0415
 
         message = (
-            "this file holds candidates only; name the definition they belong to, "
-            f"as in --campaign definition.yaml, or put  file: {path.name}  in its candidates"
+            "this file has only candidates; name their definition, as in --campaign "
+            f"definition.yaml, or put  file: {path.name}  under candidates in it"
         )
         raise BareTable(path, Mistake(Place(str(path)), message=message))
     if campaign is not None and kind in YAML:
-        message = "this is a definition already; --campaign goes with a table of candidates"
+        message = "this is a definition already; use --campaign only with a table of candidates"
         raise _another(path, table, message=message)
     if campaign is not None and suffix_of(campaign) not in (*YAML, *WORKBOOKS, *MARKUP):
         wanted = "a definition in YAML (.yaml), or a workbook with a sheet campaign"

@@ -22,26 +22,26 @@ STARTER_YAML = """\
 
 project:                            # or  project: {{id: 123}}  for one made in the web application
   name: Backend engineer
-  description: ""                   # this and all below may be left out
+  description: ""                   # this and everything below is optional
   state: open
-  starttime: 2030-01-07 09:00       # wall time in the timezone below
+  starttime: 2030-01-07 09:00       # local time in the timezone below
   endtime: 2030-01-21 18:00
   timezone: Europe/Paris
 
 problem: 42                         # its id ("campaign problems" lists them), or {{title: "…"}}
 
-# stage_id: 1                       # for everyone who has none of their own
+# stage_id: 1                       # for everyone without one of their own
 
 candidates:                         # or  candidates: {{file: people.csv}}
   - first_name: Ada
     last_name: Lovelace
     email1: ada@example.com         # they must log in with exactly this address
-    source: referral                # this and all below may be left out
+    source: referral                # this and everything below is optional
     notes: ""
     stage_id: 1
   - {{first_name: Grace, last_name: Hopper, email1: grace@example.com}}
 
-invites: {{send: true}}               # false: add people and make their links, invite nobody
+invites: {{send: true}}               # false: add people and create their links, but invite nobody
 """
 
 
@@ -74,11 +74,11 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
         with path.open("xb") as file:
             file.write(content)
     except FileExistsError:
-        message = "this file exists already and was left as it is; choose another name"
+        message = "this file already exists and was not changed; choose another name"
         problem = Mistake(Place(str(path)), message=message)
         raise BadInput([problem], then=_instead(path)) from None
     except FileNotFoundError:
-        message = f"there is no folder {path.parent}; make it first, or choose another place"
+        message = f"there is no folder {path.parent}; create it first, or choose another place"
         raise BadInput([Mistake(Place(str(path)), message=message)]) from None
     except OSError as error:
         message = f"this file cannot be written: {error.strerror}"

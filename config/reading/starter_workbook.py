@@ -55,14 +55,22 @@ LINES = (
     Line("campaign", "", "Its key: lower-case letters, digits, - _ and . Keep it."),
     Line("project.id", None, "Only for a project made in the web application.", _whole(1)),
     Line("project.name", "Backend engineer", "Needed, unless there is a project.id."),
-    Line("project.description", None, "May be left out, as all of project below."),
+    Line("project.description", None, "Optional, as is everything of project below."),
     Line("project.state", "open", "The state of a new project.", _suggested("open")),
-    Line("project.starttime", "2030-01-07 09:00", "Year-month-day hour:minute, wall time."),
-    Line("project.endtime", "2030-01-21 18:00", "Year-month-day hour:minute, wall time."),
+    Line(
+        "project.starttime",
+        "2030-01-07 09:00",
+        "Year-month-day hour:minute, local time in the timezone below.",
+    ),
+    Line(
+        "project.endtime",
+        "2030-01-21 18:00",
+        "Year-month-day hour:minute, local time in the timezone below.",
+    ),
     Line(
         "project.timezone",
         "Europe/Paris",
-        "Of the two times above.",
+        "The timezone of the two times above.",
         {
             "validate": "list",
             "source": f"={TIMEZONES}",
@@ -72,11 +80,11 @@ LINES = (
     ),
     Line("problem", 42, 'Its id; the command "campaign problems" lists them.', _whole(1)),
     Line("problem.title", None, "Instead of the id: a title that matches exactly one problem."),
-    Line("stage_id", 1, "For everyone who has none of their own.", _whole(0)),
+    Line("stage_id", 1, "For everyone without one of their own.", _whole(0)),
     Line(
         "invites.send",
         True,
-        "FALSE: add people and make their links, invite nobody.",
+        "FALSE: add people and create their links, but invite nobody.",
         {
             "validate": "list",
             "source": ["TRUE", "FALSE"],
@@ -90,7 +98,7 @@ EMAIL_CHECK: Check = {
     "value": '=AND(ISNUMBER(FIND("@",C2)),COUNTIF(C:C,C2)=1)',
     "error_type": "warning",
     "error_title": "An email address",
-    "error_message": "This is no email address, or the same one is in another row.",
+    "error_message": "This is not an email address, or another row has the same one.",
 }
 PEOPLE = (
     PeopleColumn("first_name", 18, "Needed."),
@@ -99,11 +107,11 @@ PEOPLE = (
     PeopleColumn(
         "source",
         18,
-        "May be left out: where the person came from.",
+        "Optional: where the person came from.",
         _suggested("referral", "application", "sourcing", "event"),
     ),
-    PeopleColumn("notes", 30, "May be left out."),
-    PeopleColumn("stage_id", 10, "May be left out: a number of your own.", _whole(0)),
+    PeopleColumn("notes", 30, "Optional."),
+    PeopleColumn("stage_id", 10, "Optional: a number of your own.", _whole(0)),
 )
 SAMPLES: tuple[tuple[Any, ...], ...] = (
     ("Ada", "Lovelace", "ada@example.com", "referral", "", 1),
@@ -111,18 +119,17 @@ SAMPLES: tuple[tuple[Any, ...], ...] = (
 )
 HELP = (
     "How to fill this in",
-    "1.  Sheet campaign: replace the sample values in the column value. What may be left out can "
-    "be empty.",
+    "1.  Sheet campaign: replace the sample values in the column value. Optional values can stay "
+    "empty.",
     "2.  Sheet candidates: one row for each person, in any order. The two people there are "
     "samples; replace them.",
-    "3.  Columns of your own are welcome beside these; they are never sent.",
+    "3.  You can add columns of your own; they are never sent.",
     "",
     "Then type",
     "campaign check {name}     finds every mistake, sends nothing",
     "campaign run {name}       adds and invites; safe to run again at any time",
     "",
-    "Keep this file as it is called, and where it is. To invite more people later, add rows and "
-    "run it again:",
+    "Keep the name and place of this file. To invite more people later, add rows and run it again:",
     "nobody is invited twice.",
 )
 

@@ -91,7 +91,7 @@ class YamlDocument:
             return text.casefold() == "true"
         if tag in {TAG + "int", TAG + "float"}:
             return _number(text)
-        self._complain(node, location, f"the tag {tag} is not understood; leave it out")
+        self._complain(node, location, f"the tag {tag} is not supported; leave it out")
         return text
 
     def _complain(self, node: Node, location: Location, message: str) -> None:

@@ -23,17 +23,17 @@ from config.tables.file_bytes import decoded
 # block scalars, escapes, question marks, the end of a document.
 READ_ALIKE = re.compile(r"""(?!(?s:.*\n)?\.\.\.)[\w \n{}\[\],:"'#.@+/()<=~;$…-]*""")
 PLAIN_WORDS = (
-    ("'\\t' that cannot start", "a tab is used for indentation; use spaces"),
-    ("mapping values are not allowed", "a text with a colon in it needs quotes around it"),
-    ("'@' that cannot start", "a text that begins with @ needs quotes around it"),
-    ("'`' that cannot start", "a text that begins with ` needs quotes around it"),
-    ("'%' that cannot start", "a text that begins with % needs quotes around it"),
+    ("'\\t' that cannot start", "this line is indented with a tab; use spaces"),
+    ("mapping values are not allowed", "put quotes around text that contains a colon"),
+    ("'@' that cannot start", "put quotes around text that begins with @"),
+    ("'`' that cannot start", "put quotes around text that begins with `"),
+    ("'%' that cannot start", "put quotes around text that begins with %"),
     ("could not find expected ':'", "a colon is missing, or a line is indented too little"),
-    ("expected a single document", "there is a second document after ---; one file, one campaign"),
+    ("expected a single document", "there is a second document after ---; a file has one campaign"),
     ("expected <block end>", "this line is indented differently from the lines it belongs to"),
     ("expected ',' or", "a list or mapping is not closed, or a comma is missing"),
     ("while scanning a quoted scalar", "a quote is opened and never closed"),
-    ("undefined alias", "aliases (*) are not understood; write the value out"),
+    ("undefined alias", "aliases (*) are not supported; write the value out"),
 )
 OPENINGS = ("while scanning a quoted", "while scanning a simple key", "while parsing a flow")
 
@@ -59,7 +59,7 @@ def read_nodes(data: bytes, file: str) -> MappingNode:
         place = place_of(file, root)
         raise _unreadable(place, "wanted a mapping, with campaign, project, problem and candidates")
     if anchored := _anchored(root):
-        message = "anchors (&) are not understood; write the value out wherever it is meant"
+        message = "anchors (&) are not supported; write the value out wherever you need it"
         raise BadInput(Mistake(place_of(file, node), message=message) for node in anchored)
     return root
 

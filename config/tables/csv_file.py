@@ -62,8 +62,8 @@ class Lines:
             return None
         return Mistake(
             Place(self.file, number),
-            message=f"this row has {len(cells)} columns, the header has {width}; a text "
-            f"with a {NAMES[self.delimiter]} in it needs quotes around it",
+            message=f"this row has {len(cells)} columns, the header has {width}; put quotes "
+            f"around text that contains a {NAMES[self.delimiter]}",
         )
 
     def remarks(self, header: int) -> tuple[str, ...]:
@@ -137,7 +137,9 @@ def _rows(text: str, layout: Layout, file: str) -> Iterator[TableRow | Mistake]:
             while strict or begins < layout.header:
                 row = next(reader)
                 if len(row) > MOST_COLUMNS:
-                    message = f"this row has {len(row):,} columns, which no table of people needs"
+                    message = (
+                        f"this row has {len(row):,} columns, more than any table of people needs"
+                    )
                     yield Mistake(Place(file, begins), message=message)
                 else:
                     yield begins, unguarded(row)
@@ -152,5 +154,5 @@ def _rows(text: str, layout: Layout, file: str) -> Iterator[TableRow | Mistake]:
 def _torn(error: csv.Error) -> str:
     if "field limit" in str(error):
         limit = csv.field_size_limit()
-        return f"a cell has more than {limit:,} characters, often for a stray quote"
-    return f"the rows cannot be told apart from here on, often for a stray quote ({error})"
+        return f"a cell has more than {limit:,} characters, often because of a stray quote"
+    return f"the rows cannot be separated from here on, often because of a stray quote ({error})"

@@ -15,7 +15,7 @@ LARGEST = 48 * 2**20
 # as whole once nobody has touched it for so long, and is waited for, up to the second number.
 REST = 0.5
 PATIENCE = 5.0
-WRITTEN_NOW = "this file is being written at this moment, and nothing of it was read; save it first"
+WRITTEN_NOW = "this file is being written right now, so it was not read; save it first"
 # Settings begin with NAME=value, perhaps after comments; our own may stand anywhere. SEP= is how
 # a table may begin.
 SECRETS = re.compile(
@@ -24,7 +24,7 @@ SECRETS = re.compile(
     re.MULTILINE,
 )
 HOLDS_SECRETS = (
-    "this file holds settings or a key, and nothing of it is shown; wanted a definition, or a table"
+    "this file holds settings or a key, so none of it is shown; wanted a definition or a table"
 )
 
 
@@ -40,7 +40,7 @@ def file_bytes(path: Path) -> bytes:
             raise _refused(path, "there is no such file")
         if not path.is_file():
             # Reading a device or a pipe might never end.
-            raise _refused(path, "this is no ordinary file")
+            raise _refused(path, "this is not an ordinary file")
         if path.stat().st_size > LARGEST:
             raise _refused(path, f"this file is larger than {LARGEST // 2**20} MB")
         data = _read_at_rest(path)

@@ -88,7 +88,7 @@ class Split:
             return without
         first, last = self.other
         if not last:
-            return f"{without}; it may be no first and last name at all"
+            return f"{without}; it may not be a first and last name at all"
         settled = f"{last}, {first}"
         again = split_name(settled)
         works = (again.first, again.last) == self.other

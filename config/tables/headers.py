@@ -198,7 +198,7 @@ def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str | None])
     likely = [name for name in unused if meaning(name) != FULL_NAME]
     if not likely or field in chosen or field == "campaign":
         return ""
-    return f'; if one of these is it: columns: {{{field}: "…"}}'
+    return f'; if it is one of these: columns: {{{field}: "…"}}'
 
 
 def _about_names(
@@ -207,8 +207,7 @@ def _about_names(
     """Help where one column holds whole names, and where names are there twice."""
     if FULL_NAME in columns_of:
         return [
-            f"a full name is to be split, but there is a column for {field} as well; "
-            "leave out split_name"
+            f"split_name is given, but there is already a column for {field}; leave out split_name"
             for field in ("first_name", "last_name")
             if field in columns_of
         ]
@@ -220,7 +219,7 @@ def _about_names(
         and "last_name" not in columns_of
     ):
         return [
-            f'only full names, in "{full[0]}"; to split them into first and last name, put  '
+            f'only full names, in "{full[0]}"; to split them into first and last names, put  '
             "split_name: true  under candidates"
         ]
     return []

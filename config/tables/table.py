@@ -208,7 +208,7 @@ class PeopleTable:
 
     def _notes(self) -> tuple[str, ...]:
         unused = ", ".join(self.columns.unused)
-        notes = (f"{self._whole}: columns not used, never sent: {unused}",) if unused else ()
+        notes = (f"{self._whole}: columns not used and never sent: {unused}",) if unused else ()
         return (*notes, *self.remarks, *self._remarks(), *self.grid.remarks(self.header))
 
     def _remarks(self) -> Iterator[str]:
@@ -219,7 +219,7 @@ class PeopleTable:
             )
             for name in filter(may_be_notes, self.columns.unused):
                 wish = f'columns: {{notes: "{name}"}}{row}'
-                yield f"{self._whole}: to send {name} as notes, say so with  {wish}"
+                yield f"{self._whole}: to send {name} as notes, add  {wish}"
 
     def _sent_from(self) -> dict[str, str]:
         """The headers of what is sent; both names may come from one column."""
@@ -260,7 +260,7 @@ class PeopleTable:
             if people % TOLD_EVERY == 0:
                 tell("checking", people)
             if people > MOST_ROWS:
-                message = f"there are more than {MOST_ROWS:,} rows; divide them among several files"
+                message = f"there are more than {MOST_ROWS:,} rows; split them into several files"
                 yield Mistake(self.grid.row(number), message=message)
                 return
             remark = _split(fields) if FULL_NAME in fields else None
@@ -284,7 +284,7 @@ def _split(fields: dict[str, Any]) -> Remark | None:
     )
     # Where there are two readings a person has to see each of them, however many there are.
     return Remark(
-        sentence, sentence if names.other else "a title, a degree or another word is left out"
+        sentence, sentence if names.other else "a title, a degree or another word is dropped"
     )
 
 
@@ -326,11 +326,11 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
         for column, (row, cell) in unfit.items()
     ]
     remarks += [
-        f"{grid.cell(row, column)}: {shown(text)} is a total, and this row no person"
+        f"{grid.cell(row, column)}: {shown(text)} is a total, so this row is not a person"
         for row, (column, text) in islice(sums.items(), TOTALS_NAMED)
     ]
     if len(sums) > TOTALS_NAMED:
-        remarks.append(f"{whole}: {len(sums) - TOTALS_NAMED:,} more rows of totals are no people")
+        remarks.append(f"{whole}: {len(sums) - TOTALS_NAMED:,} more rows are totals, not people")
     return PeopleTable(columns, below, grid, number, header, wishes, tuple(remarks))
 
 

@@ -111,7 +111,7 @@ def conditions(
             met.append(Condition(name.strip(), columns[0], by_value))
             continue
         titles = Counter(title.strip() for title in header if title.strip())
-        message = f"there is no column {shown(name)}; there are {_nearest(name, titles)}"
+        message = f"there is no column {shown(name)}; the columns are {_nearest(name, titles)}"
         if columns:
             message = f"{len(columns)} columns have the header {shown(name)}; rename the others"
         mistakes.append(Mistake(name, message))
@@ -153,7 +153,7 @@ def select(conditions: Sequence[Condition], rows: Iterable[tuple[int, Sequence[A
         number_of_rows, frozenset(left_out), columns, tuple(mistakes), tuple(unclear)
     )
     if number_of_rows and not selection.kept and not mistakes and not unclear:
-        message = f"nobody is left: {'; '.join(in_words(selection))}"
+        message = f"no row is kept: {'; '.join(in_words(selection))}"
         return Selection(
             number_of_rows, selection.left_out, columns, (Mistake(columns[-1].column, message),)
         )
@@ -206,7 +206,7 @@ def _spelt(counts: Counter[str], spelt: Mapping[str, str]) -> dict[str, int]:
 
 def _nobody_has(value: str, name: str, everybody: Counter[str], spelt: Mapping[str, str]) -> str:
     there = _nearest(value, Counter(_spelt(everybody, spelt)))
-    return f"nobody has {shown(value)} under {name}; there are {there}"
+    return f"no row has {shown(value)} under {name}; the values are {there}"
 
 
 def _nearest(slip: str, names: Counter[str]) -> str:

@@ -95,13 +95,13 @@ class Sheet:
         place = Place(self.file, sheet=self.name)
         sentences = []
         if self.concealed:
-            sentences.append(f"{place}: this sheet is hidden; it is read like any other")
+            sentences.append(f"{place}: this sheet is hidden, but it is read like any other")
         below = sorted(number for number in self.hidden if number > header)
         if below:
             named = ", ".join(map(str, below[:NAMED_ROWS]))
             more = f" and {len(below) - NAMED_ROWS:,} more" if len(below) > NAMED_ROWS else ""
-            rows = "a hidden row is" if len(below) == 1 else f"{len(below):,} hidden rows are"
-            sentences.append(f"{place}: {rows} read like any other: {named}{more}")
+            rows = "1 row is" if len(below) == 1 else f"{len(below):,} rows are"
+            sentences.append(f"{place}: {rows} hidden, but read like any other: {named}{more}")
         return tuple(sentences)
 
 
@@ -135,7 +135,8 @@ def _opened(cell: Any) -> Any:
     return Unusable(
         {
             ERROR: f"the error {content}",
-            FORMULA: "a formula without its result (a spreadsheet program stores it on saving)",
+            FORMULA: "a formula without its result (open the file in a spreadsheet program and "
+            "save it)",
             TOO_LONG: f"a text of {content:,} characters" if kind == TOO_LONG else "",
         }[kind]
     )

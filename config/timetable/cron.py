@@ -30,7 +30,7 @@ def cron(typed: str) -> str:
     except CronSimError:
         raise NotACron(WANTED) from None
     except StopIteration:
-        raise NotACron("a cron line that comes due some day; this one never does") from None
+        raise NotACron("a cron line with a time to come; this one has none") from None
     return line
 
 

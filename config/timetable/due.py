@@ -40,6 +40,6 @@ def in_words(
     """Write the schedule and its next times, each with the word that stands before it."""
     zone = timezone or "UTC"
     line = cron if every is None else f"every {span_in_words(every)}"
-    yield "schedule", f"{line} ({zone}), while campaign up, serve or a worker is at work"
+    yield "schedule", f"{line} ({zone}), while campaign up, serve or a worker is running"
     walls = [on_the_wall(at, zone) for at in islice(times(cron, every, zone, after), SHOWN)]
     yield "", f"next {', '.join(f'{wall:%Y-%m-%d %H:%M}' for wall in walls)}"

@@ -82,7 +82,7 @@ def hours(typed: str) -> tuple[frozenset[int], time, time]:
     days, *clock = written.groups()
     begins, ends = _clock(*clock[:2]), _clock(*clock[2:])
     if begins >= ends:
-        raise NotHours("an end after the begin, within one day, such as 09:00-18:00 or 18:00-24:00")
+        raise NotHours("an end after the start, within one day, such as 09:00-18:00 or 18:00-24:00")
     if ends > timedelta(days=1):
         raise NotHours("times from 00:00 to 24:00")
     return _days(days) if days else EVERY_DAY, _time(begins), _time(ends)

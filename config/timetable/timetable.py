@@ -38,7 +38,7 @@ class Timetable:
         if self.gap:
             yield "rate", f"at most {3600 / self.gap.total_seconds():,.4g} an hour"
         if self.pilot is not None:
-            yield "pilot", "first an invitation to oneself, to be confirmed"
+            yield "pilot", "first an invitation to yourself, which you confirm"
         if self.waves is not None:
             sizes = ", ".join([*map(str, self.waves.sizes), REST])
             between = self.waves.between

@@ -24,7 +24,7 @@ from config.workbooks.shapes import (
 
 CELLS_IN_A_PIECE = 10_000
 FAR_AWAY = "this cell lies far outside any table; delete what is in it"
-TOO_LARGE = "this workbook holds more than any campaign needs; copy its candidates to a new one"
+TOO_LARGE = "this workbook is larger than any campaign needs; copy its candidates to a new one"
 
 # What other programs pack in the same way, by a part that only theirs have.
 FOREIGN = {
@@ -89,7 +89,7 @@ def book_of(data: bytes) -> Book:
         from config.workbooks.ods import Ods  # noqa: PLC0415
 
         return Ods(archive)
-    raise Unfit("this is an archive, but no workbook is in it")
+    raise Unfit("this is an archive without a workbook in it")
 
 
 def send(book: Book, wanted: Sequence[str], answer: IO[bytes]) -> None:

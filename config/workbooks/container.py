@@ -38,12 +38,12 @@ def archive_of(data: bytes) -> zipfile.ZipFile:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except BROKEN:
-        raise Unfit("this is only a part of a workbook; copy or download it again") from None
+        raise Unfit("this is only part of a workbook; copy or download it again") from None
     members = archive.infolist()
     unpacked = sum(member.file_size for member in members)
     if unpacked > LARGEST_UNPACKED or len(members) > MOST_MEMBERS:
         size = f"{unpacked // 2**20:,} MB in {len(members):,} parts"
-        raise Unfit(f"this workbook unpacks to {size}, which no campaign needs")
+        raise Unfit(f"this workbook unpacks to {size}, more than any campaign needs")
     if any(member.flag_bits & 1 for member in members):
         raise Unfit(PROTECTED)
     for member in members:
@@ -81,8 +81,8 @@ def _instead(data: bytes) -> str:
     if data.startswith(b"%PDF"):
         return "this is a PDF; export the table as .xlsx or .csv instead"
     if is_text(data):
-        return "this is a text, and no workbook with a sheet campaign"
-    return "this is no workbook, or a damaged one; save it as .xlsx"
+        return "this is text, not a workbook with a sheet campaign"
+    return "this is not a workbook, or it is damaged; save it as .xlsx"
 
 
 def elements(archive: zipfile.ZipFile, part: str, *events: Event) -> Iterator[tuple[str, Element]]:

@@ -14,7 +14,7 @@ from config.workbooks.shapes import COLUMNS, DAMAGED, MAILTO, Layout, RowOfCells
 
 NO_TABLE = "this is a web page without a table; export the table as .xlsx or .csv instead"
 WHICH_LETTERS = (
-    "this is a web page that does not say how its letters are encoded; open it in a spreadsheet "
+    "this is a web page that does not name its encoding; open it in a spreadsheet "
     "program and save it as .xlsx"
 )
 WIDEST, LONGEST = 1_000, 65_534  # what a cell may span: columns and rows, as in the HTML standard

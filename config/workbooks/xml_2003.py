@@ -26,7 +26,7 @@ from config.workbooks.shapes import (
 
 SHEET = "{urn:schemas-microsoft-com:office:spreadsheet}"
 EXCEL = "{urn:schemas-microsoft-com:office:excel}"
-NO_WORKBOOK = "this XML is no workbook; export the table as .xlsx or .csv instead"
+NO_WORKBOOK = "this XML is not a workbook; export the table as .xlsx or .csv instead"
 
 
 class Xml2003:

@@ -234,9 +234,9 @@ def check(connection: Connection, key: str, number: int) -> None:
     asked, stood = look(connection, key)
     if asked is None or asked.id != number or stood is not Standing.APPROVED:
         raise Overtaken(
-            f"The approval of {key} became void at this moment: something was sent or settled, or "
-            "another plan was shown. Nothing was sent; the same command shows the plan as it is "
-            "now."
+            f"The approval of {key} has just become void: something was sent or settled, or "
+            "another plan was shown. Nothing was sent. Run the same command again to see the plan "
+            "as it is now."
         )
 
 
@@ -249,7 +249,7 @@ def answer(connection: Connection, asked: ShownPlan, given: Answer, by: By) -> N
     newest = last(connection, key)
     if newest is None or newest.id != asked.id:
         raise NotAnswered(
-            f"Another plan of {key} was shown in the meantime, so nothing was decided."
+            f"A newer plan of {key} has been shown meanwhile, so nothing was decided."
         )
     connection.execute(
         update(approvals)

@@ -50,8 +50,8 @@ def refuse_another(
     typed = ["run", str(file), *(["--campaign", str(belongs_to)] if belongs_to else [])]
     typed += ["--sheet", sheet] if sheet else []
     message = (
-        f"{key} already is {_kept_in_words(campaign)}{before_in_words}. {says} "
-        f"{_in_words(definition)}. A new campaign needs a key of its own: change  campaign: {key}  "
+        f"{key} is already {_kept_in_words(campaign)}{before_in_words}. {says} "
+        f"{_in_words(definition)}. A new campaign needs its own key: change  campaign: {key}  "
         f"in {own.name}. If it is the same campaign: {join(['campaign', *typed, '--keep-project'])}"
     )
     raise AnotherCampaign([Mistake(definition.place, "campaign", message=message)])
@@ -94,7 +94,7 @@ def _in_words(definition: Definition) -> str:
     named = f'"{project.name}"' if project.id is None else f"project {project.id}"
     match problem:
         case None:
-            return f"{named}, with the problem that it has"
+            return f"{named}, with the problem it has"
         case ProblemById(id=number):
             return f"{named}, problem {number}"
         case ProblemByTitle(title=title):
@@ -107,5 +107,5 @@ def _kept_in_words(campaign: Any) -> str:
         number = f" ({campaign.problem_id})" if campaign.problem_id is not None else ""
         return f'{project}, problem "{campaign.problem_title}"{number}'
     if campaign.problem_id is None:
-        return f"{project}, with the problem that it has"
+        return f"{project}, with the problem it has"
     return f"{project}, problem {campaign.problem_id}"

@@ -20,7 +20,7 @@ from data.store.tables import (
     do_not_contact,
 )
 
-NOTHING_HOLDS = "is not held: nothing keeps this person from being invited here"
+NOTHING_HOLDS = "is not held: nothing stops this person from being invited"
 LAST_ATTEMPT = select(func.coalesce(func.max(attempt.c.id), 0)).scalar_subquery()
 LAST_ENTRY = select(func.coalesce(func.max(do_not_contact.c.id), 0)).scalar_subquery()
 

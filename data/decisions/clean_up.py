@@ -118,23 +118,23 @@ def _calls(place: Place, calls: Iterable[SentAgain]) -> Iterator[LeftOver]:
     for call in calls:
         when = f"the request of {in_zone(call.at, place.timezone)} was sent again"
         if call.operation is Operation.CREATE:
-            used = "" if place.project_id is None else f"; {place.project_id} is the one in use"
-            evidence = f'perhaps a second project "{place.name}": {when}{used}'
+            used = "" if place.project_id is None else f"; project {place.project_id} is in use"
+            evidence = f'there may be a second project "{place.name}": {when}{used}'
             yield LeftOver(What.PROJECT, False, evidence, (call.attempt, None))
         elif call.operation is Operation.ATTACH:
-            evidence = f"perhaps problem {place.problem_id} is in {place} twice: {when}"
+            evidence = f"problem {place.problem_id} may be in {place} twice: {when}"
             yield LeftOver(What.PROBLEM, False, evidence, (call.attempt, None))
 
 
 def _doubles(place: Place, doubles: Iterable[AddedAgain]) -> Iterator[LeftOver]:
     for added in doubles:
         mark = (added.attempt, added.row)
-        used = f"candidate {added.candidate_id} is the one in use"
+        used = f"candidate {added.candidate_id} is in use"
         if added.candidate_id is None:
             used = "none of them is in use"
         if added.double is None:
-            why = ", as an add was refused and sent again" if added.refused else ""
-            evidence = f"perhaps added more than once to {place}{why}; {used}"
+            why = ", because an add was refused and sent again" if added.refused else ""
+            evidence = f"may have been added to {place} more than once{why}; {used}"
             yield LeftOver(What.DOUBLE, False, evidence, mark, added.email1, added.candidate_id)
         else:
             evidence = f"candidate {added.double} in {place}, added more than once; {used}"

@@ -15,8 +15,8 @@ from data.store import clock
 from data.store.states import By, Operation, Step, Word
 from data.store.tables import attempt, candidate, decision
 
-CORRECTED = "was corrected: what is sent goes to the address that took its place"
-DO_NOT_CONTACT = "is on the do-not-contact list: let through with campaign allow first"
+CORRECTED = "was corrected: emails now go to the new address"
+DO_NOT_CONTACT = "is on the do-not-contact list: first let the person through with campaign allow"
 
 
 def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:

@@ -136,7 +136,7 @@ class NotDecided(CampaignError):
         self.then = then
         count = len(self.objections)
         what = f"One {about}" if count == 1 else f"{count:,} {many}"
-        super().__init__(f"{what} cannot be taken, so nothing was decided.")
+        super().__init__(f"{what} cannot be accepted, so nothing was decided.")
 
 
 def objections(
@@ -171,7 +171,7 @@ def objections(
         elif doubt is None:
             objection = "this is not unsure any more"
         elif place in met:
-            objection = "this has a verdict already"
+            objection = "this already has a verdict"
         else:
             objection = _objection(doubt, verdict, at, soon=soon) or _clash(
                 doubt, verdict, doubts, given
@@ -191,30 +191,30 @@ def _clash(doubt: Doubt, verdict: Decided, doubts: Doubts, given: Collection[int
     if doubt.operation is Operation.ADD and (
         verdict.value in doubts.people or verdict.value in given
     ):
-        return f"another candidate of this campaign has the id {verdict.value}"
+        return f"another candidate of this campaign already has the id {verdict.value}"
     # The same person in another campaign may well have the same id there.
     others = doubts.elsewhere.get(verdict.value, ()) if verdict.value is not None else ()
     if doubt.operation is Operation.ADD and others and email_key(doubt.email1) not in others:
-        return f"the id {verdict.value} is another person's, in another campaign"
+        return f"the id {verdict.value} belongs to another person, in another campaign"
     return None
 
 
 def _objection(doubt: Doubt, verdict: Decided, at: datetime, *, soon: bool) -> str | None:
     if doubt.typed is not None and verdict.word is not Word.ID:
-        return f"this has the id {doubt.typed}, which a person typed: only another id may follow"
+        return f"this has the id {doubt.typed}, which a person typed: you can only give another id"
     if verdict.word not in WORDS[doubt.operation]:
         words = ", ".join(WORDS[doubt.operation])
-        return f"the verdict {verdict.word} does not fit here; wanted one of {words}"
+        return f"the verdict {verdict.word} does not fit here; use one of {words}"
     if verdict.word is Word.ID and not (
         verdict.value is not None and 0 < verdict.value <= LARGEST_ID
     ):
         return f"an id is a whole number from 1 to {LARGEST_ID}"
     if verdict.word is not Word.ID and verdict.value is not None:
-        return f"the verdict {verdict.word} goes without an id"
+        return f"the verdict {verdict.word} takes no id"
     if doubt.typed is not None and doubt.alive:
-        return f"a run is at work, which may use the id {doubt.typed} yet; wait for its end"
+        return f"a run is in progress that may still use the id {doubt.typed}; wait until it ends"
     if doubt.typed is not None and doubt.typed == verdict.value:
-        return f"the id is {verdict.value} already"
+        return f"the id is already {verdict.value}"
     return too_early(doubt, at, soon=soon) if verdict.word is Word.AGAIN else None
 
 
@@ -224,10 +224,10 @@ def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
     A run that lives may yet send what it has claimed, so haste never overrules that.
     """
     if doubt.alive:
-        return "the run that sent this is still at work; wait for its end, or end it"
+        return "the run that sent this is still in progress; wait until it ends, or stop it"
     if at < doubt.again_from and not soon:
         return (
-            "the service may still be at work on this; it may be sent again from "
+            "the service may still be working on this; you can send it again from "
             f"{in_zone(doubt.again_from, doubt.timezone)}, or at once with --now"
         )
     return None
@@ -247,33 +247,33 @@ class Invited:
 
 
 _NOT_YET = {
-    Step.WAITING: "is not invited yet: the next run does that",
+    Step.WAITING: "is not invited yet: the next run sends the invitation",
     Step.SENDING: "is being invited by a run right now",
     Step.UNSURE: "may have been invited: settle that first",
 }
 _NOT_ADDED = {
-    Step.WAITING: "is not added yet: the next run adds and invites",
+    Step.WAITING: "is not added yet: the next run adds and invites this person",
     Step.SENDING: "is being added by a run right now",
     Step.UNSURE: "may have been added: settle that first",
-    Step.REFUSED: "was refused when added: mend the row in the definition, then run again; where "
-    "the fault was elsewhere: campaign settle KEY --candidates again --why TEXT",
+    Step.REFUSED: "was refused when added: fix the row in the definition, then run again; if the "
+    "row was right: campaign settle KEY --candidates again --why TEXT",
 }
 
 
 def no_resend(person: Invited, at: datetime) -> str | None:
     """Say why a person cannot be invited once more now; None when that is possible."""
     if not person.listed:
-        return "is no longer in the definition: put the row back and run, then resend"
+        return "is no longer in the definition: put the row back, run, then resend"
     if person.add in _NOT_ADDED:
         return _NOT_ADDED[person.add]
     if person.invite in _NOT_YET:
         return _NOT_YET[person.invite]
     if person.doubt is not None and person.doubt.alive:
-        return "was settled while the run that sent it is still at work: wait for its end"
+        return "was settled while the run that sent it is still in progress: wait until it ends"
     if person.doubt is not None and at < person.doubt.again_from:
         # Without this, withdrawing and resending would get round the wait for `again`.
         return (
-            "was settled without an answer of the service, which may still be at work: "
+            "was settled without an answer from the service, which may still be working on it: "
             f"wait until {in_zone(person.doubt.again_from, person.doubt.timezone)}"
         )
     return None

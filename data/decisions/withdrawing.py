@@ -17,12 +17,12 @@ from data.decisions.verdicts import Decided, NotDecided
 from data.store.states import AttemptState, By, Operation, Step, Word
 from data.store.tables import attempt, candidate
 
-UNDER_WAY = "is being sent to by a run right now: wait for its end"
-WITHDRAWN = "is withdrawn already"
-UNLISTED = "is no longer in the definition: write the right address into it, and run that"
-KNOWN = "is a candidate of this campaign already"
+UNDER_WAY = "is being added or invited by a run right now: wait until it ends"
+WITHDRAWN = "is already withdrawn"
+UNLISTED = "is no longer in the definition: put the right address into it, then run it"
+KNOWN = "is already a candidate of this campaign"
 CORRECTED = "was corrected before"
-FORGOTTEN = "was forgotten on request: only  campaign forget EMAIL --lift  lets it in again"
+FORGOTTEN = "was forgotten on request; to allow it again: campaign forget EMAIL --lift"
 
 
 def against_withdrawing(

@@ -74,7 +74,8 @@ def copy_ledger(source: str, target: str) -> Copied:
         for campaign_here in old.read(queries.every_campaign):
             if old.read(runs_of.at_work, campaign_here.id):
                 raise NotCopied(
-                    f"{_not_yet()}: a run of {campaign_here.key} is at work. Wait for its end."
+                    f"{_not_yet()}: a run of {campaign_here.key} is in progress. Wait until it "
+                    "ends."
                 )
         with explained("read"), old._engine.connect() as connection:
             identity_here = connection.execute(select(identity)).one()
@@ -116,8 +117,8 @@ class _Target:
             return str(self._marks["move"])
         if row.uuid != leaving.uuid or row.openness != Openness.ARRIVING:
             raise NotCopied(
-                f"{_not_yet()}: there is a ledger at {self.place}. Name an empty database, or a "
-                "file that does not exist."
+                f"{_not_yet()}: there is already a ledger at {self.place}. Name an empty "
+                "database, or a file that does not exist."
             )
         return str(row.move)
 
@@ -153,7 +154,7 @@ def _refuse_while_something_moves(connection: Connection) -> None:
     for campaign_here in connection.execute(select(campaign.c.id, campaign.c.key)).all():
         if recovery.at_work(connection, campaign_here.id):
             raise NotCopied(
-                f"{_not_yet()}: a run of {campaign_here.key} is at work. Wait for its end."
+                f"{_not_yet()}: a run of {campaign_here.key} is in progress. Wait until it ends."
             )
     moving = connection.execute(
         select(campaign.c.key)
@@ -163,8 +164,8 @@ def _refuse_while_something_moves(connection: Connection) -> None:
     ).scalar()
     if moving is not None:
         raise NotCopied(
-            f"{_not_yet()}: something of {moving} is being sent by a run that may still live. "
-            f"Look at it with  campaign status {moving}  and type the same command again later."
+            f"{_not_yet()}: a run of {moving} that may still be in progress is sending something. "
+            f"Look at it with  campaign status {moving}  and run the same command again later."
         )
 
 
@@ -200,8 +201,9 @@ def _compared(leaving: Connection, arriving: Connection) -> dict[str, int]:
         there, here = _content(leaving, table), _content(arriving, table)
         if there != here:
             raise NotCopied(
-                f"The ledger was not copied: in table {table.name}, {here.rows} rows arrived of "
-                f"{there.rows}, or not as they were. The old ledger is as it was; nothing was sent."
+                f"The ledger was not copied: of table {table.name}, {here.rows} of {there.rows} "
+                "rows arrived, or some arrived changed. The old ledger is unchanged; nothing was "
+                "sent."
             )
         carried[table.name] = here.rows
     return carried

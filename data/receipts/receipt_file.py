@@ -100,7 +100,9 @@ def _lock(number: int) -> None:
             fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > latest:
-                raise TimeoutError(errno.ETIMEDOUT, "another program holds the folder") from None
+                raise TimeoutError(
+                    errno.ETIMEDOUT, "another program has locked the folder"
+                ) from None
             time.sleep(0.01)
         except OSError:
             return  # a share that knows no locks: a receipt there is still better than none

@@ -34,14 +34,14 @@ _HEARD = (
 _CLOSE = (
     update(runs)
     .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
-    .values(ended_at=bindparam("at"), ending=Ending.DIED, reason="its process went away")
+    .values(ended_at=bindparam("at"), ending=Ending.DIED, reason="its process disappeared")
 )
 _STILL_SENDING = select(
     attempt.c.id, attempt.c.operation, attempt.c.candidate_row, attempt.c.campaign_id
 ).where(attempt.c.run_id == bindparam("run"), attempt.c.state == AttemptState.SENDING)
 
 
-LEFT_BY_DEAD_RUN = "the run stopped while this request may have been on its way"
+LEFT_BY_DEAD_RUN = "the run stopped while this request may have been in flight"
 LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
 
 
@@ -51,8 +51,8 @@ class TakenOver(CampaignError):
     def __init__(self, silent: timedelta) -> None:
         minutes = round(silent / timedelta(minutes=1))
         super().__init__(
-            f"This run gave no sign of life for {minutes:,} minutes, and another one took over. "
-            "Nothing more is sent from here. Type the same command again."
+            f"This run gave no sign of life for {minutes:,} minutes, and another run took over. "
+            "This one sends nothing more. Run the same command again."
         )
 
 

@@ -18,8 +18,8 @@ class NoBackup(CampaignError):
 
     def __init__(self, target: Path, why: str) -> None:
         super().__init__(
-            f"No copy of the ledger could be written to {target}: {why}. The ledger is as it was. "
-            "Name another place."
+            f"The copy of the ledger could not be written to {target}: {why}. The ledger is "
+            "unchanged. Name another place."
         )
 
 
@@ -29,7 +29,7 @@ def back_up(file: Path, target: Path) -> None:
     A file that is there already stays. Raises NoBackup.
     """
     if target.exists():
-        raise NoBackup(target, "there is a file already")
+        raise NoBackup(target, "there is already a file")
     try:
         number, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:

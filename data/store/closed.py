@@ -37,12 +37,13 @@ def refuse(openness: str, other: str | None) -> None:
     """Raise LedgerClosed, which says where the ledger went, or where it comes from."""
     if openness == Openness.CLOSED:
         raise LedgerClosed(
-            f"This ledger is closed: it was copied to {other}, and campaigns go on there. Nothing "
-            "was sent. Lead CAMPAIGN_DATABASE_URL to that one, then type the same command again. "
+            f"This ledger is closed: it was copied to {other}, and campaigns continue there. "
+            "Nothing was sent. Set CAMPAIGN_DATABASE_URL to that one, then run the same command "
+            "again. "
             "Here  campaign status  and  campaign links  still work."
         )
     if openness == Openness.ARRIVING:
         raise LedgerClosed(
-            f"This ledger is a copy that was not finished. Nothing was sent. Type the  campaign "
-            f"ledger copy  again that began it, from {other}."
+            f"This ledger is an unfinished copy of {other}. Nothing was sent. Run the  campaign "
+            "ledger copy  that began it again."
         )

@@ -11,11 +11,11 @@ LOCK_TIMEOUT = 30.0  # seconds to wait for another process's commit
 
 # Of a file that SQLite can make no sense of.
 RESTORE = (
-    "Send nothing from it: put back a copy from before; receipts stop what that copy does not know "
-    "of, and say what to do"
+    "Send nothing from it. Restore an earlier copy: if it lacks something that was sent, the "
+    "receipts stop the run and say what to do"
 )
 ANOTHER_FILE = (
-    "If this is another file, name the ledger in CAMPAIGN_DATABASE_URL. Else it is damaged"
+    "If this is not the ledger, name the ledger in CAMPAIGN_DATABASE_URL. Otherwise it is damaged"
 )
 
 
@@ -29,10 +29,10 @@ class LedgerGone(LedgerUnusable):
     def __init__(self, place: str) -> None:
         super().__init__(
             f"The ledger {place} was moved, replaced or deleted while it was in use, so nothing "
-            "more is sent. What came of the last requests is recorded in the file that was there. "
-            "Put it back, or name its new place in CAMPAIGN_DATABASE_URL, then type the same "
-            "command again. If it is deleted, put back a copy from before: receipts stop what that "
-            "copy does not know of, and say what to do."
+            "more is sent. The outcome of the last requests is recorded in the file that was "
+            "there. Put it back, or name its new place in CAMPAIGN_DATABASE_URL, then run the "
+            "same command again. If it is deleted, restore an earlier copy: if that lacks "
+            "something that was sent, the receipts stop the run and say what to do."
         )
 
 
@@ -42,7 +42,8 @@ class NoLedger(LedgerUnusable):
     def __init__(self, place: str) -> None:
         self.place = place
         super().__init__(
-            f"There is no ledger at {place} yet: no campaign was run. Start with: campaign run FILE"
+            f"There is no ledger at {place} yet, as no campaign has been run. Start with: "
+            "campaign run FILE"
         )
 
 
@@ -55,10 +56,10 @@ def what_failed(error: DBAPIError | sqlite3.Error) -> str:
             "it open, such as a viewer or a backup"
         )
     if "full" in cause or "No space left" in cause:
-        return "the disk is full. Make room on it"
+        return "the disk is full. Free some space"
     if "readonly" in cause or "read-only" in cause:
         return "the ledger is read-only. Make it writable: the file and its folder, or the database"
-    return f"{cause}. {how_to_mend(cause) or 'Mend that'}"
+    return f"{cause}. {how_to_mend(cause) or 'Fix that'}"
 
 
 def how_to_mend(cause: str) -> str | None:

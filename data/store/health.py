@@ -12,7 +12,7 @@ from data.store.errors import RESTORE, how_to_mend
 def complaints(file: Path) -> Iterator[tuple[str, str]]:
     """What is wrong with a ledger in a file, and what to do about it."""
     if file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        yield f"{file} may be read by others on this machine", f"Type: chmod 600 {file}"
+        yield f"{file} can be read by others on this machine", f"Type: chmod 600 {file}"
     if damage := _damage(file):
         yield f"{file} cannot be used: {damage}", f"{how_to_mend(damage) or RESTORE}."
 
@@ -24,7 +24,7 @@ def _damage(file: Path) -> str | None:
             if lines != ["ok"]:
                 return "; ".join(lines)
             if connection.execute("PRAGMA foreign_key_check").fetchone():
-                return "it has rows that belong to nothing"
+                return "it has rows without the row they belong to"
     except sqlite3.DatabaseError as error:
         return str(error)
     return None

@@ -110,7 +110,7 @@ class Ledger:
             rewrite(self._engine)
         except (DBAPIError, sqlite3.Error) as error:
             raise LedgerUnusable(
-                f"The ledger could not be written anew: {what_failed(error)}, then type the same "
+                f"The ledger could not be rewritten: {what_failed(error)}, then run the same "
                 "command again."
             ) from None
 

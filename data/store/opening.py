@@ -52,7 +52,7 @@ def open_engine(
     except (DatabaseError, sqlite3.DatabaseError) as error:
         engine.dispose()
         raise LedgerUnusable(
-            f"The ledger {place_of(address)} cannot be opened: {what_failed(error)}, then type the "
+            f"The ledger {place_of(address)} cannot be opened: {what_failed(error)}, then run the "
             "same command again. Nothing was sent."
         ) from None
     except BaseException:
@@ -88,8 +88,9 @@ def _refuse_strangers(engine: Engine) -> str | None:
     version = _version_there(engine)
     if version is not None and version not in KNOWN:
         raise LedgerUnusable(
-            f"The ledger was written by a newer version (its tables are {version}, this version "
-            f"knows {NEWEST}). It was not touched. Update this installation, then try again."
+            "The ledger was written by a newer version of this program (its tables are "
+            f"{version}, this one knows {NEWEST}). It was not changed. Update this installation, "
+            "then try again."
         )
     return version
 
@@ -144,8 +145,8 @@ def _version(connection: Connection) -> str | None:
     if not inspect(connection).has_table("alembic_version"):
         if inspect(connection).get_table_names():
             raise LedgerUnusable(
-                "The database holds other tables and no ledger. It was not touched. "
-                "Name another one in CAMPAIGN_DATABASE_URL."
+                "The database has other tables and no ledger. It was not changed. Name another "
+                "one in CAMPAIGN_DATABASE_URL."
             )
         return None
     version = connection.scalar(text("SELECT version_num FROM alembic_version"))

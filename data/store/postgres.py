@@ -74,9 +74,9 @@ def engine_of_server(address: URL) -> Engine:
         )
     except ImportError as error:
         raise LedgerUnusable(
-            f"The ledger {address!r} cannot be opened: the package {error.name} is not "
-            "installed. Nothing was sent. Install it beside this program, or leave "
-            "CAMPAIGN_DATABASE_URL out to keep the ledger in a file."
+            f"The ledger {address!r} cannot be opened: the package {error.name} is not installed. "
+            "Nothing was sent. Install it with this program, or leave out CAMPAIGN_DATABASE_URL "
+            "to keep the ledger in a file."
         ) from None
     event.listen(engine, "connect", _introduce)
     return engine
@@ -86,8 +86,8 @@ def _introduce(connection: Any, record: Any) -> None:
     encoding = connection.info.parameter_status("server_encoding")
     if encoding != ENCODING:
         raise LedgerUnusable(
-            f"The database keeps text as {encoding}, and a ledger needs {ENCODING}. Nothing was "
-            "sent. Make another one:  "
+            f"The database stores text as {encoding}, but a ledger needs {ENCODING}. Nothing was "
+            "sent. Create another one:  "
             f"CREATE DATABASE hiring ENCODING '{ENCODING}' LOCALE 'C' TEMPLATE template0  and name "
             "it in CAMPAIGN_DATABASE_URL."
         )

@@ -178,24 +178,23 @@ def _last_word(connection: Connection) -> str | None:
 
 def _out_of_reach() -> LedgerUnusable:
     return LedgerUnusable(
-        f"The server of the ledger has not answered for {PATIENCE:.0f} seconds. Nothing is sent "
-        "without it; what was recorded before stands. Once it answers, type the same command again."
+        f"The ledger's database server has not answered for {PATIENCE:.0f} seconds. Nothing is "
+        "sent without it; what was recorded is safe. Once it answers, run the same command again."
     )
 
 
 def _unknown() -> LedgerUnusable:
     return LedgerUnusable(
-        "The server of the ledger was lost in the middle of a commit, and could not be asked for "
-        f"{PATIENCE:.0f} seconds what became of it. What it was to claim was not sent; where it "
-        "was claimed all the same, that is shown as unsure. Once the server answers, type the same "
-        "command again."
+        "The connection to the ledger's database server was lost in the middle of a commit, and "
+        f"for {PATIENCE:.0f} seconds the server did not say whether the commit was made. What it "
+        "claims was not sent; if it was made, you see those requests as unsure. Once the server "
+        "answers, run the same command again."
     )
 
 
 def _another_history() -> LedgerUnusable:
     return LedgerUnusable(
-        "Another server of the ledger answers now than before: a stand-by was promoted, or a "
-        "backup restored. Whether it has the last commits cannot be asked, so nothing more is "
-        "sent. See that it has them, then type the same command again: it looks at the receipts "
-        "first."
+        "The ledger's database is now another server: a stand-by was promoted, or a backup "
+        "restored. It may lack the last commits, so nothing more is sent. Make sure that it has "
+        "them, then run the same command again: it checks the receipts first."
     )

@@ -64,7 +64,7 @@ class Ending(StrEnum):
     NOT_YET = "not_yet"  # all is prepared; the time of the invitations has not come
     AWAITS_APPROVAL = "awaits_approval"  # nothing sent; a person has to approve the plan first
     STOPPED = "stopped"  # ended early by a rule; the same command continues
-    DIED = "died"  # its process went away; said by the run that found it
+    DIED = "died"  # its process disappeared; said by the run that found it
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,8 +102,8 @@ def explained(what: str) -> Iterator[None]:
 
 def unusable(error: DBAPIError, what: str) -> LedgerUnusable:
     """What it means that a ledger could not be `what`: read, or written."""
-    stands = " What was recorded before stands." if what == "written" else ""
+    stands = " What was recorded is safe." if what == "written" else ""
     return LedgerUnusable(
-        f"The ledger could not be {what}: {what_failed(error)}, then type the same command "
+        f"The ledger could not be {what}: {what_failed(error)}, then run the same command "
         f"again.{stands}"
     )

@@ -14,8 +14,8 @@ class NotAnAddress(CampaignError):
     exit_code = 2
 
     def __init__(self, number: int) -> None:
-        words = counted(number, "word is no address", "words are no addresses")
-        super().__init__(f"{words}, so nothing was done. Type the same with the right one.")
+        words = counted(number, "word is not an address", "words are not addresses")
+        super().__init__(f"{words}, so nothing was done. Correct it and run the command again.")
 
 
 def addresses(emails: Sequence[str]) -> dict[str, str]:

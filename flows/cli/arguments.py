@@ -48,7 +48,7 @@ OnlyKeys = Annotated[
     typer.Option(
         "--only",
         metavar="KEY",
-        help="Only this one of several campaigns; repeatable.",
+        help="Only this one of several campaigns; can be repeated.",
         autocompletion=keys,
     ),
 ]
@@ -56,9 +56,10 @@ KeepProject = Annotated[
     bool,
     typer.Option(
         "--keep-project",
-        help="It is the same campaign: keep its project and problem, whatever FILE names now.",
+        help="This is the same campaign: keep its project and problem, even if FILE now names "
+        "others.",
     ),
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object, and nothing else, for a program.")
+    bool, typer.Option("--json", help="Print one JSON object for a program, and nothing else.")
 ]

@@ -196,7 +196,8 @@ def campaign(
     log_format: Annotated[
         str | None,
         typer.Option(
-            metavar="words|json", help="json: runs write a line for each request on standard error."
+            metavar="words|json",
+            help="json: a run writes a line for each request to standard error.",
         ),
     ] = None,
 ) -> None:

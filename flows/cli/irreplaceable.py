@@ -25,7 +25,7 @@ def irreplaceable(place: Path, ledger: Path, definitions: Iterable[Path]) -> str
     if any(_same(place, ledger.with_name(ledger.name + part)) for part in PARTS):
         return "a part of the ledger"
     if suffix_of(place) == ".receipt":
-        return "a receipt, or would be taken for one"
+        return "a receipt, or could be mistaken for one"
     if not place.is_file():
         return None
     if _is_database(place) or any(map(_is_database, _without_part(place))):

@@ -11,7 +11,10 @@ from flows.cli import collector
 def main() -> None:
     """Run the command that was typed and end with its exit code."""
     if sys.platform == "win32":  # no locks and signals as a ledger and a run need them
-        sys.exit("campaign does not run on Windows itself. Install it in WSL, Windows' own Linux.")
+        sys.exit(
+            "campaign does not run directly on Windows. Install it in WSL, the Linux inside "
+            "Windows."
+        )
     collector.put_off()
     # Nobody plugs into pydantic here, and looking for who might reads about every package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")

@@ -25,7 +25,7 @@ class NotOurs(CampaignError):
 
     def __init__(self, place: Path, what: str, instead: str) -> None:
         super().__init__(
-            f"{place} is there already and is no {what}, so nothing was written. {instead}"
+            f"{place} already exists and is not a {what}, so nothing was written. {instead}"
         )
 
 

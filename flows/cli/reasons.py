@@ -10,5 +10,5 @@ Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decisi
 def given(why: str | None) -> str:
     """The reason, trimmed. Raises BadParameter where there is none."""
     if not (why and why.strip()):
-        raise typer.BadParameter("this is recorded with a reason: --why TEXT")
+        raise typer.BadParameter("this needs a reason, which is recorded: --why TEXT")
     return why.strip()

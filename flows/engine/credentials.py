@@ -20,7 +20,7 @@ class AssessmentCredentials(Block):
 
     _block_type_name: ClassVar[str | None] = "Assessment Credentials"
     _block_type_slug: ClassVar[str | None] = "assessment-credentials"
-    _description: ClassVar[str | None] = "Where the assessment service is, and how to enter it."
+    _description: ClassVar[str | None] = "Where the assessment service is, and how to log in to it."
 
     auth_url: str = Field(description="The address that issues tokens.")
     base_url: str = Field(description="The address of the API.")
@@ -63,8 +63,8 @@ class BadName(CampaignError):
     def __init__(self, name: str) -> None:
         usable = re.sub("[^a-z0-9]+", "-", name.casefold()).strip("-") or "production"
         super().__init__(
-            f"{shown(name)} cannot be the name of credentials: it may have lower-case letters "
-            f"(a to z), digits and dashes. Nothing was kept. Type: campaign credentials {usable}"
+            f"{shown(name)} cannot be the name of credentials: use lower-case letters (a to z), "
+            f"digits and dashes. Nothing was stored. Type: campaign credentials {usable}"
         )
 
 
@@ -95,7 +95,7 @@ async def service_settings() -> ServiceSettings:
         kept = cast(AssessmentCredentials, await AssessmentCredentials.aload(name))
     except ValueError:
         raise BadSettings(
-            f"Prefect keeps no Assessment Credentials called {name}. Keep them with: "
+            f"Prefect has no Assessment Credentials called {name}. Store them with: "
             f"campaign credentials {name}",
             ["CAMPAIGN_CREDENTIALS_BLOCK"],
         ) from None

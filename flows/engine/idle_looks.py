@@ -22,7 +22,7 @@ from prefect.client.schemas.sorting import FlowRunSort
 from prefect.exceptions import ObjectNotFound
 
 NOTHING_NEW = "Nothing new"
-DROPPED = "The run before is still at work. It does what this one was to do."
+DROPPED = "The previous run is still in progress and does the work of this one."
 AT_ONCE = 100
 
 

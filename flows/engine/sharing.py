@@ -44,9 +44,11 @@ async def ask_for_wave_runs(asked: CampaignSource, most: int, key: str, people: 
                 idempotency_key=f"{flow_run.id} {number}",
             )
     except ObjectNotFound:
-        get_run_logger().warning("No wave runs for this pool are deployed: campaign deploy")
+        get_run_logger().warning(
+            "No wave runs are deployed for this pool. To deploy them: campaign deploy"
+        )
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
-        get_run_logger().warning(f"No wave runs could be asked for: {type(error).__name__}.")
+        get_run_logger().warning(f"No wave runs could be started: {type(error).__name__}.")
 
 
 async def _pool() -> str | None:

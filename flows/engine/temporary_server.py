@@ -36,7 +36,7 @@ class NoPrefect(CampaignError):
         home = shlex.quote(os.environ["PREFECT_HOME"])
         super().__init__(
             "Prefect's temporary server did not start, and nothing was sent. To see why: "
-            f"PREFECT_HOME={home} prefect server start. Then the same command again."
+            f"PREFECT_HOME={home} prefect server start. Then run the same command again."
         )
 
 

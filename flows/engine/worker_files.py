@@ -14,8 +14,8 @@ from config.secret_settings import secrets_among
 FOLDERS = "prefect-workspace-attempt-*"
 FILE = "workspace.json"
 ELSEWHERE = (
-    "Keep it in a .env (chmod 600) in the program's own folder and out of the worker's "
-    "environment, or in Prefect: campaign credentials NAME"
+    "Keep it out of the worker's environment: in a .env (chmod 600) in the program's own folder, "
+    "or in Prefect with: campaign credentials NAME"
 )
 # Set together only in a run whose environment a process worker has written down.
 _WRITTEN_DOWN = ("PREFECT__WORKER_NAME", "PREFECT__FLOW_ENTRYPOINT")
@@ -28,8 +28,8 @@ def written_down(environment: Mapping[str, str]) -> str | None:
         return None
     verb = "was" if len(secrets) == 1 else "were"
     return (
-        f"{' and '.join(secrets)} {verb} written to this machine's disk: Prefect's worker keeps "
-        f"the environment of a run in a file until the run ends. {ELSEWHERE}"
+        f"{' and '.join(secrets)} {verb} written to this machine's disk: Prefect's worker keeps a "
+        f"run's environment in a file until the run ends. {ELSEWHERE}"
     )
 
 

@@ -153,7 +153,7 @@ def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
         ("problem", _call(campaign.problem_state, campaign.problem_id)),
     ]
     if campaign.problem_doubt:
-        rows.append(("look at", campaign.problem_doubt))
+        rows.append(("warning", campaign.problem_doubt))
     now = {**counts, "waiting": counts["waiting"] - counts[REMOVED]}
     rows += [(name, f"{now[name]:,}") for name in TOLD if now[name] or name == "invited"]
     if counts[REMOVED]:
@@ -232,7 +232,7 @@ def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
     if looked.refused:
         yield (
             f"## Refused: {looked.refused:,}\n\nThe service said no, and nothing happened. "
-            f"See who and why: `campaign status {campaign.key}`. Mend the row in "
+            f"See who and why: `campaign status {campaign.key}`. Fix the row in "
             f"`{Path(campaign.definition).name}`, then run again; where the fault lay elsewhere, "
             f"`campaign settle {campaign.key} --candidates again --why TEXT`; a refused invitation "
             f"is sent once more with `campaign resend {campaign.key}`."

@@ -49,7 +49,7 @@ def settle(ledger: Ledger, key: str, record: Record) -> list[Settled]:
     seen = _look(campaign, doubts, record)
     decided = [_verdict(doubt, seen) for doubt in doubts.steps]
     ledger.write(
-        settling.settle, campaign.id, decided, By("rehearsal", "looked into the sandbox"), soon=True
+        settling.settle, campaign.id, decided, By("rehearsal", "checked in the sandbox"), soon=True
     )
     of = Counter(doubt.operation for doubt in doubts.steps)
     happened = Counter(

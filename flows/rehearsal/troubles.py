@@ -25,47 +25,47 @@ class Trouble:
 
 OUTAGE = Trouble(
     "outage (503)",
-    "left for a person, and held back whatever had not left",
+    "left it for a person, and held back everything not yet sent",
     Fault("status", "invite", count=None, skip=3, status=503),
     after=2 / 3,
 )
 TROUBLES = (
     Trouble(
-        "project created, its answer lost",
-        "left for a person, and nothing else was sent",
+        "project created, but the answer lost",
+        "left it for a person, and sent nothing else",
         Fault("lost", "create_project", after_work=True),
     ),
     Trouble(
-        "problem attached, the gateway gave up (504)",
+        "problem attached, but the gateway timed out (504)",
         "the same: it may be attached or not",
         Fault("status", "attach_problem", status=504, after_work=True),
     ),
     Trouble(
-        "candidates added, their ids lost on the way",
-        "left for a person; whoever else was added is invited",
+        "candidates added, but their ids lost",
+        "left these for a person, and invited all others",
         Fault("half", "add_candidates"),
     ),
     Trouble(
         "candidates not added, connection lost",
-        "the same: from outside the two look alike",
+        "the same: the two cases look alike from outside",
         Fault("lost", "add_candidates", skip=2),
     ),
     Trouble(
         "asked to slow down (429)",
-        "waited as long as asked, then went on",
+        "waited as long as asked, then continued",
         Fault("status", "invite", status=429, retry_after=1),
         after=1 / 8,
         doubtful=False,
     ),
     Trouble(
-        "email sent, its answer lost",
-        "left for a person; asked first whether the service is well",
+        "email sent, but the answer lost",
+        "left it for a person, after checking the service",
         Fault("lost", "invite", after_work=True),
         after=1 / 4,
     ),
     Trouble(
         "nothing sent, connection lost",
-        "the same: from outside the two look alike",
+        "the same: the two cases look alike from outside",
         Fault("lost", "invite"),
         after=1 / 2,
     ),

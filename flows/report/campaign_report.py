@@ -49,7 +49,7 @@ def report(
         facts=[(label, how.text(fact)) for label, fact in _facts(records, teller)],
         steps=[how.text(step) for step in next_steps(stand, *_typed(campaign))],
         pictures=pictures(_points(requests, kind), teller.zone),
-        sent=f"{what}, by when each request was made and what it came to.",
+        sent=f"{what}, by the time and result of each request.",
         sections=[
             sections.waves(events, requests, numbers(records, events), teller, campaign.key),
             sections.refused(records, how),
@@ -96,16 +96,19 @@ def _facts(records: Records, teller: Teller) -> Iterator[tuple[str, str]]:
     else:
         yield "Project", _state(campaign.project_state)
     problem = campaign.problem_id or campaign.problem_title
-    yield "Problem", f"{problem}, {_state(campaign.problem_state)}" if problem else "its own"
+    yield (
+        "Problem",
+        f"{problem}, {_state(campaign.problem_state)}" if problem else "the project's own",
+    )
     if campaign.starttime or campaign.endtime:
-        yield "Open", f"{campaign.starttime or 'at once'} to {campaign.endtime or 'no end'}"
+        yield "Open", f"{campaign.starttime or 'now'} to {campaign.endtime or 'no end'}"
     yield "Definition", Path(campaign.definition).name
-    yield "Known since", teller.moment(campaign.created_at)
+    yield "In the ledger since", teller.moment(campaign.created_at)
     if campaign.why:
-        yield "Why it stands", campaign.why
+        yield "Reason", campaign.why
     if campaign.problem_doubt:
-        yield "Look at", campaign.problem_doubt
+        yield "Warning", campaign.problem_doubt
 
 
 def _state(state: str) -> str:
-    return "there" if state == Step.DONE else state
+    return "ready" if state == Step.DONE else state

@@ -35,7 +35,9 @@ class Discretion:
 def discretion(records: Records, *, names: bool) -> Discretion:
     """Name everybody, or mask everybody."""
     if names:
-        notice = "This report names candidates. Keep it as carefully as the list of them."
+        notice = (
+            "This report names candidates. Treat it as confidentially as the list of candidates."
+        )
         return Discretion(_or_forgotten(_named), str, notice)
     names_of_people = words_of_names(
         (person.first_name, person.last_name) for person in records.people.values()
@@ -43,7 +45,7 @@ def discretion(records: Records, *, names: bool) -> Discretion:
     return Discretion(
         _or_forgotten(_masked),
         lambda text: masked_text(text, names_of_people),
-        "Candidates are masked here: names, addresses, and both in what people wrote as a reason. "
+        "Names and addresses are masked here, also in the reasons people wrote. "
         f"With names: {command('report', records.campaign.key, '--names')}",
     )
 

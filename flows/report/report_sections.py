@@ -57,7 +57,7 @@ def waves(
         (own.get(wave.number, wave.number) if numbers else place, *_wave(wave, teller, under))
         for place, wave in enumerate(numbered, start=1)
     ]
-    columns = ("wave", "began", "until", "what", "people", "came to", "approved by")
+    columns = ("wave", "started", "ended", "what", "people", "result", "approved by")
     return Section(
         "Waves",
         table=_table(columns, rows, command("history", key)),
@@ -104,11 +104,9 @@ def _named(people: Sequence[Any], how: Discretion) -> str:
 def unsure(doubts: Sequence[Doubt], teller: Teller, how: Discretion, key: str) -> Section:
     return Section(
         "Unsure now",
-        lead=f"It may have happened. A person looks and decides: {command('settle', key)}"
-        if doubts
-        else "",
+        lead=f"It may have happened. Look, then decide: {command('settle', key)}" if doubts else "",
         table=_table(
-            ("sent", "step", "who", "how far", "what was seen"),
+            ("sent", "step", "who", "how far it got", "evidence"),
             [
                 (
                     teller.moment(doubt.sent_at),
@@ -146,7 +144,7 @@ def settled(events: Sequence[Event], requests: Sequence[Request], teller: Teller
     ]
     return Section(
         "Settled by a person",
-        table=_table(("when", "verdict", "by", "why", "what was seen"), rows),
+        table=_table(("when", "verdict", "by", "why", "evidence"), rows),
         nothing="No verdict was needed.",
     )
 
@@ -168,7 +166,7 @@ def plans(events: Sequence[Event], teller: Teller) -> Section:
         )
     return Section(
         "Plans, and who approved them",
-        table=_table(("plan", "shown", "answer", "when", "why", "what it said"), rows),
+        table=_table(("plan", "shown", "answer", "when", "why", "content"), rows),
         nothing="No plan had to be approved.",
     )
 
@@ -197,13 +195,13 @@ def runs(events: Sequence[Event], teller: Teller) -> Section:
                     event.run,
                     teller.moment(event.at),
                     teller.moment(end.at) if end else "",
-                    end.ending.replace("_", " ") if end else "no end is recorded",
+                    end.ending.replace("_", " ") if end else "end not recorded",
                     (end.reason if end else None) or "",
                 )
             )
     return Section(
         "Runs",
-        table=_table(("run", "began", "ended", "how", "why"), rows),
+        table=_table(("run", "started", "ended", "result", "why"), rows),
         nothing="No run was needed yet.",
     )
 
@@ -222,7 +220,7 @@ def others(events: Sequence[Event], teller: Teller) -> Section:
             ("when", "what"),
             [(teller.moment(event.at), next(words(event, teller))) for event in together(chosen)],
         ),
-        nothing="There are none: nobody paused it, and nobody was invited once more.",
+        nothing="None.",
     )
 
 
@@ -230,15 +228,15 @@ def left_over(records: Records, stand: Mapping[str, Any], how: Discretion) -> Se
     """What a person has to remove, as the status object has it."""
     shown = {person.email1: how.person(person) for person in records.people.values()}
     items = stand.get("clean_up", ())
-    lead = "The service has no way to delete; look in the web application, and remove it there."
+    lead = "The service's interface cannot delete anything, so remove these in the web application."
     return Section(
         "To remove by hand",
         lead=lead if items else "",
         table=_table(
-            ("who", "what is left there"),
+            ("who", "what to remove"),
             [(shown.get(item["email1"], ""), how.text(item["why"])) for item in items],
         ),
-        nothing="Nothing is left over in the web application.",
+        nothing="There is nothing to remove in the web application.",
     )
 
 

@@ -36,33 +36,33 @@ COME_TO: Mapping[AttemptState, str] = {
     AttemptState.SENDING: "no outcome recorded",
     AttemptState.DONE: "done",
     AttemptState.UNSURE: "unsure",
-    AttemptState.NOT_SENT: "came to nothing",
+    AttemptState.NOT_SENT: "not sent",
     AttemptState.REFUSED: "refused",
     AttemptState.OVERRULED: "unsure",
 }
 VERDICTS: Mapping[tuple[Operation | None, str], str] = {
     (Operation.CREATE, Word.ID): "the project exists",
-    (Operation.CREATE, Word.AGAIN): "there is no project, to be created again",
+    (Operation.CREATE, Word.AGAIN): "there is no project; create it again",
     (Operation.ATTACH, Word.ATTACHED): "the project has its problem",
-    (Operation.ATTACH, Word.AGAIN): "the problem is not there, to be added again",
+    (Operation.ATTACH, Word.AGAIN): "the problem is not there; add it again",
     (Operation.ADD, Word.ID): "is in the project",
-    (Operation.ADD, Word.AGAIN): "not in the project, to be added again",
-    (Operation.ADD, Word.ADD_AGAIN): "perhaps in the project, to be added once more",
-    (Operation.ADD, Word.DOUBLE): "in the project once more",
-    (Operation.ADD, Word.WITHDRAW): "not to be added or invited any more",
+    (Operation.ADD, Word.AGAIN): "not in the project; add again",
+    (Operation.ADD, Word.ADD_AGAIN): "perhaps in the project; add again",
+    (Operation.ADD, Word.DOUBLE): "in the project twice",
+    (Operation.ADD, Word.WITHDRAW): "do not add or invite any more",
     (Operation.INVITE, Word.SENT): "the invitation arrived",
-    (Operation.INVITE, Word.AGAIN): "no invitation arrived, to be sent again",
-    (Operation.INVITE, Word.WITHDRAW): "not to be invited any more",
+    (Operation.INVITE, Word.AGAIN): "the invitation did not arrive; send it again",
+    (Operation.INVITE, Word.WITHDRAW): "do not invite any more",
 }
 
 # Decisions that settle no doubt.
 OTHERS: Mapping[str, str] = {
-    "resend": "wants {who} invited once more",
+    "resend": "asked for one more invitation to {who}",
     "withdraw": "withdrew {who}",
-    "allow": "let {who} through, whatever holds others back",
-    "pilot-confirmed": "found the invitation of the pilot right: {who}",
-    "removed-accepted": "let a run go on",
-    "cleaned": "removed by hand what was left over in the web application: {who}",
+    "allow": "let {who} through although held",
+    "pilot-confirmed": "confirmed the pilot's invitation: {who}",
+    "removed-accepted": "accepted that people were removed",
+    "cleaned": "removed by hand in the web application: {who}",
 }
 
 
@@ -102,14 +102,14 @@ def words(event: Event, teller: Teller) -> Iterator[str]:
 
 @words.register
 def _(event: CameIn, teller: Teller) -> Iterator[str]:
-    read = f"was read from {event.file}" if event.file else "came into the ledger"
+    read = f"was read from {event.file}" if event.file else "was added to the ledger"
     yield f"the campaign {read}"
 
 
 @words.register
 def _(event: RunBegan, teller: Teller) -> Iterator[str]:
-    under = f", under the approved plan {event.plan}" if event.plan else ""
-    yield f"run {event.run} began on {event.host}{under}"
+    under = f", with the approved plan {event.plan}" if event.plan else ""
+    yield f"run {event.run} started on {event.host}{under}"
 
 
 @words.register
@@ -123,7 +123,7 @@ def _(event: Request, teller: Teller) -> Iterator[str]:
     settled = ""
     if event.settled:
         refused = event.came_to is AttemptState.REFUSED
-        settled = ", tried again by a person's word" if refused else ", settled since"
+        settled = ", tried again on a person's decision" if refused else ", settled since"
     yield f"{asked(event, teller)}: {COME_TO[event.came_to]}{settled} ({_how(event)})"
     if event.evidence:
         yield proved(event.evidence)
@@ -171,7 +171,7 @@ def _(event: Paused, teller: Teller) -> Iterator[str]:
 
 @words.register
 def _(event: Resumed, teller: Teller) -> Iterator[str]:
-    yield f"{event.who} let the campaign go on{_because(event.why)}"
+    yield f"{event.who} resumed the campaign{_because(event.why)}"
 
 
 @words.register
@@ -188,12 +188,12 @@ def _(event: Unblocked, teller: Teller) -> Iterator[str]:
 
 @words.register
 def _(event: ReceiptDoubted, teller: Teller) -> Iterator[str]:
-    yield f"the receipt {event.file} did not fit this ledger, and a run stopped"
+    yield f"the receipt {event.file} did not match this ledger, so a run stopped"
 
 
 @words.register
 def _(event: ReceiptAccepted, teller: Teller) -> Iterator[str]:
-    yield f"{event.who} accepted this ledger in spite of {event.file}{_because(event.why)}"
+    yield f"{event.who} accepted this ledger despite {event.file}{_because(event.why)}"
 
 
 def asked(event: Request, teller: Teller) -> str:
@@ -248,10 +248,10 @@ def _how(event: Request) -> str:
     if event.status is not None:
         far = f"status {event.status}"
     elif event.came_to is AttemptState.NOT_SENT:
-        far = "nothing left"
+        far = "nothing was sent"
     else:
         far = HOW_FAR.get(event.phase, "not known")
-        far = "not known how far it got" if far == "not known" else far
+        far = "unknown how far it got" if far == "not known" else far
     if event.ended_at is None or event.status is None:
         return far
     took = (event.ended_at - event.at).total_seconds()

@@ -32,7 +32,7 @@ KINDS = (
     ("done", "done", (AttemptState.DONE,)),
     ("doubt", "unsure", (AttemptState.UNSURE, AttemptState.OVERRULED, AttemptState.SENDING)),
     ("refused", "refused", (AttemptState.REFUSED,)),
-    ("nothing", "came to nothing", (AttemptState.NOT_SENT,)),
+    ("nothing", "not sent", (AttemptState.NOT_SENT,)),
 )
 WORDS = {state: word for _, word, states in KINDS for state in states}
 

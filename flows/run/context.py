@@ -155,7 +155,7 @@ async def working(
             logs.say("the run began")
             yield work
     except BaseException as error:
-        gate.stop(f"The run broke off ({type(error).__name__}).")
+        gate.stop(f"The run failed ({type(error).__name__}).")
         raise
     finally:
         heartbeat.cancel()
@@ -265,7 +265,7 @@ def paused_by(key: str, paused: Paused) -> str:
 
 def to_go_on(key: str, paused: str) -> str:
     """Say what lets a campaign go on that is `paused by …`."""
-    return f"It was {paused}. To go on: campaign resume {key}, then the same run again."
+    return f"It was {paused}. To continue: campaign resume {key}, then the same run again."
 
 
 async def keep_receipt(work: ActiveRun) -> None:

@@ -18,7 +18,8 @@ from tasks.status.standing import counts_of, tally
 
 NOBODY = Holds()
 BESIDE = (
-    "Another run is still at work on this campaign, and goes on without this one. Nothing is wrong."
+    "Another run of this campaign is still in progress and continues without this one. Nothing is "
+    "wrong."
 )
 GOES_ON = (Ending.NOT_YET, Ending.NEEDS_ATTENTION)
 # What a command ends with that ran a campaign; 1 for every other ending.

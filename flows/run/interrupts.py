@@ -17,7 +17,7 @@ from types import FrameType
 from typing import Protocol
 
 INTERRUPTED = "The run was interrupted."
-AT_ONCE = "Interrupted. What was recorded stands; the same command goes on from there."
+AT_ONCE = "Interrupted. What was recorded is safe; the same command continues from there."
 SAME = 1.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

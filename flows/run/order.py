@@ -51,7 +51,7 @@ from tasks.service.client import Service
 __all__ = ["CampaignSource", "RunContext", "conduct"]
 
 MEND_LINKS = (
-    "What was sent is recorded. Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR, then type "
+    "What was sent is recorded. Fix it, or name another folder in CAMPAIGN_OUTPUT_DIR, then run "
     "the same command again: it writes the links."
 )
 ADDS = 10  # bulk adds in one step
@@ -73,7 +73,7 @@ async def conduct(source: CampaignSource, context: RunContext) -> Finish:
         return await asyncio.to_thread(finish, context.ledger, key, _why(key, plan.stop))
     receipts = _receipts(source, plan.target, context)
     if not plan.calls.nothing:
-        await context.perform("look at the receipt", partial(asyncio.to_thread, receipts.check))
+        await context.perform("check the receipt", partial(asyncio.to_thread, receipts.check))
     context.observer.on_plan(plan.calls)
     if plan.calls.nothing:
         return await _close_up(
@@ -147,8 +147,8 @@ def _why(key: str, stop: Stop) -> str:
     match stop.cause:
         case Cause.GUARD:
             return (
-                f"{stop.why}, so nothing was sent and nothing taken over. If they are rightly "
-                "gone: the same command with  --accept-removed"
+                f"{stop.why}, so nothing was sent or changed. If they are rightly gone: run the "
+                "same command with  --accept-removed"
             )
         case Cause.PAUSED:
             return to_go_on(key, stop.why)
@@ -249,8 +249,8 @@ def _attach(campaign: Campaign) -> Order:
     if campaign.project_id is None or campaign.problem_id is None:
         # A run of another version of the definition came in between.
         raise ProblemChanged(
-            "Which problem the project gets was changed while this run was under way. "
-            "Nothing more was sent; the same command goes on from there."
+            "The definition's problem changed during this run. Nothing more was sent; the same "
+            "command continues from there."
         )
     return AttachProblem(campaign.project_id, campaign.problem_id)
 

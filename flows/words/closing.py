@@ -77,7 +77,7 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if counts["unsure"] or "unsure" in calls:
         steps.append(f"unsure: {command('settle', key)}")
     steps += _mistyped(key, status.get("typed_ids", ()))
-    steps += _refused(key, calls, people, f"mend {file}, then {again}")
+    steps += _refused(key, calls, people, f"fix {file}, then {again}")
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(_waiting(status, again))
     held = [hold for hold in status.get("holds", ()) if hold["cause"] != Cause.LISTED]
@@ -87,10 +87,10 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if (listed := counts["held"] - len(held)) > 0:
         who = counted(listed, "person is", "people are")
         allow = command("allow", key, "EMAIL", "--why", "TEXT")
-        steps.append(f"do not contact: {who} left out, as decided; by name only: {allow}")
+        steps.append(f"do not contact: {who} left out, as decided; to invite one anyway: {allow}")
     if counts["removed"]:
         withdraw = command("withdraw", key, "EMAIL", "--why", "TEXT")
-        steps.append(f"removed: left alone; to decide that for good: {withdraw}")
+        steps.append(f"removed: nothing is done for them; to withdraw one for good: {withdraw}")
     if status.get("clean_up"):
         steps.append(f"remove by hand: {command('clean-up', key)}")
     return steps
@@ -104,7 +104,7 @@ def _mistyped(key: str, typed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             right = command("settle", key, "--project", "ID", *why)
             yield f"refused, if the id {id_typed['id']} is wrong: {right}"
     if ids := [str(id_typed["id"]) for id_typed in typed if id_typed["step"] != "project"]:
-        wrong = f"the id {ids[0]}" if len(ids) == 1 else "an id that was typed"
+        wrong = f"the id {ids[0]}" if len(ids) == 1 else "a typed id"
         right = command("settle", key, "--candidate", "EMAIL=ID", *why)
         yield f"refused, if {wrong} is wrong: {right}"
 
@@ -119,18 +119,19 @@ def _refused(
     if added or "refused" in calls:
         yield f"refused: {mend}"
     if added:
-        yield f"refused, mended elsewhere: {command('settle', key, '--candidates', 'again', *why)}"
+        again = command("settle", key, "--candidates", "again", *why)
+        yield f"refused, but the row is right: {again}"
     if invited:
         # Other wording no longer reaches a person who was added (interface 4: no update).
-        yield f"refused: invite one again: {command('resend', key, 'EMAIL', *why)}"
+        yield f"refused: to invite one again: {command('resend', key, 'EMAIL', *why)}"
     if added or invited:
-        yield f"refused: leave one out: {command('withdraw', key, 'EMAIL', *why)}"
+        yield f"refused: to leave one out: {command('withdraw', key, 'EMAIL', *why)}"
 
 
 def beside_a_run(steps: Sequence[str], key: str) -> list[str]:
     """The same while a run is at work: who waits has their turn in that one."""
     left = [step for step in steps if not step.startswith(("waiting:", "pilot:"))]
-    return [*left, f"at work now; look again: {command('status', key)}"]
+    return [*left, f"a run is in progress; look again: {command('status', key)}"]
 
 
 def _waiting(status: Mapping[str, Any], again: str) -> str:
@@ -139,7 +140,7 @@ def _waiting(status: Mapping[str, Any], again: str) -> str:
     if status.get("paused"):
         return f"paused: {command('resume', key)}, then {again}"
     if status.get("to_confirm"):
-        return f"pilot: look at its invitation, then {command('confirm', key)}"
+        return f"pilot: check its invitation, then {command('confirm', key)}"
     return f"waiting: {again}"
 
 
@@ -152,10 +153,10 @@ def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | N
     correct = command("correct", key, "OLD", "NEW", "--why", "TEXT")
     seconds = any(hold["cause"] == Cause.SECOND for hold in held)
     return [
-        *([f"held: the address before was wrong: {correct}"] if seconds else []),
-        f"held, and why: {command('status', key)}",
-        f"held: invite one all the same: {command('allow', key, 'EMAIL', '--why', 'TEXT')}",
-        f"held: leave one out: {command('withdraw', key, 'EMAIL', '--why', 'TEXT')}",
+        *([f"held: if the earlier address was wrong: {correct}"] if seconds else []),
+        f"held: to see why: {command('status', key)}",
+        f"held: to invite one anyway: {command('allow', key, 'EMAIL', '--why', 'TEXT')}",
+        f"held: to leave one out: {command('withdraw', key, 'EMAIL', '--why', 'TEXT')}",
         *wait,
     ]
 

@@ -25,15 +25,15 @@ class UnknownCampaign(CampaignError):
         self.key = key
         if not keys:
             hint = (
-                f"No campaign was run yet. Start with: {command('run', 'FILE')}; if one was run, "
-                "lead CAMPAIGN_DATABASE_URL to its ledger."
+                f"No campaign has been run yet. Start with: {command('run', 'FILE')}; if you ran "
+                "one, set CAMPAIGN_DATABASE_URL to its ledger."
             )
         elif near := get_close_matches(key.casefold(), keys, n=1):
             hint = f"Did you mean {near[0]}?"
         else:
             hint = (
-                f"Its first run brings it there: {command('run', 'FILE')}. See which there are "
-                f"with: {command('status')}"
+                f"Its first run adds it: {command('run', 'FILE')}. To list all campaigns: "
+                f"{command('status')}"
             )
         super().__init__(f"There is no campaign {key} in the ledger {place}. {hint}")
 
@@ -44,7 +44,9 @@ class UnknownPerson(CampaignError):
     exit_code = 2
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"Nobody in {key} has this address. See everyone: {command('links', key)}")
+        super().__init__(
+            f"Nobody in {key} has this address. To see everybody: {command('links', key)}"
+        )
 
 
 def explain(error: CampaignError) -> None:
@@ -52,7 +54,7 @@ def explain(error: CampaignError) -> None:
     lines = complaint_of(error) if isinstance(error, BadInput) else [str(error)]
     then = [error.then.replace("{typed}", " ".join(sys.argv[1:2]))] if error.then else []
     if not then and isinstance(error, BadInput | BadSettings):
-        then = [f"Then type again: {command(*sys.argv[1:])}"]
+        then = [f"Then run again: {command(*sys.argv[1:])}"]
     complain(*lines, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
 
 
@@ -63,7 +65,7 @@ def complaint_of(error: BadInput) -> list[str]:
 
 def doubtful(warnings: Iterable[Mistake]) -> list[str]:
     """Write what a person should look at, and nothing stops at."""
-    return [f"Look at {line}" for line in lines_of(warnings)]
+    return [f"Warning: {line}" for line in lines_of(warnings)]
 
 
 def lines_of(problems: Iterable[Mistake]) -> list[str]:

@@ -32,17 +32,17 @@ REACHED: Mapping[int | None, str] = {
     3: "was answered",
 }
 # The same for people.
-HOW_FAR = {**REACHED, 2: "sent completely, no answer"}
+HOW_FAR = {**REACHED, 1: "partly sent", 2: "sent completely, no answer", 3: "answered"}
 MEANS = {
-    (Operation.CREATE, Word.ID): "the project exists; its id goes into value",
-    (Operation.CREATE, Word.AGAIN): "there is no project; the next run creates it",
+    (Operation.CREATE, Word.ID): "the project exists; put its id into value",
+    (Operation.CREATE, Word.AGAIN): "there is no project; the next run creates one",
     (Operation.ATTACH, Word.ATTACHED): "the project has its problem",
     (Operation.ATTACH, Word.AGAIN): "the project has no problem; the next run adds it",
-    (Operation.ADD, Word.ID): "the person is in the project; the candidate id goes into value",
-    (Operation.ADD, Word.AGAIN): "the person is not there; the next run adds and invites",
+    (Operation.ADD, Word.ID): "the person is in the project; put the candidate id into value",
+    (Operation.ADD, Word.AGAIN): "the person is not there; the next run adds and invites them",
     (Operation.ADD, Word.WITHDRAW): "do not add or invite this person any more",
     (Operation.INVITE, Word.SENT): "the email arrived",
-    (Operation.INVITE, Word.AGAIN): "it did not arrive, send it once more; the next run does",
+    (Operation.INVITE, Word.AGAIN): "it did not arrive; the next run sends it again",
     (Operation.INVITE, Word.WITHDRAW): "do not invite this person any more",
 }
 # Of many people in one call, this many are shown; the exported file and `--json` have everyone.
@@ -140,11 +140,11 @@ def look(operation: Operation, campaign: "Campaign") -> str:
     project = "the project" if campaign.project_id is None else f"project {campaign.project_id}"
     problem = "its problem" if campaign.problem_id is None else f"problem {campaign.problem_id}"
     return {
-        Operation.CREATE: f'Look in the web application whether the project "{campaign.name}" '
-        "exists, and which id it has.",
-        Operation.ATTACH: f"Look in the web application whether {project} has {problem}.",
-        Operation.ADD: f"Look in the web application who is in {project}, and with which id.",
-        Operation.INVITE: "Look in the web application, or ask whether the email arrived.",
+        Operation.CREATE: f'Check in the web application whether the project "{campaign.name}" '
+        "exists, and note its id.",
+        Operation.ATTACH: f"Check in the web application whether {project} has {problem}.",
+        Operation.ADD: f"Check in the web application who is in {project}, and note their ids.",
+        Operation.INVITE: "Check in the web application, or ask whether the email arrived.",
     }[operation]
 
 
@@ -159,7 +159,10 @@ def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
             say(*(f"  {line}" for line in wrote(alike)))
             say(f"  {look(operation, campaign)}")
             say(*(f"    {line}" for line in to_type(operation, campaign.key)))
-    say("", f"Or one by one in a file: {command('settle', campaign.key, '--export')} -o FILE")
+    say(
+        "",
+        f"Or decide in a file, row by row: {command('settle', campaign.key, '--export')} -o FILE",
+    )
 
 
 def in_calls(doubts: Sequence[Doubt]) -> str:
@@ -184,7 +187,7 @@ def _show_people(alike: Sequence[Doubt]) -> None:
     if alike[0].row is None:
         return
     say_table(
-        ["sent", "email1", "reached", "what was seen"],
+        ["sent", "email1", "how far it got", "evidence"],
         [(sent_at(doubt), doubt.email1, reached(doubt), meaning(doubt)) for doubt in alike[:SHOWN]],
     )
     if len(alike) > SHOWN:
@@ -205,8 +208,8 @@ def to_type(operation: Operation, key: str) -> list[str]:
         ],
         Operation.ADD: [
             ("a person is there", ("--candidate", "EMAIL=ID")),
-            ("a list has them", ("--from", "LIST")),
-            ("the others are not", ("--candidates", "again", *why)),
+            ("they are in a list", ("--from", "LIST")),
+            ("the others are not there", ("--candidates", "again", *why)),
             ("add none of them", ("--candidates", "withdraw", *why)),
         ],
         Operation.INVITE: [

@@ -66,7 +66,7 @@ PAGE = """<!doctype html>
 <body>
 <header>
 <h1>{{ title }}</h1>
-<a href="{{ url }}" target="_blank" rel="noopener noreferrer">Open in a window of its own</a>
+<a href="{{ url }}" target="_blank" rel="noopener noreferrer">Open in its own window</a>
 </header>
 <div role="status"><p id="blocked" hidden>“Log in” opens a small window. If none opens, your browser
 blocks it: allow pop-ups for this page and choose “Log in” again, or open the assessment in a

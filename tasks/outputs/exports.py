@@ -161,9 +161,9 @@ PAGE = """<!doctype html>
 <main>
 <h1>{{ title }}</h1>
 <p>{{ "{:,}".format(rows | length) }} candidate{{ "" if rows | length == 1 else "s" }}.
-{%- if pages %} Each one's page embeds the assessment, and a snippet does so in a page of yours. Put
-only the folder “pages” on a web server: this list names everybody.
-{%- else %} A snippet embeds that candidate's assessment in a page.{% endif %}</p>
+{%- if pages %} Each candidate's page embeds the assessment; use the snippet to embed it in a page
+of your own. Put only the folder “pages” on a web server: this list names everybody.
+{%- else %} Use a candidate's snippet to embed the assessment in a page of your own.{% endif %}</p>
 <div class="wide" tabindex="0" role="group" aria-label="Candidates">
 <table>
 <thead><tr><th scope="col">Candidate</th><th scope="col">Email</th><th scope="col">Invitation</th>

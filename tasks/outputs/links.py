@@ -27,7 +27,7 @@ from tasks.status.standing import furthest, link, why_still
 WRITTEN_BY_RUNS = ("links.csv", "links.json")
 # What goes on from here, beside the reason that the ledger holds.
 WHY = {
-    Step.WAITING: "Not sent yet; the next run goes on.",
+    Step.WAITING: "Not sent yet; the next run continues.",
     Step.SENDING: "Being sent by a run.",
     Step.UNSURE: "To settle it: campaign settle {key}",
 }
@@ -56,8 +56,8 @@ def see_where_links_go(output_dir: Path, key: str) -> None:
 
 def _no_place(path: Path, why: str) -> BadSettings:
     return BadSettings(
-        f"{path} cannot be written ({why}), so the results would have no place. Nothing was sent. "
-        "Mend it, or name another folder in CAMPAIGN_OUTPUT_DIR.",
+        f"{path} cannot be written ({why}), and the results need it. Nothing was sent. "
+        "Fix it, or name another folder in CAMPAIGN_OUTPUT_DIR.",
         ["CAMPAIGN_OUTPUT_DIR"],
     )
 

@@ -61,7 +61,7 @@ def keys_in(people: PeopleAt, campaign: str) -> set[str]:
 def _unknown(typed: str, campaign: str) -> Result:
     try:
         email_address(typed)
-        why = f"no run of {campaign} has had this address yet"
+        why = f"no run of {campaign} has included this address yet"
     except NotAnEmail as error:
         why = f"email1: wanted {error}"
     return Result(None, None, NOT_HERE, why, finished=False)

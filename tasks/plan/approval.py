@@ -85,20 +85,20 @@ def held_back(asked: ShownPlan, stood: Standing) -> tuple[Ending, str] | None:
         why = f": {asked.why}" if asked.why else ""
         return Ending.STOPPED, (
             f"{asked.who} rejected this plan ({asked.code}){why}. Nothing was sent. Change the "
-            f"definition, or decide otherwise: campaign approve {key} --plan {asked.code}"
+            f"definition, or approve the plan after all: campaign approve {key} --plan {asked.code}"
         )
     by = f" until {asked.until}" if asked.until else ""
     return Ending.AWAITS_APPROVAL, (
-        f"{_BEFORE.get(stood, '')}The plan {asked.code} waits for approval{by}; nothing was sent. "
-        f"Look and decide: campaign approve {key}"
+        f"{_BEFORE.get(stood, '')}Plan {asked.code} is waiting for approval{by}; nothing was "
+        f"sent. Look at it and decide: campaign approve {key}"
     )
 
 
 _BEFORE = {
-    Standing.LATE: "The plan shown before was not answered in time. ",
-    Standing.CHANGED: "The definition has changed, so the plan shown before is void. ",
-    Standing.OVERTAKEN: "Since the plan shown before, something was sent or settled, or other "
-    "people are held: it is void. ",
+    Standing.LATE: "The earlier plan was not answered in time. ",
+    Standing.CHANGED: "The definition has changed, so the earlier plan is void. ",
+    Standing.OVERTAKEN: "The earlier plan is void: since then something was sent or settled, or "
+    "other people are held. ",
 }
 
 
@@ -112,25 +112,25 @@ def decide(
     asked, _ = ledger.read(approvals.look, key)
     if asked is None:
         raise NotAnswered(
-            f"No plan of {key} was shown for approval. A run shows it, and sends nothing before "
-            "the answer."
+            f"No plan of {key} has been shown for approval. A run shows one, and sends nothing "
+            "until you answer."
         )
     if code is not None and code != asked.code:
         raise NotAnswered(
-            f"The plan {code} of {key} is void; the one shown last is {asked.code}. Nothing was "
-            f"decided. Look again: campaign approve {key}"
+            f"Plan {code} of {key} is void; the latest one is {asked.code}. Nothing was decided. "
+            f"Look again: campaign approve {key}"
         )
     if ledger.read(approvals.carried_out, asked):
         raise NotAnswered(
-            f"The plan {asked.code} of {key} was approved by {asked.who} and carried out: there is "
-            f"nothing left of it to decide. See: campaign status {key}"
+            f"Plan {asked.code} of {key} was approved by {asked.who} and carried out, so there is "
+            f"nothing to decide. See: campaign status {key}"
         )
     if given is Answer.APPROVED:
         _, stands = ledger.read(approvals.look, key, _read_now(asked.plan))
         if (void := VOID.get(stands)) is not None:
             raise NotAnswered(
-                f"The plan {asked.code} of {key} is void: {void}. Nothing was decided, and "
-                "nothing was sent. The next run shows the plan as it is now."
+                f"Plan {asked.code} of {key} is void: {void}. Nothing was decided, and nothing "
+                "was sent. The next run shows the plan as it is now."
             )
     ledger.write(approvals.answer, asked, given, By(who, why))
     return asked
@@ -144,6 +144,6 @@ def _read_now(plan: PlanInWords) -> str | None:
 
 VOID = {
     Standing.CHANGED: "the definition has changed since it was shown",
-    Standing.OVERTAKEN: "something of the campaign was sent or settled since it was shown",
+    Standing.OVERTAKEN: "something was sent or settled since it was shown",
     Standing.LATE: "nobody answered in time",
 }

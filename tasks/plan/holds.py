@@ -71,7 +71,7 @@ def follow_on(ledger: Ledger, local: LocalSettings, before: ListFile | None) -> 
     except BadInput:
         raise ListUnreadable(
             f"The do-not-contact list {local.do_not_contact} can no longer be read, so nothing "
-            "more is sent. Mend it, then type the same command again."
+            "more is sent. Fix it, then run the same command again."
         ) from None
 
 

@@ -23,12 +23,12 @@ def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
         )
     if person.invite is Step.WAITING:
         raise NothingToConfirm(
-            f"The pilot of {key} was not invited yet. Nothing was confirmed; run the campaign, "
-            "look at the email that comes, then type this again."
+            f"The pilot of {key} has not been invited yet. Nothing was confirmed. Run the "
+            "campaign, look at the email that comes, then confirm it."
         )
     if person.invite is not Step.DONE:
         raise NothingToConfirm(
-            f"Whether the pilot of {key} was invited is {person.invite}. Nothing was confirmed; "
-            f"see campaign settle {key}"
+            f"Whether the pilot of {key} was invited is {person.invite}. Nothing was confirmed. "
+            f"See: campaign settle {key}"
         )
     ledger.write(send_progress.confirm, campaign.id, person.row, By(who, why))

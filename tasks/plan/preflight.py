@@ -67,7 +67,7 @@ def find_problem(
     if matches:
         ids = ", ".join(map(str, matches))
         raise BadInput(
-            [_mistake(place, shown(title), f"one problem; the ids {ids} have this title")]
+            [_mistake(place, shown(title), f"one problem; several have this title: {ids}")]
         )
     raise BadInput([_mistake(place, shown(title), _nearest(listed, title))])
 
@@ -78,7 +78,7 @@ def _mistake(place: Place, what: str, wanted: str) -> Mistake:
 
 def _nearest(listed: Sequence[Problem], title: str) -> str:
     if not listed and isinstance(listed, Problems) and listed.unusable:
-        return f"a problem of the service; its list has {listed.unusable}, without id or title"
+        return f"a problem of the service; its list has {listed.unusable} without id or title"
     if not listed:
         return "a problem of the service, but it lists none for these credentials"
     near = get_close_matches(title, [problem.title for problem in listed], n=1, cutoff=0.5)

@@ -14,15 +14,15 @@ def doubt_about(number: int, listed: Sequence[Problem]) -> str | None:
     problem = next((each for each in listed if each.id == number), None)
     if problem is None:
         return (
-            f"The service does not list problem {number} for these credentials. "
-            "Look in the web application whether candidates can still work on it."
+            f"The service does not list problem {number} for these credentials. Check in the web "
+            "application that candidates can still work on it."
         )
     doubts = " and ".join([*_not_visible(problem), *_not_open(problem, listed)])
     if not doubts:
         return None
     return (
         f'Problem {number} "{problem.title}" {doubts}. '
-        "Look in the web application whether candidates can work on it."
+        "Check in the web application that candidates can work on it."
     )
 
 
@@ -32,7 +32,7 @@ def _not_visible(problem: Problem) -> Iterator[str]:
     Either of the two fields counts: one is the other's counterpart.
     """
     if (problem.public == 0 or problem.is_public is False) and not problem.is_current_user_admin:
-        yield "is not public, and belongs to somebody else"
+        yield "is not public, and belongs to another account"
 
 
 def _not_open(problem: Problem, listed: Sequence[Problem]) -> Iterator[str]:
@@ -41,4 +41,4 @@ def _not_open(problem: Problem, listed: Sequence[Problem]) -> Iterator[str]:
     Where other problems of the same service are open, it does.
     """
     if problem.open == 0 and any(other.open for other in listed):
-        yield "is not open, while others are"
+        yield "is not open, although others are"

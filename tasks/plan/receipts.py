@@ -42,18 +42,21 @@ STOPS = {
     Fit.UNREADABLE: UnreadableReceipt,
 }
 WAYS_ON = """\
-  if another ledger is right: restore it, or name it in CAMPAIGN_DATABASE_URL; then type the same
+  if another ledger is right: restore it, or name it in CAMPAIGN_DATABASE_URL; then run the same
     command again
-  if this one is right, after a look at the project in the web application:
-    campaign settle {campaign} --accept-ledger --why "…"  and then the same command"""
+  if this one is right, look at the project in the web application first, then:
+    campaign settle {campaign} --accept-ledger --why "…"
+    and run the same command again"""
 ANOTHER_CAMPAIGN = """\
-  if this is another campaign, which only has the same key: give it a key of its own"""
+  if this is another campaign that happens to have the same key: give it its own key"""
 NEW_SANDBOX = """\
-  if {service} is a sandbox that was started anew, it has invited nobody yet:
-    campaign settle {campaign} --accept-ledger --why "a new sandbox"  and then the same command"""
+  if {service} is a new sandbox, it has invited nobody yet:
+    campaign settle {campaign} --accept-ledger --why "a new sandbox"
+    and run the same command again"""
 NO_COPY = (
-    "its copy, {copy}, cannot be written ({why}): if ledger and receipt are lost or put back "
-    "together, no run notices. Make that folder writable, or name another one in XDG_DATA_HOME"
+    "its copy, {copy}, cannot be written ({why}). Without it, no run notices if ledger and "
+    "receipt are lost or restored together. Make that folder writable, or name another one in "
+    "XDG_DATA_HOME"
 )
 A_HOME = "a file in your data directory"
 NO_HOME = "neither HOME nor XDG_DATA_HOME names a folder"
@@ -116,8 +119,8 @@ class Receipts:
         if not_beside and no_copy:
             raise NoReceipt(
                 f"Neither {beside} ({not_beside}) nor {copy} ({no_copy}) can be written. "
-                "Without a receipt another ledger could invite everybody again, so nothing more "
-                "was sent. Make one of the two folders writable, then type the same command again."
+                "Without a receipt, another ledger could invite everybody again, so nothing more "
+                "was sent. Make one of the two folders writable, then run the same command again."
             )
         if not_beside:
             self.trouble = f"{beside} cannot be written ({not_beside}); the receipt is {copy}"
@@ -185,8 +188,8 @@ def refusal(
     got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
     lines = [
         *(_in_words(misfit, place, zone) for misfit in doubts),
-        f"The ledger in hand, {place}, has {got} for {campaign}. "
-        "Nothing leaves while that is open: people could be invited twice.",
+        f"The ledger you use now, {place}, has {got} for {campaign}. Nothing is sent until this "
+        "is resolved: people could be invited twice.",
         WAYS_ON.format(campaign=campaign),
     ]
     if any(misfit.fit is Fit.ANOTHER_LEDGER for misfit in doubts):
@@ -200,17 +203,17 @@ def refusal(
 def _in_words(misfit: Misfit, place: str, zone: str | None) -> str:
     entry = misfit.entry
     if entry is None:
-        return f"{misfit.file} may say from which ledger this was sent, but cannot be read."
+        return f"{misfit.file} should say which ledger this was sent from, but it cannot be read."
     written = in_zone(entry.written, zone)
-    got = f"entry no. {entry.attempt} at {entry.service} when that was written, {written}"
+    got = f"entry no. {entry.attempt} at {entry.service} by {written}"
     if misfit.fit is Fit.OLDER_LEDGER:
         return (
-            f"{misfit.file} says that this very ledger had got to {got}: the one in hand looks "
-            "like an old copy that was put back."
+            f"{misfit.file} says that this ledger had got to {got}: the one you use now looks "
+            "like a restored old copy."
         )
     same = entry.place.rpartition(" on ")[0] == place
-    replaced = ", which is no longer the one at that place" if same else ""
+    replaced = ", which is no longer there" if same else ""
     return (
         f"{misfit.file} says that {entry.campaign} was sent from another ledger, "
-        f"{entry.place}{replaced}, which had got to {got}."
+        f"{entry.place}{replaced}. That one had got to {got}."
     )

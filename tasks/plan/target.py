@@ -78,7 +78,7 @@ def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> 
     sources = sources_of(asked.file, asked.definition, asked.sheet)
     digest = sources.digest
     if asked.digest not in (None, digest):
-        message = "this file was changed after it was read; look at it again before you send it"
+        message = "this file has changed since it was read; check it again before you send it"
         raise Rewritten([Mistake(Place(str(asked.file)), message=message)])
     if asked.campaign is not None:
         campaign = ledger.read(queries.find_campaign, asked.campaign)
@@ -113,7 +113,7 @@ def beside(definition: Definition, digest: str, ledger: Ledger, service: str) ->
 def left_out(forgotten: int) -> str:
     """Say that people of a definition were forgotten, without a word about who."""
     people = "1 person is" if forgotten == 1 else f"{forgotten:,} people are"
-    return f"{people} forgotten on request and left out; take them out of the sheet as well."
+    return f"{people} forgotten on request and left out; remove them from the sheet as well."
 
 
 def _taken_over(campaign: Campaign, digest: str, service: ServiceSettings) -> bool:
@@ -131,7 +131,7 @@ def _pick(asked: CampaignSource, reading: Reading) -> Definition:
         if definition.campaign == asked.campaign:
             return definition
     keys = ", ".join(definition.campaign for definition in definitions)
-    message = f"holds these campaigns: {keys}; name one of them"
+    message = f"has these campaigns: {keys}; name one of them"
     raise BadInput([Mistake(Place(str(asked.file)), "campaign", message=message)])
 
 
@@ -150,8 +150,8 @@ def only_problem(definition: Definition, ledger: Ledger) -> None:
             and other.problem_state in (Step.SENDING, Step.DONE, Step.UNSURE)
         ):
             message = (
-                f"project {project} has its problem from the campaign {other.key} and can hold "
-                "only one; leave problem out to use it as it is"
+                f"project {project} already has its problem, from the campaign {other.key}; leave "
+                "out problem to use the project as it is"
             )
             raise BadInput([Mistake(definition.place, "problem", message=message)])
 
@@ -160,8 +160,8 @@ def _same_service(campaign: Campaign, service: str) -> None:
     if not same_service(campaign.service, service):
         raise AnotherService(
             f"The ledger has {campaign.key} at {campaign.service}, but ASSESSMENT_BASE_URL is now "
-            f"{service}. Nothing was sent. Set the address back, or give the campaign "
-            "for the other service a key of its own."
+            f"{service}. Nothing was sent. Change the address back, or give the campaign at the "
+            "other service its own key."
         )
 
 

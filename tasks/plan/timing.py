@@ -47,15 +47,15 @@ def over(table: Timetable, at: datetime) -> str | None:
     if window is not None and window.not_after and window.phase(at) is Phase.LATE:
         end = window.wall(window.not_after)
         return (
-            f"Invitations were to go out until {end} ({window.timezone}) (invites.not_after), so "
-            "nothing more is sent. To invite the others: give a later not_after, then the same "
+            f"The time for invitations ended on {end} ({window.timezone}) (invites.not_after), so "
+            "nothing more is sent. To invite the others: give a later not_after, then run the same "
             "command."
         )
     if table.latest is not None and at > table.latest:
         return (
-            "Whoever is invited now would have less time left before the project ends than "
-            "invites.least_time asks for, so nothing more is sent. To invite the others all the "
-            "same: give a shorter least_time, then the same command."
+            "Less time is left before the project ends than invites.least_time asks for, so "
+            "nothing more is sent. To invite the others anyway: give a shorter least_time, then "
+            "run the same command."
         )
     return None
 
@@ -130,8 +130,8 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str | N
     match wait:
         case Wait.PILOT:
             return (
-                "The invitation to the pilot was sent. Nobody else is invited before somebody has "
-                f"looked at it and said that it is right: campaign confirm {key}"
+                "The pilot's invitation was sent. Nobody else is invited until you have checked "
+                f"and confirmed it: campaign confirm {key}"
             )
         case Wait.EARLY:
             return f"{_from(answer, clock)} (invites.not_before). {_THEN}"
@@ -139,23 +139,23 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str | N
             what = f"Wave {answer.wave} of the invitations goes out"
             return f"{_from(answer, clock, what)} (invites.between). {_THEN}"
         case Wait.HOURS if answer.again is not None:
-            what = "It is outside the hours of invitations; they go out"
+            what = "It is outside the hours for invitations; they go out"
             return f"{_from(answer, clock, what)} (invites.hours: {table.hours}). {_THEN}"
         case Wait.HOURS:
             return "invites.hours has no hours within a year, so nobody can be invited."
         case Wait.HELD:
-            return f"{answer.why}, so nobody more is invited until a person has looked"
+            return f"{answer.why}, so nobody else is invited until a person has looked"
     return "Some candidates are still waiting."
 
 
-_THEN = "Then type the same command, or let a schedule do it."
+_THEN = "Then run the same command, or let a schedule do it."
 _PREPARED = "Everything is prepared; invitations go out"
 
 
 def _from(answer: Turn, zone: str | None, what: str = _PREPARED) -> str:
     if answer.again is None:
         return what
-    return f"{what} from {in_zone(answer.again, zone)} on"
+    return f"{what} from {in_zone(answer.again, zone)}"
 
 
 def clock_of(table: Timetable, zone: str | None) -> str | None:
@@ -167,7 +167,4 @@ def warned(table: Timetable, at: datetime) -> str | None:
     """Warn that whoever is invited now has less time left than the definition would like."""
     if table.advised is None or table.latest is not None or at <= table.advised:
         return None
-    return (
-        "Whoever is invited now has less time left before the project ends than "
-        "invites.least_time would like."
-    )
+    return "Less time is left before the project ends than invites.least_time advises."

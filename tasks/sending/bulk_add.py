@@ -101,9 +101,8 @@ class Refusals:
     def why(self) -> str:
         """Say why adding stops."""
         return (
-            f"{len(self.rows)} candidates were refused in the same words, each by itself, and "
-            "nobody was added in between: it is hardly about them. So adding stopped, and "
-            f"everybody waits. {self.reason}"
+            f"{len(self.rows)} candidates in a row were refused with the same words, so the cause "
+            f"is probably not in their rows. Adding stopped, and they all wait. {self.reason}"
         )
 
 

@@ -168,6 +168,6 @@ class Gate:
             try:
                 await self._probe()
             except CampaignError as error:
-                self.stop(f"After an unclear answer the service was asked again. {error}")
+                self.stop(f"After an unclear answer the service was checked. {error}")
             else:
                 self._breaker.probed()

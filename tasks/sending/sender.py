@@ -35,8 +35,8 @@ T = TypeVar("T")
 
 
 CREDENTIALS = (
-    "Each further run may leave one more in doubt. Before you type it, see whether the credentials "
-    "are good: campaign doctor. If they are, ask the operator of the service what they may do."
+    "Each further run may leave one more unsure. Before you run again, check the credentials: "
+    "campaign doctor. If they are good, ask the operator of the service what they may do."
 )
 
 
@@ -353,7 +353,7 @@ def _with_strangers(judged: Verdict, learned: Learned) -> Verdict:
     return replace(
         judged,
         then=Then.STOP,
-        reason="The service answered for people who were not sent, so sending stopped.",
+        reason="The answer names people who were not in the request, so sending stopped.",
     )
 
 

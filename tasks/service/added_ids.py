@@ -107,8 +107,12 @@ def _ids_elsewhere(answer: Any) -> dict[str, int]:
 def _without(renamed: int | None, elsewhere: int | None) -> str:
     if renamed is not None:
         return (
-            f"Probably added as candidate {renamed}, but the answer gave this address another name."
+            f"Probably added as candidate {renamed}, but the answer has another name for this "
+            "address."
         )
     if elsewhere is not None:
-        return f"Probably added, perhaps as candidate {elsewhere}, which the answer has elsewhere."
+        return (
+            f"Probably added, perhaps as candidate {elsewhere}, an id found elsewhere in the "
+            "answer."
+        )
     return "Probably added, but the answer gave no usable candidate id."

@@ -10,12 +10,12 @@ _IN_WORDS = {
     **CERTIFICATES,
     "ConnectError": "no connection",
     "ConnectTimeout": "no connection in time",
-    "ProxyError": "the proxy lets nobody through",
+    "ProxyError": "the proxy refused the connection",
     "TimeoutError": "no answer in time",
-    "ReadError": "it hung up",
-    "WriteError": "it hung up",
-    "RemoteProtocolError": "it does not speak HTTP, or broke off",
-    SPOKE_FIRST: "it answered before it was asked",
+    "ReadError": "it closed the connection",
+    "WriteError": "it closed the connection",
+    "RemoteProtocolError": "it does not speak HTTP, or the connection broke",
+    SPOKE_FIRST: "it answered before the request was sent",
     GLUED: "more than one answer came at once",
     ENCODED: "its answer has a Content-Encoding, which was not asked for",
     TOO_LONG: "its answer has no end",
@@ -55,6 +55,6 @@ class NotTheService(CampaignError):
     def __init__(self, why: str) -> None:
         self.why = why
         super().__init__(
-            f"What answers at ASSESSMENT_BASE_URL does not give the list of problems ({why})."
-            f" Check ASSESSMENT_BASE_URL and what the credentials may do. {_CONTINUES}"
+            f"The server at ASSESSMENT_BASE_URL does not give the list of problems ({why}). Check "
+            f"ASSESSMENT_BASE_URL and what the credentials may do. {_CONTINUES}"
         )

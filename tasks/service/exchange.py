@@ -28,9 +28,9 @@ TOO_LONG = "BodyTooLong"
 # What is wrong with the certificate of whoever answers; nothing was sent.
 CERTIFICATES = {
     "CertificateExpired": "its certificate has expired",
-    "CertificateNotYetValid": "its certificate is not valid yet; look at this machine's clock",
-    "CertificateUnknown": "nobody whom this machine trusts signed its certificate;"
-    " CAMPAIGN_CA_FILE names an authority of your own",
+    "CertificateNotYetValid": "its certificate is not valid yet; check this machine's clock",
+    "CertificateUnknown": "its certificate is not signed by an authority this machine trusts; "
+    "name your own authority in CAMPAIGN_CA_FILE",
     "CertificateOfAnotherHost": "its certificate is for another host",
     "CertificateRefused": "its certificate is not valid",
 }

@@ -129,11 +129,12 @@ def verdict(
     if judged.proof in (Proof.DONE, Proof.UNSURE):
         return judged
     if trust is Trust.WIRE:
-        return _doubted(operation, judged, "This campaign relies on no status (trust: wire)")
+        return _doubted(operation, judged, "This campaign does not trust any status (trust: wire)")
     if judged.then not in (Then.ROW, Then.HALVE) and used_up(seen.status, before):
         statuses = ", ".join(map(str, before))
         why = (
-            f"The same request was refused before (status {statuses}), so this no is not relied on"
+            f"The same request was refused before (status {statuses}), so this refusal is not "
+            "trusted"
         )
         doubted = _doubted(operation, judged, why)
         return replace(doubted, then=Then.STOP)
@@ -196,7 +197,7 @@ def _answered(
 
 def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
     if seen.reached > Phase.NOTHING:
-        left = "left" if seen.reached >= Phase.SENT else "began to leave"
+        left = "was sent" if seen.reached >= Phase.SENT else "was partly sent"
         return _unsure(operation, f"The request {left}, but no answer came back")
     if seen.failure is None or seen.failure in _NETWORK_FAILURES:
         return Verdict(
@@ -208,7 +209,7 @@ def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
         return Verdict(
             Proof.NOT_SENT,
             Then.RETRY,
-            "The request could not leave soon after it was claimed, so nothing was sent.",
+            "The request could not be sent soon enough after it was claimed, so nothing was sent.",
         )
     if seen.failure == "CredentialsRefused":
         return Verdict(
@@ -222,7 +223,7 @@ def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
         Proof.NOT_SENT,
         Then.STOP,
         f"This program could not form the request ({seen.failure}), so nothing was sent."
-        " This is a mistake in the program or in the address of the service.",
+        " The fault is in the program or in the address of the service.",
     )
 
 
@@ -235,17 +236,19 @@ def _accepted(operation: Operation, seen: Exchange) -> Verdict:
             f"A web page answered instead of the service: {_MAYBE[operation]}.",
         )
     if seen.body_failed:
-        return _unsure(operation, "The service said yes although the request broke off midway")
+        return _unsure(operation, "The service said yes although the request was only partly sent")
     if seen.failure == ENCODED:
         # Behind it may be a page, or a no.
         return _unsure(operation, "The service said yes in an encoding that was not asked for")
     if no := answer.no_within(seen.body):
         return _unsure(operation, f"The service said yes and no at the same time ({no})")
     if seen.body is None and _media_type(seen.content_type) in _PAGES:
-        return _unsure(operation, "A web page was announced, and lost on its way")
+        return _unsure(operation, "A web page was announced but did not arrive")
     if operation is Operation.CREATE and messages.read_project_id(seen.body) is None:
         elsewhere = messages.id_elsewhere(seen.body)
-        perhaps = f", perhaps as {elsewhere}, which the answer has elsewhere" if elsewhere else ""
+        perhaps = (
+            f", perhaps as {elsewhere}, an id found elsewhere in the answer" if elsewhere else ""
+        )
         return Verdict(
             Proof.UNSURE,
             Then.GO_ON,

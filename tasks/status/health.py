@@ -25,9 +25,9 @@ ROOM_NEEDED = 50_000_000
 class How(StrEnum):
     """How something is."""
 
-    WELL = "well"
-    LOOK = "look at"
-    MEND = "mend"
+    WELL = "ok"
+    LOOK = "warning"
+    MEND = "fix"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def set_up_anew(environment: Path, checkout: Path | None) -> str:
     if (environment / "pipx_metadata.json").is_file():
         return "Install it again: pipx reinstall hiring-campaigns"
     if checkout is not None and environment.parent == checkout:
-        return "Set the environment up anew: make clean setup"
+        return "Set the environment up again: make clean setup"
     return (
-        f"Install it anew into {environment}, with requirements.lock, as docs/operations.md says"
+        f"Install it again into {environment}, with requirements.lock, as docs/operations.md says"
         ' under "Install it without make"'
     )
 
@@ -101,7 +101,7 @@ async def ask(settings: ServiceSettings, local: LocalSettings, at: datetime) -> 
 
 
 _OPERATOR = "Compare the six ASSESSMENT_ settings with what the operator of the service gave you."
-_NETWORK = "Compare the address with what the operator gave you, and look at proxy and network."
+_NETWORK = "Compare the address with what the operator gave you, and check proxy and network."
 
 
 def clock(date: str | None, at: datetime) -> Finding:
@@ -109,17 +109,17 @@ def clock(date: str | None, at: datetime) -> Finding:
     try:
         theirs = parsedate_to_datetime(date or "")
     except ValueError:
-        return well("clock", "the service gives no time to compare with")
+        return well("clock", "the service sends no time to compare with")
     apart = at - theirs
     if abs(apart) <= CLOCKS_APART:
-        return well("clock", "as the service's, to a minute")
+        return well("clock", "within a minute of the service's")
     way = "ahead of" if apart > timedelta(0) else "behind"
     minutes = abs(apart).total_seconds() / 60
     return Finding(
         "clock",
         How.LOOK,
         f"{minutes:,.0f} minutes {way} the service's",
-        "Set it by the network (NTP): windows, waves and schedules go by it.",
+        "Set it by the network (NTP): windows, waves and schedules depend on it.",
     )
 
 
@@ -132,7 +132,7 @@ def room(places: dict[str, Path]) -> Iterator[Finding]:
                 "disk",
                 How.MEND,
                 f"{there} is no folder that you may write to, for the {what}",
-                "Mend it, or name another place (CAMPAIGN_OUTPUT_DIR, CAMPAIGN_DATABASE_URL).",
+                "Fix it, or name another place (CAMPAIGN_OUTPUT_DIR, CAMPAIGN_DATABASE_URL).",
             )
             continue
         free = shutil.disk_usage(there).free
@@ -142,5 +142,5 @@ def room(places: dict[str, Path]) -> Iterator[Finding]:
         else:
             how = How.MEND if free < ROOM_NEEDED else How.LOOK
             yield Finding(
-                "disk", how, sentence, "Make room: a run that cannot write sends nothing."
+                "disk", how, sentence, "Free some space: a run that cannot write sends nothing."
             )

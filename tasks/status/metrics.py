@@ -24,13 +24,13 @@ class Campaigns(Collector):
     def collect(self) -> Iterator[Metric]:
         people = GaugeMetricFamily(
             "campaign_people",
-            "People of a campaign, by where they stand.",
+            "People of a campaign, by state.",
             None,
             ("campaign", "at"),
         )
         held = GaugeMetricFamily("campaign_held", "People who are held.", None, ("campaign",))
         paused = GaugeMetricFamily(
-            "campaign_paused", "1 where a person paused the campaign.", None, ("campaign",)
+            "campaign_paused", "1 if a person paused the campaign.", None, ("campaign",)
         )
         last = GaugeMetricFamily(
             "campaign_last_run_seconds", "When its last run began.", None, ("campaign",)
@@ -52,7 +52,7 @@ class Campaigns(Collector):
     def _requests(self) -> Metric:
         requests = CounterMetricFamily(
             "campaign_requests",
-            "Requests that may have an effect, by what came of them.",
+            "Requests that may have an effect, by outcome.",
             None,
             ("campaign", "operation", "state"),
         )

@@ -235,7 +235,7 @@ def test_who_is_on_the_list_is_left_out_as_decided(two: TwoCampaigns) -> None:
     said = two.desk.type("status", KEY).out
     assert "on the do-not-contact list since 2" in said
     assert "by rita: asked us to stop" in said
-    assert "do not contact: 1 person is left out, as decided; by name only" in said
+    assert "do not contact: 1 person is left out, as decided; to invite one anyway" in said
     assert ADA.upper() in two.desk.type("block").out
     assert two.desk.type("block", ADA, "--lift", "--why", "asked back").code == 0
     two.desk.run()
@@ -315,7 +315,7 @@ def test_a_file_is_the_list_as_it_is_at_each_run(two: TwoCampaigns, listed: Path
     assert ADA not in two.emails()
     lift = two.desk.type("block", ADA, "--lift", "--why", "x")
     assert lift.code == 2
-    assert "take it out there" in lift.err
+    assert "remove it there" in lift.err
     listed.write_text("# no more\n")
     [plan] = two.desk.type("plan", two.desk.file, "--json").object["campaigns"]
     assert (plan["held"], plan["invite"]) == ([], 1)

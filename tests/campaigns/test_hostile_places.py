@@ -91,7 +91,7 @@ def test_what_holds_secrets_is_quoted_nowhere(
             good.write_text("campaign: a\nproject: {name: A}\nproblem: 1\n")
             read_campaigns(file, good)
     [problem] = wrong.value.problems
-    assert "holds settings or a key, and nothing of it is shown" in str(problem)
+    assert "holds settings or a key, so none of it is shown" in str(problem)
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,7 @@ def test_another_project_or_problem_is_refused_before_anything_is_sent(
         bench.run(second)
     [problem_told] = refused.value.problems
     message = str(problem_told)
-    assert 'my-trap already is "Backend engineer", problem 42 (from backend.yaml)' in message
+    assert 'my-trap is already "Backend engineer", problem 42 (from backend.yaml)' in message
     assert "change  campaign: my-trap  in data.yaml" in message
     assert f"campaign run {second} --keep-project" in message
     assert bench.service.api_requests() == before
@@ -196,9 +196,9 @@ def test_the_command_line_says_what_to_type(
     bench.run(written(bench.folder / "backend.yaml", *FIRST))
     written(bench.folder / "data.yaml", *ANOTHER[0], PEOPLE + OTHERS)
     told = (
-        'data.yaml:1:1, campaign: my-trap already is "Backend engineer", problem 42 (from '
+        'data.yaml:1:1, campaign: my-trap is already "Backend engineer", problem 42 (from '
         'backend.yaml). data.yaml says "Data scientist Berlin", problem 61. A new campaign needs '
-        "a key of its own: change  campaign: my-trap  in data.yaml. If it is the same campaign: "
+        "its own key: change  campaign: my-trap  in data.yaml. If it is the same campaign: "
         "campaign run data.yaml --keep-project"
     )
     for command in ("plan", "run"):

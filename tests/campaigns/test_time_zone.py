@@ -102,7 +102,7 @@ def test_every_screen_has_the_campaigns_own_time(
     monkeypatch.setattr(gate, "LEAST_TOLD", 0)
     slow = Fault("status", "invite", status=429, retry_after=1)
     said = run(desk, "other", slow)
-    assert f"sending goes on at {now().astimezone(ZoneInfo(HERE)):%H:}" in said and HERE in said
+    assert f"sending continues at {now().astimezone(ZoneInfo(HERE)):%H:}" in said and HERE in said
     assert by_its_clock(said)
 
     assert typed("block", ZOE, "--why", "asked") == 0

@@ -268,4 +268,4 @@ def test_refusals_that_name_each_person_are_the_same_words(office: Office) -> No
     end = office.run(office.write("a", people(*NAMES)))
     assert end.ending is Ending.STOPPED
     assert (end.counts["refused"], end.counts["waiting"]) == (0, len(NAMES))
-    assert "stage" not in (end.reason or "") and "in the same words" in (end.reason or "")
+    assert "stage" not in (end.reason or "") and "with the same words" in (end.reason or "")

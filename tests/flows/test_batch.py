@@ -290,7 +290,7 @@ def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     assert not any("bad." in email for email in emails_of(desk))
     assert "bad.yaml:7:11, invites.sned: there is no field sned" in end.err
     assert "fine: 2 invited" in end.out
-    assert "Look at " in end.err and "fine2.yaml:6" in end.err
+    assert "Warning: " in end.err and "fine2.yaml:6" in end.err
 
     runs = prefect.ask("flow_runs", flow_runs={"name": {"like_": "harvest "}})
     [batch] = runs

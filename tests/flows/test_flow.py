@@ -53,7 +53,7 @@ def test_the_run_is_seen_with_its_steps(desk: Desk, prefect: PrefectServer) -> N
     steps = prefect.ask("task_runs", flow_runs={"id": {"any_": [run["id"]]}})
     assert {step["name"] for step in steps} == {
         "read the definition",
-        "look at the receipt",
+        "check the receipt",
         "check the service and the problem",
         "create the project",
         "add the problem",

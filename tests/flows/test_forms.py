@@ -182,7 +182,7 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
         "again is recorded with a reason: fill in why. Nothing was decided.",
     )
     fill_in(desk, "settle_campaign", **fields, verdict="again", why="no email came")
-    assert (told()[0], "may still be at work" in told()[1]) == ("NotDecided", True)
+    assert (told()[0], "may still be working on" in told()[1]) == ("NotDecided", True)
     fill_in(desk, "settle_campaign", **fields, verdict="id", value=5)
     assert (told()[0], "does not fit here" in told()[1]) == ("NotDecided", True)
     fill_in(desk, "settle_campaign", **fields, verdict="sent", person=number)

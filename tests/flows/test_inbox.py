@@ -342,7 +342,7 @@ def test_a_table_without_a_definition_is_told(box: Inbox) -> None:
     os.utime(path, (0, 0))
     assert box.look()[0] == "NeedsAttention"
     report = (box.folder / "people.csv.problems.txt").read_text()
-    assert "this file holds candidates only" in report
+    assert "this file has only candidates" in report
     assert box.look() == ("Completed", "Nothing new")
 
 

@@ -102,7 +102,7 @@ def test_a_commit_that_nobody_can_ask_about_is_no_claim(
             return proxy.closed
 
         proxy.arm(commit_and_away, Cut.AFTER)
-        with pytest.raises(LedgerUnusable, match="what became of it"):
+        with pytest.raises(LedgerUnusable, match="whether the commit was made"):
             small.claim(Operation.INVITE, *small.rows().values())
         with pytest.raises(LedgerUnusable, match="has not answered"):
             ledger.read(queries.find_campaign, "a")

@@ -93,8 +93,9 @@ def test_who_may_have_been_added_twice_is_listed_once(
     said = desk.type("clean-up", KEY).out
     for email, number in in_use.items():
         assert (
-            f"  {email}: perhaps added more than once to project {project}, as an add was refused"
-            f" and sent again; candidate {number} is the one in use\n"
+            f"  {email}: may have been added to project {project} more than once, because an add "
+            "was "
+            f"refused and sent again; candidate {number} is in use\n"
         ) in said
     assert desk.type("clean-up", KEY, "--done").code == 0
     run(desk)
@@ -116,8 +117,8 @@ def test_what_is_perhaps_there_of_the_forgotten_is_told_while_it_is_known(
     run(desk, Fault("status", "add_candidates", count=None, status=422, email=ZOE))
     forgotten = desk.type("forget", ADA.upper(), "--why", "asked", "--yes")
     assert forgotten.code == 0
-    assert forgotten.out.count("perhaps added more than once") == 1
-    assert f"is the one in use ({KEY}): look in the web application\n" in forgotten.out
+    assert forgotten.out.count("may have been added") == 1
+    assert f"is in use ({KEY}): look in the web application\n" in forgotten.out
     assert {item["email1"] for item in listed(desk)} == {GRACE}
 
 

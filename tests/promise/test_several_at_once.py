@@ -224,6 +224,6 @@ def test_a_run_with_nothing_to_do_beside_another_says_so(tmp_path: Path) -> None
         OWN_RUNS.discard(small.begun.run)  # as another process has it
         told = finish(ledger, "a", None)
         assert told.reason is not None
-        assert told.reason.startswith("Another run is still at work on this campaign")
+        assert told.reason.startswith("Another run of this campaign is still in progress")
         runs.end(ledger, small.begun.run, Ending.STOPPED, None)
         assert finish(ledger, "a", None).reason == "Some candidates are still waiting."

@@ -188,7 +188,7 @@ def test_a_file_that_is_written_all_the_time_is_refused(
     with pytest.raises(BadInput) as caught:
         file_bytes(table)
     [problem] = caught.value.problems
-    assert "being written at this moment, and nothing of it was read" in problem.clause
+    assert "being written right now, so it was not read" in problem.clause
     assert sum(clock.slept) == 5
 
 
@@ -213,7 +213,7 @@ def test_a_run_carries_out_what_was_shown_or_nothing(tmp_path: Path) -> None:
         with pytest.raises(CampaignError) as caught:
             office.run(path, digest=seen)
         assert caught.value.exit_code == 2
-        assert "changed after it was read" in str(caught.value.problems[0])  # type: ignore[attr-defined]
+        assert "has changed since it was read" in str(caught.value.problems[0])  # type: ignore[attr-defined]
         path.write_bytes(b"campaign: [")
         with pytest.raises(CampaignError, match=r"c.yaml: 1 mistake; nothing was sent"):
             office.run(path, digest=seen)

@@ -58,9 +58,9 @@ TITLE = one(
     Outcome(
         {"a": [person(ADA, "D5"), person(BOB, "D8"), person(ZOE, "D9")]},
         remarks=(
-            "{file}, Candidates: columns not used, never sent: Salary, "
+            "{file}, Candidates: columns not used and never sent: Salary, "
             "Interviewer's email address book",
-            "{file}, Candidates: 2 hidden rows are read like any other: 5, 8",
+            "{file}, Candidates: 2 rows are hidden, but read like any other: 5, 8",
         ),
     ),
     hidden=[1, 5, 8],
@@ -94,7 +94,7 @@ ERRORS = one(
         complaints=(
             "{file}, Candidates!A2, first_name: found the error #N/A, wanted a first name",
             "{file}, Candidates!D3, source: found the error #DIV/0!, "
-            "wanted text naming where the person came from",
+            "wanted text that says where the person came from",
             "{file}, Candidates!F3, stage_id: found the error #N/A, wanted a whole number",
             "{file}, Candidates!C4, email1: found the error #N/A, wanted an email address",
         )
@@ -217,7 +217,7 @@ HIDDEN_SHEET = Book(
     [campaign(), Sheet("candidates", [HEADER, ADA], concealed=True)],
     Outcome(
         {"a": [person(ADA, "C2")]},
-        remarks=("{file}, candidates: this sheet is hidden; it is read like any other",),
+        remarks=("{file}, candidates: this sheet is hidden, but it is read like any other",),
     ),
 )
 BAD_PEOPLE = one(
@@ -236,7 +236,7 @@ BAD_PEOPLE = one(
             '{file}, Candidates!A2, email1: found "ana@", wanted an email address '
             "(there must be something after the @-sign)",
             '{file}, Candidates!A4, email1: found "ca\\u200bra@example.com", wanted an email '
-            "address without the invisible ZERO WIDTH SPACE in it",
+            "address without the invisible ZERO WIDTH SPACE",
             nothing("B5", "first_name", "a first name"),
             "{file}, Candidates!D5, stage_id: found 2.5, wanted a whole number",
             '{file}, Candidates!A6, email1: found "DAN@EXAMPLE.COM", the same person as {file}, '
@@ -262,7 +262,7 @@ NO_EMAIL = one(
     Outcome(
         complaints=(
             "{file}, Candidates!A1: no column for email1; found First name, Last name, Phone; "
-            'if one of these is it: columns: {{email1: "…"}}',
+            'if it is one of these: columns: {{email1: "…"}}',
         )
     ),
 )
@@ -281,7 +281,7 @@ MAPPED = one(
     [["First name", "Last name", "E-mail", "Work email"], ["A", "B", "a@x.org", "b@x.org"]],
     Outcome(
         {"a": [("A", "B", "b@x.org", "", "", "1", "D2")]},
-        remarks=("{file}, Candidates: columns not used, never sent: E-mail",),
+        remarks=("{file}, Candidates: columns not used and never sent: E-mail",),
     ),
     ["columns.email1", "work E-MAIL"],
 )
@@ -308,7 +308,7 @@ FULL_NAMES_UNTOLD = one(
     Outcome(
         complaints=(
             '{file}, Candidates!A1: only full names, in "Name"; to split them into first and last '
-            "name, put  split_name: true  under candidates",
+            "names, put  split_name: true  under candidates",
         )
     ),
 )
@@ -333,18 +333,18 @@ DOUBTFUL = one(
             ]
         },
         look_at=(
-            '{file}, Candidates!C2, email1: "ann@gmial.com": gmial.com may be a slip for gmail.com',
+            '{file}, Candidates!C2, email1: "ann@gmial.com": gmial.com may be a typo for gmail.com',
             '{file}, Candidates!C3, email1: "jobs@example.com": several people may read this '
             "mailbox, and whoever logs in with it is the candidate",
-            '{file}, Candidates!C5, email1: "abc+work@googlemail.com": most likely the same '
-            'mailbox as "a.b.c@gmail.com" at {file}, Candidates!C4; one person would be invited '
-            "twice",
-            '{file}, Candidates!C6, email1: "\u0430dam@example.com": it has letters that look '
-            "like Latin ones and are not: CYRILLIC SMALL LETTER A",
+            '{file}, Candidates!C5, email1: "abc+work@googlemail.com": probably the same '
+            'mailbox as "a.b.c@gmail.com" at {file}, Candidates!C4; that person would be '
+            "invited twice",
+            '{file}, Candidates!C6, email1: "\u0430dam@example.com": some letters only look '
+            "like Latin letters: CYRILLIC SMALL LETTER A",
         ),
         remarks=(
-            "{file}, Candidates: columns not used, never sent: Bemerkung",
-            "{file}, Candidates: to send Bemerkung as notes, say so with  "
+            "{file}, Candidates: columns not used and never sent: Bemerkung",
+            "{file}, Candidates: to send Bemerkung as notes, add  "
             'columns: {{notes: "Bemerkung"}}  (a row of a sheet campaign: columns.notes)',
         ),
     ),
@@ -355,8 +355,8 @@ NO_SHEETS = Book(
     Outcome(
         complaints=(
             "{file}, sheets: found the sheets Tabelle1, "
-            "wanted a sheet campaign (or campaigns) and a sheet candidates; "
-            "a table of people alone goes with its definition: --campaign definition.yaml",
+            "wanted a sheet campaign (or campaigns) and a sheet candidates; if this has only "
+            "people, name their definition: --campaign definition.yaml",
         )
     ),
 )
@@ -368,14 +368,18 @@ NOBODY = one(
     ),
 )
 
-NO_RESULT = "found a formula without its result (a spreadsheet program stores it on saving), wanted"
+NO_RESULT = (
+    "found a formula without its result (open the file in a spreadsheet program and save "
+    "it), wanted"
+)
 # What comes of a book that a program wrote which calculates nothing.
 WITHOUT_RESULTS = {
     "formulas": Outcome(
         complaints=(
             f"{{file}}, Candidates!A2, first_name: {NO_RESULT} a first name",
             f"{{file}}, Candidates!C2, email1: {NO_RESULT} an email address",
-            f"{{file}}, Candidates!D2, source: {NO_RESULT} text naming where the person came from",
+            f"{{file}}, Candidates!D2, source: {NO_RESULT} text that says where the person came "
+            "from",
             f"{{file}}, Candidates!E2, notes: {NO_RESULT} text",
             f"{{file}}, Candidates!F2, stage_id: {NO_RESULT} a whole number",
         )
@@ -383,7 +387,8 @@ WITHOUT_RESULTS = {
     "errors": Outcome(
         complaints=(
             f"{{file}}, Candidates!A2, first_name: {NO_RESULT} a first name",
-            f"{{file}}, Candidates!D3, source: {NO_RESULT} text naming where the person came from",
+            f"{{file}}, Candidates!D3, source: {NO_RESULT} text that says where the person came "
+            "from",
             f"{{file}}, Candidates!F3, stage_id: {NO_RESULT} a whole number",
             f"{{file}}, Candidates!C4, email1: {NO_RESULT} an email address",
         )

@@ -188,13 +188,13 @@ EXPORTS = {
         ROWS,
     ),
     "page-by-excel.xls": Export(
-        BY_EXCEL.encode("latin-1"), ("C3", "C4", "C5"), remark="a hidden row is read like any"
+        BY_EXCEL.encode("latin-1"), ("C3", "C4", "C5"), remark="1 row is hidden, but read like any"
     ),
     "page-with-spans.xls": Export(SPANS, ("C3", "C4", "C5")),
     "page-of-two.xls": Export(
         page(f"<table><tr><td>Report</td></tr></table><table>{rows_in_html()}</table>"),
         ROWS,
-        remark="Table 2: this sheet is read",
+        remark="Table 2: this sheet is used",
     ),
     "page-in-page.xls": Export(NESTED, ROWS),
     "page.html": Export(page(f"<table>{rows_in_html()}</table>"), ROWS),
@@ -220,7 +220,7 @@ EXPORTS = {
     "book-2003-rich.xls": Export(
         RICH_2003.encode(),
         ("D4", "D5", "D6"),
-        remark="a hidden row is read like any other: 5",
+        remark="1 row is hidden, but read like any other: 5",
         options=", columns: {notes: Notes}",
     ),
     "book-2003-wrong.xls": Export(
@@ -231,7 +231,7 @@ EXPORTS = {
         PLAIN_2003.replace("<Workbook", '<!DOCTYPE x [<!ENTITY a "b">]><Workbook').encode(),
         complaint="declares XML entities",
     ),
-    "feed.xml": Export(b'<?xml version="1.0"?><rss><x/></rss>', complaint="is no workbook"),
+    "feed.xml": Export(b'<?xml version="1.0"?><rss><x/></rss>', complaint="is not a workbook"),
     # A line that only Excel understands.
     "sep.csv": Export(text(";", "sep=;").encode(), (":3", ":4", ":5")),
     "sep-marked.csv": Export(text(";", "sep=;").encode("utf-8-sig"), (":3", ":4", ":5")),
@@ -256,7 +256,7 @@ EXPORTS = {
     "totals.xlsx": Export(
         workbook(("Report", TOTALS)),
         ROWS,
-        remark='Report!A6: "Total" is a total, and this row no person',
+        remark='Report!A6: "Total" is a total, so this row is not a person',
     ),
     "totals.csv": Export(
         text(",", below=(",,", "Total,,3", "Grand Total:,3,")).encode(),
@@ -278,7 +278,7 @@ EXPORTS = {
             ("Sheet 1 - Candidates", [("Candidates",), HEADER, *PEOPLE]),
         ),
         ("C3", "C4", "C5"),
-        remark="Sheet 1 - Candidates: this sheet is read",
+        remark="Sheet 1 - Candidates: this sheet is used",
     ),
     "numbers.csv": Export(text(";", "Candidates;;").encode(), (":3", ":4", ":5")),
 }

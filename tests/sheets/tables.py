@@ -50,7 +50,7 @@ TABLES = [
         [["Who", "Last", "Mail", "Contact"], ["Ada", "L", "x", "ada@example.com"]],
         Outcome(
             {"a": [("Ada", "L", "ada@example.com", "", "", "1", ":2")]},
-            remarks=("{file}: columns not used, never sent: Mail",),
+            remarks=("{file}: columns not used and never sent: Mail",),
         ),
         options="columns: {first_name: who, last_name: LAST, email1: Contact}",
         encodings=("utf-8",),
@@ -120,7 +120,7 @@ TABLES = [
         wrong(
             "2, first_name: found the error #N/A, wanted a first name",
             "3, last_name: found the error #NV, wanted a last name",
-            "3, source: found the error Err:502, wanted text naming where the person came from",
+            "3, source: found the error Err:502, wanted text that says where the person came from",
             "4, email1: found the error #REF!, wanted an email address",
             "4, notes: found the error #DIV/0!, wanted text",
             "4, stage_id: found the error #VALUE!, wanted a whole number",
@@ -138,8 +138,8 @@ TABLES = [
                 ]
             },
             look_at=(
-                '{file}:2, first_name: "null": programs write this where there is nothing',
-                '{file}:3, last_name: "NaN": programs write this where there is nothing',
+                '{file}:2, first_name: "null": programs write this for an empty cell',
+                '{file}:3, last_name: "NaN": programs write this for an empty cell',
             ),
         ),
         encodings=("utf-8",),
@@ -150,7 +150,7 @@ TABLES = [
         wrong(
             *(
                 f"1: no column for {field}; found Ada, Lovelace, ada@example.com, referral, 3; "
-                f'if one of these is it: columns: {{{{{field}: "…"}}}}'
+                f'if it is one of these: columns: {{{{{field}: "…"}}}}'
                 for field in ("first_name", "last_name", "email1")
             )
         ),
@@ -167,9 +167,9 @@ TABLES = [
         [HEADER, ["A", "B", "a\u200bb@x.org", "", "", ""], ["A", "B", "a\u3164@x.org", "", "", ""]],
         wrong(
             '2, email1: found "a\\u200bb@x.org", wanted an email address '
-            "without the invisible ZERO WIDTH SPACE in it",
+            "without the invisible ZERO WIDTH SPACE",
             '3, email1: found "a\u3164@x.org", wanted an email address '
-            "without the invisible HANGUL FILLER in it",
+            "without the invisible HANGUL FILLER",
         ),
         encodings=("utf-8", "utf-16"),
     ),

@@ -14,8 +14,9 @@ class NothingToAccept(CampaignError):
 
     def __init__(self, key: str, place: str) -> None:
         super().__init__(
-            f"No run of {key} was stopped by a receipt that does not fit the ledger {place}, so "
-            "there is nothing to accept. If one was, CAMPAIGN_DATABASE_URL named another ledger."
+            f"No run of {key} was stopped by a receipt that does not match the ledger {place}, so "
+            "there is nothing to accept. If one was, CAMPAIGN_DATABASE_URL named another ledger "
+            "then."
         )
 
 
@@ -26,7 +27,7 @@ def accept_ledger(key: str, who: str, why: str | None, *, as_json: bool) -> None
     from data.store.ledger import Ledger
 
     if not (why and why.strip()):
-        raise typer.BadParameter("--accept-ledger is recorded with a reason: --why TEXT")
+        raise typer.BadParameter("--accept-ledger needs a reason, which is recorded: --why TEXT")
     with (
         answering(as_json),
         Ledger.open(load_local().database_url, create=False) as ledger,
@@ -37,8 +38,8 @@ def accept_ledger(key: str, who: str, why: str | None, *, as_json: bool) -> None
         if as_json:
             print_json({"campaign": key, "accepted": accepted})
         say(
-            f"{key}: {counted(accepted, 'receipt')} accepted; from now on this is the campaign's "
-            f"ledger: {ledger.place}",
-            "  go on: type the command that was stopped once more",
+            f"{key}: {counted(accepted, 'receipt')} accepted; the campaign's ledger is now "
+            f"{ledger.place}",
+            "  next: run the stopped command again",
             as_json=as_json,
         )

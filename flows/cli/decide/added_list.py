@@ -22,7 +22,7 @@ from data.store.states import Operation, Word
 ID_NAMES = ("candidateid", "id", "candidatenumber", "number", "no")
 NO_LIST = (
     "no column of email addresses; wanted the web application's list, with addresses and ids, or "
-    "the file that --export wrote"
+    "the file from --export"
 )
 FEWEST = 0.5  # of the filled cells of a column are addresses, where it is the one of addresses
 
@@ -63,7 +63,7 @@ def read(path: Path) -> Listed:
         sheets = ", ".join(table.name for table, _ in lists)
         message = NO_LIST
         if lists:
-            message = f"the sheets {sheets} all have email addresses; leave only the right one"
+            message = f"the sheets {sheets} all have email addresses; keep only the right one"
         raise BadInput([Mistake(Place(str(path)), message=message)])
     [(table, emails)] = lists
     return _listed(path, table, emails)
@@ -114,9 +114,9 @@ def _column_of_ids(
         return columns_of_ids[0]
     if columns_of_ids:
         columns = " and ".join(_name(header, at) for at in columns_of_ids)
-        message = f"{columns} may both be the ids; head the right one candidate_id"
+        message = f"both {columns} may be the ids; name the right one candidate_id"
     else:
-        message = "no column of ids: whole numbers, each of them once; head it candidate_id"
+        message = "no column of ids (whole numbers, each once); name it candidate_id"
     raise BadInput([Mistake(Place(str(path)), "candidate_id", message=message)])
 
 

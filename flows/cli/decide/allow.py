@@ -12,9 +12,7 @@ from flows.cli.reasons import Why, given
 from flows.cli.who import Who, login_name
 from flows.words.speech import command, counted, run_again, say
 
-Emails = Annotated[
-    list[str], typer.Argument(metavar="EMAIL", help="Who is to be invited all the same.")
-]
+Emails = Annotated[list[str], typer.Argument(metavar="EMAIL", help="Whom to invite anyway.")]
 
 
 def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:

@@ -18,11 +18,10 @@ if TYPE_CHECKING:
 
 def approve(
     key: Key,
-    reject: Annotated[
-        bool, typer.Option("--reject", help="Do not let it be sent; needs --why.")
-    ] = False,
+    reject: Annotated[bool, typer.Option("--reject", help="Reject the plan; needs --why.")] = False,
     plan: Annotated[
-        str | None, typer.Option(metavar="CODE", help="Only this plan, as a run has shown it.")
+        str | None,
+        typer.Option(metavar="CODE", help="Answer only this plan, as a run has shown it."),
     ] = None,
     why: Why = "",
     who: Who = None,
@@ -37,7 +36,7 @@ def approve(
     from tasks.plan.approval import decide
 
     if reject and not why.strip():
-        raise typer.BadParameter("a rejection is recorded with a reason: --why TEXT")
+        raise typer.BadParameter("a rejection needs a reason, which is recorded: --why TEXT")
     given = Answer.REJECTED if reject else Answer.APPROVED
     with ledger_with(key) as ledger:
         shown, _ = ledger.read(approvals.look, key)
@@ -47,7 +46,7 @@ def approve(
                 say("Nothing was decided.")
                 raise typer.Exit(1)
         asked = decide(ledger, key, given, plan, who or login_name(), why)
-    say(f"{key}: plan {asked.code} {given}; nothing was sent by that")
+    say(f"{key}: plan {asked.code} {given}; nothing was sent now")
     if given is Answer.APPROVED:
         file, belongs_to, sheet = asked.plan.file, asked.plan.definition, asked.plan.sheet
         beside = Path(belongs_to) if belongs_to else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def block(
     emails: Annotated[
         list[str] | None,
-        typer.Argument(metavar="EMAIL", help="Whom no campaign is to send to."),
+        typer.Argument(metavar="EMAIL", help="Addresses that no campaign may send to."),
     ] = None,
     why: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
@@ -43,7 +43,7 @@ def block(
     from tasks.plan.holds import follow_the_list
 
     if lift and not emails:
-        raise typer.BadParameter("--lift needs the addresses that are to come off the list")
+        raise typer.BadParameter("--lift needs the addresses to take off the list")
     with answering(as_json):
         typed = addresses(emails or [])
         reason = given(why) if typed else ""
@@ -80,9 +80,9 @@ def _lift(
     from data.holds import do_not_contact
 
     on_it = {entry.email_key for entry in ledger.read(do_not_contact.standing)}
-    wrong = [f"{typed}: is not on the list" for key, typed in addresses.items() if key not in on_it]
+    wrong = [f"{typed} is not on the list" for key, typed in addresses.items() if key not in on_it]
     wrong += [
-        f"{typed}: is in the file that CAMPAIGN_DO_NOT_CONTACT names; take it out there"
+        f"{typed} is in the file named by CAMPAIGN_DO_NOT_CONTACT; remove it there"
         for key, typed in addresses.items()
         if key in in_file
     ]

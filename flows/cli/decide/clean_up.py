@@ -15,9 +15,9 @@ from flows.words.speech import answering, command, counted, print_json, say
 def clean_up(
     key: Key,
     done: Annotated[
-        bool, typer.Option("--done", help="All of this was removed, or was not there.")
+        bool, typer.Option("--done", help="You have removed all of this, or it was not there.")
     ] = False,
-    why: Annotated[str, typer.Option(metavar="TEXT", help="Recorded with it.")] = "",
+    why: Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")] = "",
     who: Who = None,
     as_json: AsJson = False,
 ) -> None:
@@ -39,21 +39,21 @@ def clean_up(
         print_json({"campaign": key, "clean_up": left})
     if done:
         gone = counted(len(items), "thing") if items else "nothing"
-        say(f"{key}: {gone} to remove by hand, noted as done", as_json=as_json)
+        say(f"{key}: {gone} marked as removed by hand", as_json=as_json)
     elif not items:
         say(f"{key}: nothing to remove by hand", as_json=as_json)
     else:
         where = f"{campaign.app_url}, " if campaign.app_url else ""
         say(
-            f"{key}: to remove by hand in the web application ({where}project "
+            f"{key}: remove these by hand in the web application ({where}project "
             f"{campaign.project_id or 'not known'})",
             as_json=as_json,
         )
         say(*(f"  {clean_up_line(item)}" for item in left), as_json=as_json)
-        say(f"  once that is over: {command('clean-up', key, '--done')}", as_json=as_json)
+        say(f"  when you have removed them: {command('clean-up', key, '--done')}", as_json=as_json)
     if forgotten:
         say(
-            f"  {counted(forgotten, 'person was', 'people were')} forgotten: the service may still "
-            f"have them in project {campaign.project_id}; nobody knows their numbers here now",
+            f"  {counted(forgotten, 'person was', 'people were')} forgotten: the service may "
+            f"still have them in project {campaign.project_id}; their ids are no longer known here",
             as_json=as_json,
         )

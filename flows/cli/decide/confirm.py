@@ -22,4 +22,4 @@ def confirm(key: Key, why: Why = "", who: Who = None) -> None:
     with known_campaign(key) as (ledger, campaign):
         confirmed(ledger, campaign, who or login_name(), why)
         again = command("run", *run_again(campaign))
-    say(f"{key}: the pilot is confirmed", f"  go on: {again}")
+    say(f"{key}: the pilot is confirmed", f"  next: {again}")

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from data.store.ledger import Ledger
     from data.store.tables import Campaign
 
-Emails = Annotated[
-    list[str], typer.Argument(metavar="EMAIL", help="Who is not to be invited any more.")
-]
+Emails = Annotated[list[str], typer.Argument(metavar="EMAIL", help="Whom not to invite any more.")]
 
 
 def withdraw(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
@@ -47,8 +45,8 @@ def withdraw(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
 
 def correct(
     key: Key,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="The address that was wrong.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The right one.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The wrong address.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The right address.")],
     why: Why,
     who: Who = None,
 ) -> None:
@@ -72,7 +70,7 @@ def correct(
         except NotDecided as error:
             complain(*_why_not(campaign, (old, new), error))
             raise
-        say(f"{key}: {old} is corrected to {address[0]}")
+        say(f"{key}: {old} was corrected to {address[0]}")
         person = ledger.read(intake.everybody, campaign.id)[address[1]]
         if (
             held := ledger.read(reasons.held_rows, [person.row], clock.now()).get(person.row)

@@ -12,10 +12,10 @@ from flows.words.speech import complain, say
 
 
 def export(
-    email: Annotated[str, typer.Argument(metavar="EMAIL", help="About whom.")],
+    email: Annotated[str, typer.Argument(metavar="EMAIL", help="Whose data.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="Where to."),
+        typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="The file to write."),
     ] = None,
 ) -> None:
     """Write everything that the ledger holds about a person.
@@ -39,4 +39,4 @@ def export(
         write_whole(output, content.encode() + b"\n")
         say(f"{output}: everything about {typed}")
     if not (held["campaigns"] or held["do_not_contact"]):
-        complain(f"Nothing names {typed} in this ledger.")
+        complain(f"This ledger has nothing about {typed}.")

@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 def forget(
     emails: Annotated[
-        list[str] | None, typer.Argument(metavar="EMAIL", help="Who is to be forgotten.")
+        list[str] | None, typer.Argument(metavar="EMAIL", help="Whom to forget.")
     ] = None,
     why: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
     ] = None,
     due: Annotated[
-        bool, typer.Option("--due", help="Instead: everybody whose CAMPAIGN_KEEP is over.")
+        bool, typer.Option("--due", help="Instead: everybody whose time (CAMPAIGN_KEEP) is over.")
     ] = False,
     lift: Annotated[
-        bool, typer.Option("--lift", help="Let these addresses be taken in again.")
+        bool, typer.Option("--lift", help="Allow these addresses in campaigns again.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
     who: Who = None,
@@ -50,7 +50,7 @@ def forget(
     from data.store.ledger import Ledger
 
     if due == bool(emails):
-        raise typer.BadParameter("name the addresses, or say --due")
+        raise typer.BadParameter("name the addresses, or add --due")
     local = load_local()
     named = addresses(emails or [])
     reason = "" if due else given(why)
@@ -70,8 +70,8 @@ def _sure(people: int, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise typer.BadParameter("nobody can take this back: say --yes")
-    asked = f"Forget {counted(people, 'person', 'people')}? Nobody can take this back. Type yes: "
+        raise typer.BadParameter("this cannot be undone: add --yes")
+    asked = f"Forget {counted(people, 'person', 'people')}? This cannot be undone. Type yes: "
     if (answer_to(asked) or "").casefold() != "yes":
         say("Nobody was forgotten.")
         raise typer.Exit(1)
@@ -106,11 +106,11 @@ def _forget(
     say(*_still_named(naming(every, _places(ledger, local))))
     if unwritten:
         again = command("forget", *_each_once(every), "--why", why)
-        complain("", *unwritten, f"Not everything is done. Then type again: {again}")
+        complain("", *unwritten, f"Not everything is done. Then run again: {again}")
         raise typer.Exit(1)
     if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
-        again = command("forget", *nobody, "--lift", "--why", "a slip")
-        say("", f"If that was a slip: {again}  and forget the right address.")
+        again = command("forget", *nobody, "--lift", "--why", "a typo")
+        say("", f"If that was a typo: {again}  and forget the right address.")
         raise typer.Exit(3)
 
 
@@ -143,8 +143,8 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
                 write_links(ledger, campaign, local.output_dir)
             except CannotWrite as error:
                 yield (
-                    f"{campaign.key}: the links still name them, as {error.path} cannot be written "
-                    f"({error.why}). Mend that."
+                    f"{campaign.key}: the links still name them, because {error.path} cannot be "
+                    f"written ({error.why}). Fix that."
                 )
 
 
@@ -160,12 +160,15 @@ def _what_was_done(held: "Disclosed") -> str:
         within = ", ".join(dict.fromkeys(row["campaign"] for row in held["campaigns"]))
         return f"forgotten in {within}"
     if held["do_not_contact"]:
-        return "forgotten: taken off the do-not-contact list, and kept out by its hash instead"
+        return (
+            "forgotten: taken off the do-not-contact list; a keyed hash keeps the address out "
+            "instead"
+        )
     if held["forgotten"]:
-        return f"was forgotten already, on {held['forgotten'][:10]}"
+        return f"was already forgotten, on {held['forgotten'][:10]}"
     return (
-        "nobody here has this address, so nothing was removed. A keyed hash of it is kept: whoever "
-        "has it later is neither added nor invited"
+        "nobody here has this address, so nothing was removed. A keyed hash of it is kept, so it "
+        "is never added or invited"
     )
 
 
@@ -174,8 +177,7 @@ def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
         if person.candidate_id is None:
             yield (
                 f"  the service may still have this person in project {person.project_id} "
-                f"({person.campaign}), by the number that was told then: look in the web "
-                "application"
+                f"({person.campaign}), by the id shown at that time: look in the web application"
             )
             continue
         yield (
@@ -215,17 +217,17 @@ _TABLES = (
 
 def _still_named(files: Collection[Path]) -> Iterator[str]:
     for file in files:
-        yield f"  still named in {file}: a file of yours, remove it there"
+        yield f"  still named in {file}: this is your own file, so remove it there"
 
 
 def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
     from data.campaigns import forgotten
 
     again = ledger.write(forgotten.lift, named.keys())
-    if wrong := [f"{typed}: was not forgotten" for key, typed in named.items() if key not in again]:
+    if wrong := [f"{typed} was not forgotten" for key, typed in named.items() if key not in again]:
         complain(*wrong)
         raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
-    say(*(f"{typed}: campaigns may take this address in again" for typed in named.values()))
+    say(*(f"{typed}: campaigns may use this address again" for typed in named.values()))
 
 
 def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:
@@ -233,5 +235,5 @@ def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:
     from tasks.retention import forget_due
 
     if local.keep is None:
-        raise typer.BadParameter("CAMPAIGN_KEEP says for how long people are kept; it is not set")
+        raise typer.BadParameter("CAMPAIGN_KEEP says how long people are kept, and it is not set")
     say(*(forget_due(ledger, local, now()) or ["Nobody's time is over."]))

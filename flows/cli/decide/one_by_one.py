@@ -52,18 +52,18 @@ def _answered(
         at_once = soon or typed.casefold() == NOW
         decided = _decided(doubt, Word.AGAIN if typed.casefold() == NOW else typed.casefold())
         if decided is None:
-            say(f"  {typed} is none of these. Press Enter to decide later.")
+            say(f"  {typed} is not one of these. Press Enter to decide later.")
             continue
         refused = objections(
             ledger.read(settling.find, campaign.id), [decided], now(), soon=at_once
         )
         if refused:
             # What is an option elsewhere is a word here.
-            say(f"  Not taken: {refused[0].replace('with --now', f'by typing  {NOW}')}.")
+            say(f"  Not accepted: {refused[0].replace('with --now', f'by typing  {NOW}')}.")
             continue
         reason = why
         if reason is None and decided.word in (Word.AGAIN, Word.WITHDRAW):
-            reason = answer_to("  Why (may be empty): ")
+            reason = answer_to("  Why (optional): ")
             if reason is None:
                 return QUIT
         ledger.write(settling.settle, campaign.id, [decided], By(who, reason or ""), soon=at_once)

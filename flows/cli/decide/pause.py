@@ -30,7 +30,7 @@ def pause(key: Key, why: Why = "", who: Who = None) -> None:
         stands = ledger.write(pauses.pause, key, By(who or login_name(), why))
     say(
         f"{key}: paused by {stands.who} since {in_zone(stands.since, stands.timezone)}",
-        f"  go on: {command('resume', key)}",
+        f"  to resume: {command('resume', key)}",
     )
 
 
@@ -46,11 +46,11 @@ def resume(key: Key, why: Why = "", who: Who = None) -> None:
         stood = ledger.write(pauses.resume, key, By(who or login_name(), why))
         campaign = ledger.read(queries.find_campaign, key)
     if stood is None:
-        say(f"{key}: is not paused")
+        say(f"{key} is not paused")
         return
-    say(f"{key}: no longer paused")
+    say(f"{key}: resumed")
     if campaign is not None:
-        say(f"  go on: {command('run', *run_again(campaign))}")
+        say(f"  next: {command('run', *run_again(campaign))}")
 
 
 @contextmanager

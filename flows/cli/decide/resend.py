@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from data.store.tables import Campaign
 
 NAMED = 3  # people in a question; of more their number is said
-Emails = Annotated[
-    list[str], typer.Argument(metavar="EMAIL", help="Who is to get one more invitation.")
-]
+Emails = Annotated[list[str], typer.Argument(metavar="EMAIL", help="Whom to invite once more.")]
 
 
 def resend(
@@ -39,7 +37,7 @@ def resend(
     from data.decisions import resending
 
     if not why.strip():
-        raise typer.BadParameter("a resend is recorded with a reason: --why TEXT")
+        raise typer.BadParameter("a resend needs a reason, which is recorded: --why TEXT")
     with known_campaign(key) as (ledger, campaign):
 
         def against(rows: Sequence[int]) -> dict[int, str]:
@@ -57,7 +55,7 @@ def resend(
 def _agreed(emails: Sequence[str]) -> bool:
     """Ask before anything is decided. Raises BadParameter where nobody can be asked."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise typer.BadParameter("one more email to each is never sent by accident: add --yes")
+        raise typer.BadParameter("this sends one more email to each: confirm it with --yes")
     people = counted(len(emails), "person", "people") if len(emails) > NAMED else ", ".join(emails)
     question = f"One more invitation to {people}? [y/N] "
     return (answer_to(question) or "").casefold() in ("y", "yes")

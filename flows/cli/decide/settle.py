@@ -105,12 +105,12 @@ def _one_way_only(
     typed: Typed, source: Path | None, *, export: bool, output: Path | None, accepted: bool
 ) -> None:
     if accepted and (typed or source is not None or export):
-        raise typer.BadParameter("--accept-ledger goes alone: it is about the whole ledger")
+        raise typer.BadParameter("use --accept-ledger alone: it is about the whole ledger")
     beside_a_list = source is not None and typed == Typed(candidates=typed.candidates)
     if sum((bool(typed) and not beside_a_list, source is not None, export)) > 1:
         raise typer.BadParameter(
-            "--export, --from and the verdict options go one at a time; only --candidates goes "
-            "with --from LIST, about everybody who is not in it"
+            "use one of --export, --from and the verdict options at a time; only --candidates "
+            "goes with --from LIST, for everybody who is not in it"
         )
     if output is not None and not export:
         raise typer.BadParameter("-o goes with --export")
@@ -129,7 +129,7 @@ def _export(standing: Standing, output: Path | None) -> None:
     key = standing.campaign.key
     complain(
         f"{counted(len(standing.doubts.steps), 'row')} in {output}. Fill in the column verdict, "
-        "then type:",
+        "then run:",
         f"  {command('settle', key, '--from', output, '--why', 'TEXT')}",
     )
 
@@ -161,7 +161,10 @@ def _from_list(
     unsure = sum(doubt.operation is Operation.ADD for doubt in standing.doubts.steps)
     complain(f"{path}: {counts[Word.ID]:,} of {counted(unsure, 'unsure add')} in it, with an id")
     if counts[Word.DOUBLE]:
-        complain(f"  {counted(counts[Word.DOUBLE], 'record')} more of the same people: to clean-up")
+        complain(
+            f"  {counted(counts[Word.DOUBLE], 'record')} more of the same people: see "
+            "campaign clean-up"
+        )
     if (absent := unsure - counts[Word.ID]) > 0:
         rest = "stay unsure" if others is None else f"settled as {others}"
         complain(f"  {counted(absent, 'person', 'people')} not in it: {rest}")
@@ -169,7 +172,7 @@ def _from_list(
         again = command("settle", standing.campaign.key, "--from", path, "--candidates", "again")
         complain(f"  if the list is complete, they were not added: {again} --why TEXT")
     if decided and sys.stdin.isatty() and sys.stdout.isatty():
-        answer = answer_to("Take these verdicts? [y/N] ")
+        answer = answer_to("Record these verdicts? [y/N] ")
         if (answer or "").casefold() not in ("y", "yes"):
             say("Nothing was decided.")
             raise typer.Exit(1)
@@ -240,20 +243,20 @@ def _instead(
     key = standing.campaign.key
     if refused and not more and all(decided[position].value for position in refused):
         listing = command("settle" if standing.doubts.steps else "status", key)
-        return f"Where to look, and what to type then: {listing}"
+        return f"To see where to look and what to type: {listing}"
     if not standing.doubts.steps:
-        return f"Nothing of {key} is unsure. See where it stands: {command('status', key)}"
+        return f"Nothing in {key} is unsure. To see where it stands: {command('status', key)}"
     if more or not refused or objections(standing.doubts, decided, moment(), soon=True):
         return None
     reason = () if why and why.strip() else ("--why", "TEXT")
-    return f"To have it sent again at once: {command(*sys.argv[1:], '--now', *reason)}"
+    return f"To send it again at once: {command(*sys.argv[1:], '--now', *reason)}"
 
 
 def _reason_given(decided: Sequence[Decided], why: str | None) -> None:
     heavy = {verdict.word for verdict in decided} & set(NEED_A_REASON)
     if heavy and not (why and why.strip()):
         raise typer.BadParameter(
-            f"{' and '.join(sorted(heavy))} is recorded with a reason: --why TEXT"
+            f"{' and '.join(sorted(heavy))} needs a reason, which is recorded: --why TEXT"
         )
 
 

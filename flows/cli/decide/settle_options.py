@@ -33,21 +33,22 @@ class Sent(StrEnum):
 
 ForProject = Annotated[
     str | None,
-    typer.Option(metavar="ID|again", help="The project exists, with this id; or it does not."),
+    typer.Option(metavar="ID|again", help="The project exists with this id; or it does not exist."),
 ]
 ForProblem = Annotated[
-    Attached | None, typer.Option(help="The project has its problem; or it has none.")
+    Attached | None, typer.Option(help="The project has its problem; or it does not.")
 ]
 ForCandidate = Annotated[
     list[str] | None,
-    typer.Option(metavar="EMAIL=ID", help="A person is there, with this id; repeatable."),
+    typer.Option(metavar="EMAIL=ID", help="This person is there with this id; can be repeated."),
 ]
 ForCandidates = Annotated[
-    Added | None, typer.Option(help="All other unsure adds: not there, or invite them no more.")
+    Added | None,
+    typer.Option(help="All other unsure adds: not there, or do not invite them any more."),
 ]
 ForInvites = Annotated[
     Sent | None,
-    typer.Option(help="All unsure invitations: arrived, not arrived, or invite no more."),
+    typer.Option(help="All unsure invitations: arrived, not arrived, or do not invite any more."),
 ]
 Filled = Annotated[
     Path | None,
@@ -60,15 +61,19 @@ Export = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="Where to export to."),
+    typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="The file to export to."),
 ]
 Why = Annotated[
-    str | None, typer.Option(metavar="TEXT", help="Recorded; needed for again and withdraw.")
+    str | None,
+    typer.Option(metavar="TEXT", help="Recorded with the decision; needed for again and withdraw."),
 ]
 Now = Annotated[
-    bool, typer.Option("--now", help="Again at once, though the service may still be working.")
+    bool,
+    typer.Option("--now", help="Send again at once, although the service may still be working."),
 ]
 AcceptLedger = Annotated[
     bool,
-    typer.Option("--accept-ledger", help="This ledger is right, whatever the receipt says."),
+    typer.Option(
+        "--accept-ledger", help="This ledger is the right one, whatever the receipt says."
+    ),
 ]

@@ -89,7 +89,7 @@ def _not_unsure(
     if doubt is None:
         return "step", f"this is {standing.steps[place]}; only what is unsure can be settled"
     if row["call"] != str(doubt.attempt):
-        return "call", "this row is about an earlier request; export the file anew"
+        return "call", "this row is about an earlier request; export the file again"
     return None
 
 
@@ -108,7 +108,7 @@ def _rows(path: Path) -> Iterator[tuple[int, Row]]:
     lines = _lines(path)
     header = [name.casefold() for name in next(lines, (0, []))[1]]
     if missing := [name for name in NEEDED if name not in header]:
-        message = f"no column for {', '.join(missing)}; wanted the file that --export wrote"
+        message = f"no column for {', '.join(missing)}; wanted the file from --export"
         raise BadInput([Mistake(Place(str(path), 1), message=message)])
     for line, cells in lines:
         yield line, dict(zip(header, [*cells, *[""] * len(header)], strict=False))

@@ -24,7 +24,7 @@ Mark = Annotated[
         "--mark",
         metavar="PATH",
         help="Write a copy of the table there (.xlsx), with the bad cells coloured and a note on "
-        "each; of anything but .xlsx and .xlsm, a copy of its values.",
+        "each. For formats other than .xlsx and .xlsm, the copy has only the values.",
     ),
 ]
 
@@ -47,7 +47,7 @@ def check(
     from flows.cli.reading import read_folder, read_shown
 
     if file.is_dir() and (mark or campaign or sheet):
-        raise typer.BadParameter(f"{file} is a folder: type it alone", param_hint="FILE")
+        raise typer.BadParameter(f"{file} is a folder: give it alone", param_hint="FILE")
     if mark is not None:
         check_mark(mark)
     try:
@@ -225,7 +225,7 @@ def problem_in_words(definition: "Definition") -> str:
 
     problem = definition.problem
     if problem is None:
-        return "the one that the project has already"
+        return "the one the project already has"
     if isinstance(problem, ProblemById):
         return str(problem.id)
     return f'the one titled "{problem.title}"'

@@ -140,7 +140,7 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
     """Count and name for people what a plan has. `ledger` is where its campaign is."""
     definition, campaign = plan.target.definition, plan.target.known
     if definition is None:
-        raise ValueError("a plan is shown of a definition")
+        raise ValueError("a plan needs a definition")
     left, changes, in_ledger = plan.left, plan.changes, plan.known
     send = definition.invites.send
     ahead = foreseen(plan, ledger) if left.invite else None

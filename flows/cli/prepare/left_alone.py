@@ -23,9 +23,9 @@ def left_alone(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
     if seen.sending:
         yield "sending", f"{counted(seen.sending, 'candidate')}, by a run right now"
     if seen.unsure:
-        yield "unsure", f"{counted(seen.unsure, 'candidate')}: never sent again by itself"
+        yield "unsure", f"{counted(seen.unsure, 'candidate')}: not sent again until you settle it"
     if seen.refused:
-        yield "refused", f"{counted(seen.refused, 'candidate')}, by the service: skipped"
+        yield "refused", f"{counted(seen.refused, 'candidate')}, by the service; not sent again"
     if seen.withdrawn:
         yield "withdrawn", f"{counted(seen.withdrawn, 'candidate')}, by a person's decision"
 
@@ -64,7 +64,7 @@ def _changes(seen: "Forecast") -> Iterator[tuple[str, str]]:
     yield from _first(
         "removed",
         [
-            f"{email1_of(before)}: no longer in the definition, left alone"
+            f"{email1_of(before)}: no longer in the definition; nothing is changed"
             for before in (*changes.removed, *seen.struck)
         ],
     )

@@ -69,6 +69,6 @@ def looked(
 def _nothing_against(number: int | None, listed: "Sequence[Problem]") -> str:
     """Say what was looked at, for whoever asked for a look."""
     if number is None:
-        return "the project was made in the web application, with a problem that only it shows"
+        return "the project was made in the web application; only there you can see its problem"
     title = next((f' "{problem.title}"' for problem in listed if problem.id == number), "")
-    return f"nothing speaks against problem {number}{title} in the service's list"
+    return f"problem {number}{title} looks fine in the service's list"

@@ -18,7 +18,7 @@ def check_mark(path: Path) -> None:
     """Refuse a place for the marked copy where nothing could be, or something is."""
     if path.exists():
         # Somebody may be mending an earlier copy in that very file.
-        raise typer.BadParameter(f"{path} exists already; choose another name", param_hint="--mark")
+        raise typer.BadParameter(f"{path} already exists; choose another name", param_hint="--mark")
     if path.suffix.lower() not in (".xlsx", ".xlsm"):
         raise typer.BadParameter("the copy is a workbook: name it .xlsx", param_hint="--mark")
 
@@ -33,8 +33,8 @@ def mark_problems(
     named = _named(file, campaign, sheet)
     lines = _hand_back(mark, named, error.problems, error.warnings) if named else []
     if named is None or not lines:
-        return [f"Nothing of this is in a cell of a table: {mark} was not written."]
-    return [*lines, f"Mend it, then: {_again(mark, file, campaign, sheet, named)}"]
+        return [f"None of this is in a cell of a table, so {mark} was not written."]
+    return [*lines, f"Fix it, then: {_again(mark, file, campaign, sheet, named)}"]
 
 
 def mark_warnings(
@@ -50,7 +50,7 @@ def mark_warnings(
     """
     named = _named(file, campaign, sheet)
     lines = _hand_back(mark, named, (), warnings) if named else []
-    return lines or [f"Nothing to mark: {mark} was not written."]
+    return lines or [f"There is nothing to mark, so {mark} was not written."]
 
 
 def _named(file: Path, campaign: Path | None, sheet: str | None) -> "Named | None":
@@ -87,9 +87,9 @@ def _hand_back(
     each = "each" if made.notes == made.cells else f"the first {made.notes:,}"
     lines = [f"{mark} has {counted(made.cells, 'cell')} marked, {each} with a note that says why."]
     if made.anew:
-        lines.append(f"It is made from what was read in {named.path.name}: its values, no formats.")
+        lines.append(f"It has the values of {named.path.name}, without its formatting.")
     if made.elsewhere:
-        lines.append(f"{made.elsewhere:,} more not in a cell of it: see above.")
+        lines.append(f"{made.elsewhere:,} more are not in any cell: see above.")
     return lines
 
 

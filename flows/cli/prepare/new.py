@@ -21,7 +21,7 @@ def new(
         typer.Option(
             "--from",
             metavar="TABLE",
-            help="The people: an export as it is (.xlsx, .xls, .ods, .csv, .txt).",
+            help="The people: an unchanged export (.xlsx, .xls, .ods, .csv, .txt).",
         ),
     ] = None,
     sheet: Sheet = None,
@@ -37,14 +37,16 @@ def new(
         if sheet is not None:
             raise typer.BadParameter("it goes with --from", param_hint="--sheet")
         write_starter(path)
-        say(f"{path} is written: fill in your project, problem and candidates.")
+        say(f"{path} was written: fill in your project, problem and candidates.")
     else:
         from config.reading.bare_table import understood
 
         people = understood(table, sheet)
         write_starter(path, people.candidates(path))
-        whom = ", and say whom with where" if people.choices else ""
-        say(f"{path} is written for the people in {table}: fill in your project and problem{whom}.")
+        whom = ", and choose the rows with where" if people.choices else ""
+        say(
+            f"{path} was written for the people in {table}: fill in your project and problem{whom}."
+        )
         say(*in_words(people))
     say(f"Next: {command('check', path)}")
 

@@ -31,7 +31,7 @@ def plan(
     only: OnlyKeys = None,
     look: Annotated[
         bool,
-        typer.Option("--look", help="Ask the service whether the problem is there and open."),
+        typer.Option("--look", help="Ask the service whether the problem exists and is open."),
     ] = False,
     keep_project: KeepProject = False,
     as_json: AsJson = False,
@@ -144,7 +144,7 @@ def _parts(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, st
     yield "problem", _problem(definition, seen)
     if seen.problem_doubt or seen.looked:
         yield (
-            ("look at", seen.problem_doubt) if seen.problem_doubt else ("looked", str(seen.looked))
+            ("warning", seen.problem_doubt) if seen.problem_doubt else ("checked", str(seen.looked))
         )
     yield from kept_in_words(definition)
     if seen.add:
@@ -162,7 +162,7 @@ def _parts(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, st
         yield from definition.invites.timetable.in_words()
         yield from when(definition.invites.timetable, definition.timezone, seen.ahead)
     if definition.invites.approval is not None and not seen.nothing:
-        yield "approval", "a run shows this plan, and sends nothing before a person approves it"
+        yield "approval", "a run shows this plan, and sends nothing until a person approves it"
     yield from left_alone(seen, send=definition.invites.send)
     yield from scheduled(definition)
 
@@ -174,7 +174,7 @@ def _project(definition: "Definition", seen: "Forecast") -> str:
         return f"create {project_in_words(definition)}"
     if seen.project is Step.DONE:
         return f"{seen.project_id}, nothing to do"
-    return f"{_waits(str(seen.project))}; nothing else can go before that"
+    return f"{_waits(str(seen.project))}; nothing else can be sent before that"
 
 
 def _problem(definition: "Definition", seen: "Forecast") -> str:
@@ -193,7 +193,7 @@ def _problem(definition: "Definition", seen: "Forecast") -> str:
 
 def _waits(state: str) -> str:
     return {
-        "unsure": "unsure whether the service has it: a person must settle this",
+        "unsure": "unsure whether the service has it: you must settle this first",
         "sending": "being sent by a run right now",
         "withdrawn": "withdrawn by a person's decision",
     }.get(state, state)
@@ -218,10 +218,10 @@ def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
     if seen.stop is not None and seen.stop.cause is Cause.GUARD:
         yield f"If they are rightly gone: {command('run', *typed, '--accept-removed')}"
     if seen.stop is not None and seen.stop.cause is Cause.PAUSED:
-        yield f"Go on: {command('resume', seen.campaign)}"
+        yield f"Resume: {command('resume', seen.campaign)}"
     if any(hold.cause is not rule.Cause.LISTED for hold in seen.held.values()):
         allow = command("allow", seen.campaign, "EMAIL", "--why", "TEXT")
-        yield f"Held: a run leaves them out; after it, by name: {allow}"
+        yield f"Held: a run leaves them out; to invite one anyway, after the run: {allow}"
     if any(hold.cause is rule.Cause.SECOND for hold in seen.held.values()):
         correct = command("correct", seen.campaign, "OLD", "NEW", "--why", "TEXT")
-        yield f"Held: where the address before was wrong: {correct}"
+        yield f"Held: if the earlier address was wrong: {correct}"

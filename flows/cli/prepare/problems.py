@@ -21,14 +21,14 @@ def problems(
         str,
         typer.Argument(
             metavar="SEARCH",
-            help="An id, for everything about one problem; or part of a title, a text, a skill.",
+            help="An id, to see everything about one problem; or part of a title, text or skill.",
         ),
     ] = "",
     skill: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only those with this in their skills.")
+        str, typer.Option(metavar="TEXT", help="Only problems with this in their skills.")
     ] = "",
     difficulty: Annotated[
-        str, typer.Option(metavar="TEXT", help="Only those of this difficulty.")
+        str, typer.Option(metavar="TEXT", help="Only problems of this difficulty.")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
@@ -49,7 +49,7 @@ def problems(
         number = counted(len(fitting), "problem")
         say(f"{number}. Put one into a definition:  problem: {fitting[0].id}")
     elif listed:
-        say("No problem fits. All of them: campaign problems", *_choices(listed))
+        say("No problem matches. To list all: campaign problems", *_choices(listed))
     elif listed.unusable:
         say(f"The service lists {counted(listed.unusable, 'problem')}, without an id or a title.")
     else:

@@ -14,7 +14,11 @@ def schema(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", callback=or_here, help="A file, instead of here."
+            "--output",
+            "-o",
+            metavar="FILE",
+            callback=or_here,
+            help="The file to write; without it, printed here.",
         ),
     ] = None,
 ) -> None:
@@ -32,7 +36,7 @@ def schema(
         print(content)
         return
     if output.exists() and not _is_schema(output):
-        raise typer.BadParameter(f"{output} is there already and is no schema", param_hint="-o")
+        raise typer.BadParameter(f"{output} already exists and is not a schema", param_hint="-o")
     write_whole(output, content.encode() + b"\n")
     say(f"{output}: the schema of a campaign file")
 

@@ -34,7 +34,10 @@ def when(
     legs = seen.legs.legs
     for number, leg in enumerate(legs):
         if number == seen.legs.asked:
-            yield "confirm", "the pilot's invitation; what follows counts from then"
+            yield (
+                "confirm",
+                "the pilot's invitation; the times below assume that you confirm it at once",
+            )
         if number < SHOWN or number == len(legs) - 1:
             yield "sending", _leg(leg, table, place)
         elif number == SHOWN:
@@ -45,7 +48,7 @@ def when(
         yield "left", f"{counted(len(seen.legs.left), 'person', 'people')}: {_why(seen)}"
     if seen.hurried:
         who = counted(seen.hurried, "person", "people")
-        yield "hurried", f"{who} with less time than invites.least_time would like"
+        yield "hurried", f"{who} with less time left than invites.least_time advises"
 
 
 def _leg(leg: "Leg", table: "Timetable", zone: "tzinfo | None") -> str:
@@ -68,5 +71,5 @@ def _why(seen: "Foreseen") -> str:
         Wait.OVER: "invites.not_after is over by then",
         Wait.TOO_LATE: "less than invites.least_time is left by then",
         Wait.HELD: f"held: {seen.legs.why}",
-        Wait.HOURS: "no working hours that near",
-    }.get(seen.legs.wait or Wait.HOURS, "later than anybody plans")
+        Wait.HOURS: "no working hours within a year",
+    }.get(seen.legs.wait or Wait.HOURS, "too far ahead to plan")

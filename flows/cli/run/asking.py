@@ -21,7 +21,7 @@ class NotSent(CampaignError):
     """A person answered the question with no, or not at all."""
 
     def __init__(self) -> None:
-        self.then = f"When it is right, type again: {command(*sys.argv[1:])}"
+        self.then = f"When it is right, run again: {command(*sys.argv[1:])}"
         super().__init__("Nothing was sent.")
 
 
@@ -100,7 +100,7 @@ def _to_look_at(asked: Asked) -> list[str]:
     return [
         *([f"{hidden:,} of them in hidden rows"] if hidden else []),
         *([f"{samples:,} with a sample address"] if samples else []),
-        *([f"{doubtful:,} with an address to look at"] if doubtful else []),
+        *([f"{doubtful:,} with a doubtful address"] if doubtful else []),
     ]
 
 

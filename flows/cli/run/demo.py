@@ -44,7 +44,7 @@ def demo() -> None:
         first = _run(service, sample)
         _show_outbox(service, folder)
         _show_links()
-        say("", "The same command once more:", "")
+        say("", "The same command again:", "")
         second = _run(service, sample)
         say(
             "",
@@ -95,8 +95,8 @@ def _sandbox() -> "Iterator[tuple[Sandbox, Path]]":
             service.__exit__(None, None, None)
         return
     raise DemoFailed(
-        f"The demo needs one free port from {PORTS[0]} to {PORTS[-1]}, and a folder it may write "
-        f"to at {everything}. Another folder can be named in CAMPAIGN_OUTPUT_DIR."
+        f"The demo needs a free port from {PORTS[0]} to {PORTS[-1]}, and a folder at {everything} "
+        "that it may write to. You can name another folder in CAMPAIGN_OUTPUT_DIR."
     )
 
 
@@ -137,7 +137,7 @@ def _run(service: "Sandbox", sample: Path) -> int:
 
 
 def _show_outbox(service: "Sandbox", folder: Path) -> None:
-    say("", f"The outbox, one .eml file each in {folder / 'sandbox' / 'outbox'}:", "")
+    say("", f"The outbox, an .eml file each in {folder / 'sandbox' / 'outbox'}:", "")
     invitations = service.record.invitations
     say_table(["no.", "to"], [(mail.number, mail.email) for mail in invitations])
 
@@ -151,6 +151,6 @@ def _show_links() -> None:
     with Ledger.open(load_local().database_url, create=False) as ledger:
         campaign = ledger.read(queries.find_campaign, KEY)
         links = links_of(ledger, campaign) if campaign else []
-    say("", "The links, one embed URL per candidate:", "")
+    say("", "The links, an embed URL for each candidate:", "")
     # No table: a narrow terminal would break the addresses in two.
     say(*(f"  {link.email1:<22} {link.embed_url}" for link in links))

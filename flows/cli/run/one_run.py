@@ -60,9 +60,9 @@ class OneRun:
         agreed = self.agreed
         if agreed is None:
             return
-        then = f"Nothing was sent. Look at it as it is now: {command('run', *self.typed)}"
+        then = f"Nothing was sent. To see it as it is now: {command('run', *self.typed)}"
         if digest != agreed.digest:
-            raise NotAsAsked(f"{self.key} was changed since you were asked. {then}")
+            raise NotAsAsked(f"{self.key} has changed since you were asked. {then}")
         if left.add > agreed.add or left.invite > agreed.invite:
             raise NotAsAsked(
                 f"{self.key} has more people now than you were asked about: {left.add:,} to add "

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
-BESIDE = "another run is at work on this campaign; this one waits for it (Ctrl-C ends the waiting)"
+BESIDE = (
+    "another run of this campaign is in progress; waiting for it to end (Ctrl-C to stop waiting)"
+)
 LINES = 10  # plain lines on the way through a step
 LEAST = 25  # people between two of them
 
@@ -27,7 +29,7 @@ LEAST = 25  # people between two of them
 def paused(until: datetime) -> str:
     """Say when sending goes on, by the clock that `until` comes with."""
     clock = getattr(until.tzinfo, "key", until.tzname())
-    return f"the service asked for a pause: sending goes on at {until:%H:%M:%S} ({clock})"
+    return f"the service asked for a pause: sending continues at {until:%H:%M:%S} ({clock})"
 
 
 class Progress(Protocol):
@@ -113,7 +115,7 @@ class _LineObserver(_Keeping):
             say(f"{self.key}: {what}", as_json=self._as_json)
 
     def on_warning(self, doubt: str) -> None:
-        say(f"{self.key}: look at this: {doubt}", as_json=self._as_json)
+        say(f"{self.key}: warning: {doubt}", as_json=self._as_json)
 
     def on_waiting(self) -> None:
         say(f"{self.key}: {BESIDE}", as_json=self._as_json)
@@ -172,7 +174,7 @@ class _BarObserver(_Keeping):
 
     def on_warning(self, doubt: str) -> None:
         # Through the bar, which draws itself anew below it.
-        self._bar.console.print(printable(f"{self.key}: look at this: {doubt}"), markup=False)
+        self._bar.console.print(printable(f"{self.key}: warning: {doubt}"), markup=False)
 
     def on_waiting(self) -> None:
         self._bar.console.print(f"{self.key}: {BESIDE}", markup=False)

@@ -30,10 +30,10 @@ def rehearse(
     sheet: Sheet = None,
     only: OnlyKeys = None,
     faults: Annotated[
-        bool, typer.Option("--faults", help="With lost answers, throttling and an outage.")
+        bool, typer.Option("--faults", help="Add lost answers, throttling and an outage.")
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Leave the sandbox open in a browser until Ctrl-C.")
+        bool, typer.Option("--keep", help="Keep the sandbox open in a browser until Ctrl-C.")
     ] = False,
 ) -> None:
     """Try a whole campaign with nothing real touched.
@@ -49,8 +49,8 @@ def rehearse(
     local = load_local()
     collector.look_from_now_on()
     say(
-        "A rehearsal: nothing real is touched, no credentials are needed, "
-        "and no email leaves this machine.",
+        "A rehearsal: nothing real is touched, you need no credentials, and no email leaves this "
+        "machine.",
         "",
     )
     with tidily_stopped(), tempfile.TemporaryDirectory(prefix="rehearsal-") as folder:
@@ -72,7 +72,7 @@ def _read(
     from flows.words.complaints import lines_of
 
     reading = read_shown(file, campaign, sheet)
-    complain(*(f"Look at {line}" for line in lines_of(reading.warnings)))
+    complain(*(f"Warning: {line}" for line in lines_of(reading.warnings)))
     check_only(only, {definition.campaign: file for definition in reading.definitions}, [file])
     typed = as_typed(file, campaign, only, sheet=sheet)
     return [
@@ -105,7 +105,7 @@ def _rehearse(run: OneRun, set_up: "Stage", *, with_troubles: bool) -> None:
     )
     _judge(run, outcome, turned_away)
     if run.end and run.end.ending != "completed":
-        raise RehearsalFailed(f"{run.key} did not come to its end; the lines above say why.")
+        raise RehearsalFailed(f"{run.key} did not finish; the lines above say why.")
 
 
 def _run_through_troubles(run: OneRun, set_up: "Stage") -> None:
@@ -122,11 +122,11 @@ def _run_through_troubles(run: OneRun, set_up: "Stage") -> None:
         if not (_settle(run, set_up) or came) or not run.end or run.end.ending == "completed":
             break
         people = len(run.definition.candidates) - run.end.counts["invited"]
-        well = "The service is well again, and the" if OUTAGE in came else "The"
-        say("", f"{well} same command once more:", "")
+        well = "The service works again. The" if OUTAGE in came else "The"
+        say("", f"{well} same command again:", "")
     say("", "What went wrong on purpose:", "")
     rows = [(trouble.what, times, trouble.did) for trouble, times in troubles.came]
-    say_table(["trouble", "requests", "what was done"], rows)
+    say_table(["trouble", "requests", "what the program did"], rows)
     say("")
 
 
@@ -134,7 +134,10 @@ def _settle(run: OneRun, set_up: "Stage") -> bool:
     """Have a person look, and say what is found and how to say it for real; False: no doubt."""
     looked = set_up.settle(run.key)
     for settled in looked:
-        say(f"  a person looks: {_words(settled)}", f"    for real: {_typed(run.key, settled)}")
+        say(
+            f"  a person looks: {_words(settled)}",
+            f"    in a real campaign: {_typed(run.key, settled)}",
+        )
     return bool(looked)
 
 
@@ -191,7 +194,7 @@ def _say_what_is_next(runs: Sequence[OneRun], per_second: float | None) -> None:
     people = sum(len(run.definition.candidates) for run in runs if run.definition.invites.send)
     lines = [
         "",
-        "Not rehearsed: whether the real service has the problem, and takes your settings.",
+        "Not rehearsed: whether the real service has the problem and accepts your settings.",
     ]
     if per_second and people:
         minutes = people / per_second / 60
@@ -207,7 +210,10 @@ def _leave_open(set_up: "Stage") -> None:
 
     url = set_up.service.url
     with until_stopped() as stopped:
-        say("", f"The sandbox stays open at {url} (its outbox: {url}/outbox). Ctrl-C ends it.")
+        say(
+            "",
+            f"The sandbox stays open at {url} (its outbox: {url}/outbox). Press Ctrl-C to stop it.",
+        )
         _show(url)
         stopped.wait()
     say("The rehearsal is over, and what it wrote is deleted.")

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 AcceptRemoved = Annotated[
     bool,
     typer.Option(
-        "--accept-removed", help="Go on although more people are gone than the guard allows."
+        "--accept-removed", help="Continue although more people are gone than the guard allows."
     ),
 ]
 Files = Annotated[
     list[Path],
     typer.Argument(
         metavar="FILE",
-        help="Campaigns: definitions (.yaml), workbooks, or a .csv of people; or a folder of them.",
+        help="Campaigns: definitions (.yaml), workbooks or a .csv of people; or a folder of them.",
     ),
 ]
 
@@ -68,7 +68,7 @@ def run(
     folders = [file for file in files if file.is_dir()]
     beside = campaign or sheet or only or accept_removed or keep_project
     if folders and (len(files) > 1 or beside):
-        raise typer.BadParameter(f"{folders[0]} is a folder: type it alone", param_hint="FILE")
+        raise typer.BadParameter(f"{folders[0]} is a folder: give it alone", param_hint="FILE")
     if folders:
         raise typer.Exit(run_folder(folders[0], asks=asks, as_json=as_json))
     typed = Typed(tuple(files), campaign, sheet, tuple(only or ()), accept_removed, keep_project)
@@ -149,7 +149,7 @@ def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
         for definition in picked(reading.definitions, only):
             first = places.setdefault(definition.campaign, file)
             if any(earlier.key == definition.campaign for earlier in runs):
-                message = f"the campaign {definition.campaign} is in {first} already"
+                message = f"the campaign {definition.campaign} is already in {first}"
                 problems.append(Mistake(Place(str(file)), "campaign", message=message))
             runs.append(_as_typed(typed, file, definition, reading))
         if asks:
@@ -292,14 +292,17 @@ def _left_alone(end: "Finish") -> Iterator[str]:
     if end.changed:
         yield f"changed: {counted(end.changed, 'person', 'people')} added before, not updated"
     if end.removed:
-        yield f"removed: {counted(end.removed, 'person', 'people')} left as they were"
+        yield (
+            f"removed: {counted(end.removed, 'person', 'people')} no longer in the file; "
+            "nothing was changed for them"
+        )
     if end.corrected:
         yield f"corrected: {counted(end.corrected, 'old address', 'old addresses')} not used"
 
 
 def _unforeseen(error: Exception | None) -> str:
     if error is None:
-        return "The run did not come to an end. The same command goes on from there."
+        return "The run did not finish. The same command continues from there."
     from tasks.shell import in_words
 
     return in_words(error)

@@ -36,7 +36,9 @@ class _Unasked(RunObserver):
     """A campaign that came into the folder after the question is left for the next run."""
 
     def on_reading(self, digest: str, left: "Remaining") -> None:
-        raise NotAsAsked("This campaign came into the folder after the question. Nothing was sent.")
+        raise NotAsAsked(
+            "This campaign was added to the folder after you were asked. Nothing was sent."
+        )
 
 
 def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> int:

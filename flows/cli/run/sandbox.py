@@ -21,18 +21,20 @@ class SandboxCannotStart(CampaignError):
 
 Port = Annotated[
     int,
-    typer.Option(min=0, max=65535, metavar="PORT", help="Where it listens; 0 takes any free port."),
+    typer.Option(
+        min=0, max=65535, metavar="PORT", help="The port to listen on; 0 takes any free port."
+    ),
 ]
 Folder = Annotated[
     Path | None,
     typer.Option(
         metavar="FOLDER",
-        help="Where it remembers and keeps its outbox; default: sandbox in the output folder.",
+        help="Where it keeps its record and outbox; default: sandbox in the output folder.",
     ),
 ]
 FaultsFile = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="How it misbehaves: a JSON list, see docs/sandbox.md."),
+    typer.Option(metavar="FILE", help="How it should misbehave: a JSON list, see docs/sandbox.md."),
 ]
 
 
@@ -40,14 +42,16 @@ def sandbox(
     port: Port = 8700,
     folder: Folder = None,
     latency: Annotated[
-        float, typer.Option(min=0.0, metavar="SECONDS", help="Seconds that each call takes.")
+        float, typer.Option(min=0.0, metavar="SECONDS", help="Seconds each call takes.")
     ] = 0.0,
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="The address it listens on.")
     ] = "127.0.0.1",
     arena_elsewhere: Annotated[
         bool,
-        typer.Option("--arena-elsewhere", help="The arena has another origin than the log-in."),
+        typer.Option(
+            "--arena-elsewhere", help="Serve the arena from another origin than the log-in."
+        ),
     ] = False,
     faults: FaultsFile = None,
 ) -> None:
@@ -104,7 +108,7 @@ def _welcome(url: str, environment: dict[str, str], folder: Path) -> list[str]:
     return [
         f"The sandbox answers at {url} (its outbox is a page there). Ctrl-C stops it.",
         f"It keeps what it receives in {folder}.",
-        "In another terminal, lead campaigns to it with:",
+        "In another terminal, point campaigns at it with:",
         *settings,
         f"Then: {command('run', 'FILE')}",
     ]

@@ -46,9 +46,9 @@ def _lines(finding: "Finding") -> list[str]:
 
 def _sum(wrong: int, doubtful: "list[Finding]") -> str:
     if wrong:
-        return f"{counted(wrong, 'thing')} to mend. Then type again: {command('doctor')}"
+        return f"{counted(wrong, 'thing')} to fix. Then run again: {command('doctor')}"
     if doubtful:
-        return f"Campaigns can run; {counted(len(doubtful), 'thing')} to look at."
+        return f"Campaigns can run, with {counted(len(doubtful), 'warning')}."
     return f"Everything is in order. Where campaigns stand: {command('status')}"
 
 
@@ -83,7 +83,7 @@ def _service(local: "LocalSettings") -> "Iterator[Finding]":
         yield Finding("settings", How.MEND, str(error))
         return
     there = f"Prefect keeps the service's six as {block}"
-    yield well("settings", there if block else f"the six ASSESSMENT_ settings are from {source}")
+    yield well("settings", there if block else f"the six ASSESSMENT_ settings come from {source}")
     yield from asyncio.run(ask(settings, local, now()))
 
 
@@ -132,12 +132,14 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
             return
         with Ledger.open(local.database_url, create=False) as ledger:
             number = len(ledger.read(queries.every_campaign))
-            yield well("ledger", f"{ledger.place} opens; it has {counted(number, 'campaign')}")
+            yield well(
+                "ledger", f"{ledger.place} can be opened; it has {counted(number, 'campaign')}"
+            )
             ledger.read(closed.refuse_where_closed)
             yield from _refused(ledger)
             yield from _doubts(ledger)
     except NoLedger:
-        yield well("ledger", f"none at {file} yet; the first run makes it")
+        yield well("ledger", f"none at {file} yet; the first run creates it")
     except CampaignError as error:
         yield Finding("ledger", How.MEND, str(error))
 
@@ -157,7 +159,7 @@ def _refused(ledger: "Ledger") -> "Iterator[Finding]":
         at = in_zone(last.ended_at, campaign.timezone)
         sentence = (
             f"the service refused these credentials for {ASKED[Operation(last.operation)]} "
-            f"(status {last.status}, in {campaign.key} at {at}), and nothing came through since"
+            f"(status {last.status}, in {campaign.key} at {at}), and none has succeeded since"
         )
         mend = (
             "Ask the operator of the service to allow this call, then type: "
@@ -200,12 +202,12 @@ def _packages() -> "Iterator[Finding]":
             wrong.append(f"{asked.name} is not installed")
             continue
         if not asked.specifier.contains(there, prereleases=True):
-            wrong.append(f"{asked.name} {there} is installed, {asked.specifier} is wanted")
+            wrong.append(f"{asked.name} {there} is installed, but {asked.specifier} is needed")
     if wrong:
         mend = set_up_anew(Path(sys.prefix), checkout())
         yield Finding("packages", How.MEND, "; ".join(wrong), mend)
         return
-    yield well("packages", f"as wanted, on Python {platform.python_version()}")
+    yield well("packages", f"all as required, on Python {platform.python_version()}")
 
 
 def _prefect() -> "Finding":
@@ -223,10 +225,10 @@ def _prefect() -> "Finding":
     ours, api = version("prefect"), settings.api.url
     if not api:
         if (strange := _written_by_another()) is None:
-            return well("prefect", f"{ours}; each run starts a server of its own")
-        sentence = f"{ours} cannot use its database, which another version wrote: {strange}"
+            return well("prefect", f"{ours}; each run starts its own server")
+        sentence = f"{ours} cannot use its database, written by another version: {strange}"
         mend = (
-            "Move it away, or lead PREFECT_HOME to another folder: no campaign needs what it holds."
+            "Move it away, or set PREFECT_HOME to another folder: no campaign needs what it holds."
         )
         return Finding("prefect", How.MEND, sentence, mend)
     how = look_at(api)
@@ -237,12 +239,13 @@ def _prefect() -> "Finding":
     if how is Server.OPEN:
         sentence = f"{ours}; the server at {api} answers without a login"
         mend = (
-            "Whoever reaches it can approve, settle, and start commands where its runs are. Set "
+            "Anybody who can reach it can approve, settle, and start commands on the machines of "
+            "its runs. Set "
             "PREFECT_SERVER_API_AUTH_STRING where it is started, and PREFECT_API_AUTH_STRING here."
         )
         return Finding("prefect", How.LOOK, sentence, mend)
     sentence = f"{ours}; the server at {api} does not answer"
-    mend = "Start it, or take PREFECT_API_URL away: then each run starts one of its own."
+    mend = "Start it, or remove PREFECT_API_URL: then each run starts its own server."
     return Finding("prefect", How.MEND, sentence, mend)
 
 
@@ -299,12 +302,12 @@ def _secrets() -> "Iterator[Finding]":
         hold = "holds" if len(left) == 1 else "hold"
         sentence = f"{folders} of Prefect's workers in {folder} {hold} a secret"
         shown = " ".join(map(str, left[:3])) + (" …" if len(left) > 3 else "")
-        mend = f"Once no worker is at work here: rm -r {shown}\n{ELSEWHERE}"
+        mend = f"When no worker is running here: rm -r {shown}\n{ELSEWHERE}"
         yield Finding("secrets", How.LOOK, sentence, mend)
     elif (named := secrets_among(os.environ)) and get_current_settings().api.url:
-        stand, them = ("stands", "it") if len(named) == 1 else ("stand", "them")
+        stand, them = ("is", "it") if len(named) == 1 else ("are", "them")
         sentence = (
-            f"{' and '.join(named)} {stand} in the environment; a worker that has {them} there "
-            f"writes {them} to its disk"
+            f"{' and '.join(named)} {stand} in the environment; a worker with {them} there writes "
+            f"{them} to its disk"
         )
         yield Finding("secrets", How.LOOK, sentence, ELSEWHERE)

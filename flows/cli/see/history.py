@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def history(
     key: Key,
     email: Annotated[
-        str | None, typer.Argument(metavar="EMAIL", help="One person; the campaign without it.")
+        str | None,
+        typer.Argument(metavar="EMAIL", help="Only this person; without it, the whole campaign."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -108,7 +109,7 @@ def _ending(records: "Records", row: int | None) -> Iterable[str]:
     """Say where it all stands now, and what to type next."""
     key = records.campaign.key
     if row is None:
-        return [f"One person's story: {command('history', key, 'EMAIL')}"]
+        return [f"The story of one person: {command('history', key, 'EMAIL')}"]
     from tasks.status.standing import why_still
 
     person = records.people[row]

@@ -30,7 +30,7 @@ class Format(StrEnum):
 
 Form = Annotated[
     Format,
-    typer.Option("--format", help="html is an index, and with -o a page for each candidate."),
+    typer.Option("--format", help="html: an index, and with -o a page for each candidate."),
 ]
 Output = Annotated[
     Path | None,
@@ -39,15 +39,15 @@ Output = Annotated[
         "-o",
         metavar="PATH",
         callback=or_here,
-        help="A file, or for html a folder, instead of here.",
+        help="The file to write (for html, a folder); without it, printed here.",
     ),
 ]
 Into = Annotated[
     Path | None,
     typer.Option(
         metavar="TABLE",
-        help="Write them, with status and why, into a copy of your own table of people; "
-        "of an .xls or .ods the copy is an .xlsx of its values.",
+        help="Write the links, with status and reason, into a copy of your own table of people. "
+        "The copy of an .xls or .ods is an .xlsx with its values.",
     ),
 ]
 
@@ -80,7 +80,7 @@ def links(
         return
     if failed_only or sheet:
         option = "--failed-only" if failed_only else "--sheet"
-        raise typer.BadParameter("this goes with --into TABLE", param_hint=option)
+        raise typer.BadParameter("use this with --into TABLE", param_hint=option)
     if form is Format.HTML and output is not None:
         _write_pages(key, output)
         return

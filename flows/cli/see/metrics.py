@@ -17,7 +17,7 @@ def metrics(
             "-o",
             metavar="FILE",
             callback=or_here,
-            help="Where to, for a collector that reads files.",
+            help="The file to write, for a collector that reads files.",
         ),
     ] = None,
 ) -> None:

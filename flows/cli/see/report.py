@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from data.store.ledger import Ledger
     from data.store.tables import Campaign
 
-INSTEAD = "Name another place with -o, or write over it with --force."
+INSTEAD = "Name another place with -o, or overwrite it with --force."
 
 
 def report(
@@ -22,14 +22,18 @@ def report(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to; else report.html beside the links."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="The file to write; default: report.html beside the links.",
         ),
     ] = None,
     names: Annotated[
-        bool, typer.Option("--names", help="Name candidates; without it they are masked.")
+        bool, typer.Option("--names", help="Show names; without it, candidates are masked.")
     ] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Write over a file that is no report of this campaign.")
+        bool,
+        typer.Option("--force", help="Overwrite a file that is not a report of this campaign."),
     ] = False,
 ) -> None:
     """Write one page about a campaign, to send and to keep.

@@ -29,7 +29,7 @@ def status(
     key: Annotated[
         str | None,
         typer.Argument(
-            metavar="KEY", help="One campaign; all of them without it.", autocompletion=keys
+            metavar="KEY", help="Only this campaign; without it, all of them.", autocompletion=keys
         ),
     ] = None,
     as_json: AsJson = False,
@@ -63,9 +63,9 @@ def _nothing_yet(where: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"campaigns": []})
     say(
-        f"No campaign was run yet. {where}",
+        f"No campaign has been run yet. {where}",
         f"Next: {command('new', 'hiring.yaml')}",
-        "  if one was run: lead CAMPAIGN_DATABASE_URL to its ledger",
+        "  if you ran one: set CAMPAIGN_DATABASE_URL to its ledger",
         as_json=as_json,
     )
 
@@ -122,7 +122,7 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
     say(f"{campaign.key} at {campaign.service}")
     say(f"  project   {_call(stand, 'project')}", f"  problem   {_call(stand, 'problem')}")
     if (doubt := seen_doubt(campaign)) is not None:
-        say(f"  look at   {doubt}")
+        say(f"  warning   {doubt}")
     if campaign.why:
         say(f"  why       {campaign.why}")
     say(f"  last run  {_last_run(ledger, campaign)}")
@@ -154,8 +154,9 @@ def _apart(ahead: Iterable[tuple[str, timedelta]], key: str) -> Iterable[str]:
     for host, by in ahead:
         far = counted(by.days, "day") if by.days else counted(by.seconds // 60, "minute")
         yield (
-            f"{host} is {far} ahead of this machine. Set the clock that is wrong. Whether its run "
-            f"is still at work shows in 3 minutes: {command('status', key)}"
+            f"The clock of {host} is {far} ahead of this machine's. Set the clock that is wrong. "
+            "In 3 minutes you can see whether its run is still in progress: "
+            f"{command('status', key)}"
         )
 
 
@@ -163,7 +164,7 @@ def _show_clean_up(stand: Mapping[str, Any]) -> None:
     """Show what a person must remove by hand in the web application, a few of it."""
     items = stand["clean_up"]
     if items:
-        say("", "To remove by hand in the web application, which the service has no call for:")
+        say("", "Remove these by hand in the web application (the service has no call for it):")
         say(*(f"  {clean_up_line(item)}" for item in items[:CLEANED_SHOWN]))
     if len(items) > CLEANED_SHOWN:
         say(f"  and {len(items) - CLEANED_SHOWN:,} more")
@@ -183,14 +184,14 @@ def _held(ledger: "Ledger", key: str) -> Iterable[str]:
 
     if (paused := ledger.read(pauses.standing, key)) is not None:
         since = in_zone(paused.since, paused.timezone)
-        yield f"  paused    by {paused.who} since {since}; go on: {command('resume', key)}"
+        yield f"  paused    by {paused.who} since {since}; to resume: {command('resume', key)}"
     campaign = ledger.read(queries.find_campaign, key)
     if campaign is not None and campaign.send_invites:
         for word, text in kept_timetable(campaign).in_words():
             yield f"  {word:<10}{text}"
     asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
-        yield f"  approval  plan {asked.code} waits for it: {command('approve', key)}"
+        yield f"  approval  plan {asked.code} is waiting: {command('approve', key)}"
 
 
 def needing_a_person(
@@ -246,5 +247,5 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
             ended = f"sent nothing, {ended}"
         return f"{began}, {ended}" + (f": {run.reason}" if run.reason else "")
     if ledger.read(runs.at_work, campaign.id):
-        return f"{began}, at work now"
-    return f"{began}, went away without an end; what it was sending is unsure"
+        return f"{began}, in progress"
+    return f"{began}, disappeared before its end; what it was sending is unsure"

@@ -40,7 +40,7 @@ def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
         raise typer.BadParameter("--into writes a copy: name it with -o", param_hint="--output")
     if output.exists() and into.exists() and output.samefile(into):
         raise typer.BadParameter(
-            "this is the table itself; name another file for the copy", param_hint="--output"
+            "this is the original table; name another file for the copy", param_hint="--output"
         )
     kind = into.suffix.lower()
     kinds = [".xlsx"]
@@ -49,7 +49,7 @@ def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
     elif kind in COPIED and not failed_only:
         kinds = [kind]
     if output.suffix.lower() not in kinds:
-        of_values = "" if kind in (*TEXTS, *COPIED) else ": it holds the values, without formats"
+        of_values = "" if kind in (*TEXTS, *COPIED) else ": it has the values, without formatting"
         raise typer.BadParameter(
             f"a copy of {into.name} must end in {' or '.join(kinds)}{of_values}",
             param_hint="--output",
@@ -57,7 +57,7 @@ def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
     if failed_only and output.exists():
         # Somebody may be mending an earlier one in that very file.
         raise typer.BadParameter(
-            f"{output} exists already; choose another name", param_hint="--output"
+            f"{output} already exists; choose another name", param_hint="--output"
         )
     return output
 
@@ -92,7 +92,9 @@ def write_back(
     lines = [_counted(results.values(), campaign, output), *more]
     if missing := len(absent(people, campaign.key, known_results.results)):
         kept = " that where keeps" if named.where else ""
-        lines.append(f"{counted(missing, 'candidate')} of {campaign.key} in no row of {into}{kept}")
+        lines.append(
+            f"{counted(missing, 'candidate')} of {campaign.key} not in any row of {into}{kept}"
+        )
     return lines
 
 
@@ -119,7 +121,7 @@ def write_unfinished(
     results = results_by_row(people, campaign.key, known_results.among(people, campaign.key))
     unfinished = {n: result for n, result in results.items() if not result.finished}
     if not unfinished:
-        return [f"Every row of {into} is done: {output} was not written."]
+        return [f"Every row of {into} is done, so {output} was not written."]
     kept = []
     for table in tables:
         if table is people.table:
@@ -140,11 +142,11 @@ def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> I
     kinds = {(result.status, result.candidate_id is not None) for result in unfinished}
     if ("refused", True) in kinds:
         resend = command("resend", campaign.key, "EMAIL", "--why", "TEXT")
-        yield f"A refused invitation is sent again with: {resend}"
+        yield f"To send a refused invitation again: {resend}"
     if any(status == "unsure" for status, _ in kinds):
         yield f"Unsure: {command('settle', campaign.key)}"
     if any(kind != ("refused", True) and kind[0] != "unsure" for kind in kinds):
-        yield f"Mend it, then: {again}"
+        yield f"Fix it, then: {again}"
 
 
 def _named(into: Path, definition: Path | None, campaign: "Campaign", sheet: str | None) -> "Named":
@@ -170,13 +172,13 @@ def _write_anew(into: Path, output: Path, tables: "Sequence[OwnTable]") -> list[
 
     if output.suffix.lower() not in TEXTS:
         write_whole(output, as_workbook(tables))
-        return [f"It is made from what was read in {into.name}: its values, no formats."]
+        return [f"It has the values of {into.name}, without its formatting."]
     content, guarded = as_text_file(tables[0])
     write_whole(output, content)
     if not guarded:
         return []
     cells = counted(guarded, "cell")
-    return [f"{cells} that a spreadsheet would calculate: with an apostrophe in front"]
+    return [f"{cells} that a spreadsheet would calculate now begin with an apostrophe"]
 
 
 def _counted(results: "Iterable[Result]", campaign: "Campaign", output: Path) -> str:

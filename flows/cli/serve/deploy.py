@@ -51,15 +51,15 @@ def deploy(
     words = asyncio.run(deploy_all(deployments, pool, local.notify_url))
     say(f"{counted(len(deployments), 'deployment')} at {address}, for the work pool {pool}:")
     say(*(f"  {deployment.full_name}: {deployment.when}" for deployment in deployments))
-    complain(*(f"Look at this: {line}" for line in words))
+    complain(*(f"Warning: {line}" for line in words))
     unreadable = {Path(problem.place.file).resolve() for problem in problems}
     for name in asyncio.run(gone(deployments, places or [], unreadable, prune=prune)):
         if prune:
             say(f"Removed: {name}")
         else:
             complain(
-                f"Look at this: {name} is still deployed, and no file here has it any more. To "
-                f"remove it: {command('deploy', *(places or []), '--prune')}"
+                f"Warning: {name} is still deployed, but no file here has it any more. To remove "
+                f"it: {command('deploy', *(places or []), '--prune')}"
             )
     say(f"Where they are to run, start a worker: prefect worker start --pool {pool}")
     if problems:

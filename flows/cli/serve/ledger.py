@@ -57,7 +57,7 @@ def copy(
     """Move the ledger to another database, and close the old one.
 
     Everything is copied and compared. You can still look at the old ledger, and no run sends from
-    it any more. If it breaks off, type the same command again.
+    it any more. If it breaks off, run the same command again.
     """
     from data.moving.ledger_copy import copy_ledger
 
@@ -66,7 +66,7 @@ def copy(
     say(
         "All of it is there, row by row as it was. The old ledger is closed: it can be looked at, "
         "and sends nothing any more.",
-        f"Next: lead CAMPAIGN_DATABASE_URL to {copied.address}",
+        f"Next: set CAMPAIGN_DATABASE_URL to {copied.address}",
     )
 
 

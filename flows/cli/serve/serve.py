@@ -36,7 +36,7 @@ class RefusedLogin(CampaignError):
     def __init__(self) -> None:
         super().__init__(
             "The Prefect server refuses this login: PREFECT_API_AUTH_STRING, or PREFECT_API_KEY. "
-            "Set the one that it was started with, then type the same command again."
+            "Set the one that it was started with, then run the same command again."
         )
 
 
@@ -84,7 +84,7 @@ def planned(
         raise BadInput(problems)
     complain(*lines_of(problems))
     for file in dict.fromkeys(problem.place.file for problem in problems):
-        complain(f"  left out until it is mended and this is typed again: {command('check', file)}")
+        complain(f"  left out until you fix it and run this again: {command('check', file)}")
     return [*deployments, *forms()], problems
 
 
@@ -113,7 +113,7 @@ def serve_all(planned: "Sequence[Planned]") -> None:
     def ready(words: "Sequence[str]") -> None:
         say(f"{counted(len(planned), 'deployment')} at {server}. Ctrl-C stops it.")
         say(*(f"  {deployment.full_name}: {deployment.when}" for deployment in planned))
-        complain(*(f"Look at this: {line}" for line in words))
+        complain(*(f"Warning: {line}" for line in words))
 
     asyncio.run(serving())
     say("Stopped. Schedules go on with the next start; what was missed is done once.")

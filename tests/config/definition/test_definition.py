@@ -95,12 +95,12 @@ def test_a_problem_is_named_by_id_or_title() -> None:
     """`problem: 42`, `{id: 42}` and `{title: Two sum}`; both at once is one too many."""
     assert read(sample.with_problem("{id: 42}")).problem == ProblemById(42)
     assert read(sample.with_problem("{title: Two sum}")).problem == ProblemByTitle("Two sum")
-    assert "leave one out" in complaints(sample.with_problem("{id: 42, title: x}")).pop()
+    assert "not both" in complaints(sample.with_problem("{id: 42, title: x}")).pop()
     unlisted = read(sample.with_problem("{id: 42, unlisted: true}")).problem
     assert isinstance(unlisted, ProblemById)
     assert unlisted.unlisted
     both = complaints(sample.with_problem("{title: x, unlisted: true}")).pop()
-    assert "only with its id" in both
+    assert "only be given by its id" in both
 
 
 def test_a_project_of_the_web_application_is_used_as_it_is() -> None:
@@ -110,7 +110,7 @@ def test_a_project_of_the_web_application_is_used_as_it_is() -> None:
     assert read(text).problem is None
     for extra in ("name: x", "state: open", "timezone: UTC", "endtime: 2026-12-01 09:00"):
         (said,) = complaints(sample.with_project(f"{{id: 123, {extra}}}"))
-        assert "project 123 exists and is used as it is" in said
+        assert "project 123 already exists and is used as it is" in said
 
 
 MISTAKES = [
@@ -126,7 +126,7 @@ MISTAKES = [
     (
         "{name: A}",
         "{name: 2026}",
-        "2:17, project.name: found 2026, wanted the project's name; text",
+        "2:17, project.name: found 2026, wanted the project's name; put",
     ),
     ("{name: A}", '{name: "\\u200b "}', "project.name: found"),
     ("{name: A}", '{name: "A\\x07"}', "control character U+0007"),
@@ -157,23 +157,23 @@ MISTAKES = [
     ("problem: 1", "problem: 1\ninvites: false", "4:10, invites: found false, wanted a mapping"),
     ("problem: 1", "problem: 1\nstage_id: first", '4:11, stage_id: found "first", wanted a whole'),
     ("ada@example.com", "ana@", '5:52, email1: found "ana@", wanted an email address'),
-    ("ada@example.com", "Ann <a@x.org>", "only what stands between < and >: a@x.org"),
+    ("ada@example.com", "Ann <a@x.org>", "only what is between < and >: a@x.org"),
     ("ada@example.com", '"a\\u200bb@x.org"', "ZERO WIDTH SPACE"),
     ("ada@example.com", '"a@x.org\\u202e"', "RIGHT-TO-LEFT OVERRIDE"),
-    ("ada@example.com", '"a@x\\ufe0f.org"', "without the invisible VARIATION SELECTOR-16 in it"),
-    ("ada@example.com", '"a\\u3164@x.org"', "without the invisible HANGUL FILLER in it"),
+    ("ada@example.com", '"a@x\\ufe0f.org"', "without the invisible VARIATION SELECTOR-16"),
+    ("ada@example.com", '"a\\u3164@x.org"', "without the invisible HANGUL FILLER"),
     ("ada@example.com", "a" * 65 + "@x.org", "64 of them before the @"),
     ("ada@example.com", "a@localhost", "an email address"),
     ("ada@example.com", "a@x.org; b@x.org", "an email address"),
     ("ada@example.com", "5", "email1: found 5, wanted an email address"),
     ("Lovelace", '"  "', '5:34, last_name: found "  ", wanted a last name'),
-    ("Lovelace", "007", "last_name: found 007, wanted a last name; text needs quotes here"),
-    ("Lovelace", "L, notes: 0049", "notes: found 0049, wanted text; text needs quotes here"),
-    ("Lovelace", "L, notes: 1_000", "notes: found 1_000, wanted text; text needs quotes here"),
-    ("Lovelace", "L, notes: 0x1F", "notes: found 0x1F, wanted text; text needs quotes here"),
-    ("Lovelace", "L, notes: 1.50", "notes: found 1.50, wanted text; text needs quotes here"),
+    ("Lovelace", "007", "last_name: found 007, wanted a last name; put quotes around it"),
+    ("Lovelace", "L, notes: 0049", "notes: found 0049, wanted text; put quotes around it"),
+    ("Lovelace", "L, notes: 1_000", "notes: found 1_000, wanted text; put quotes around it"),
+    ("Lovelace", "L, notes: 0x1F", "notes: found 0x1F, wanted text; put quotes around it"),
+    ("Lovelace", "L, notes: 1.50", "notes: found 1.50, wanted text; put quotes around it"),
     ("Lovelace", "L, stage_id: 0x" + "f" * 5_000, 'stage_id: found "0xff'),
-    ("Lovelace", "9" * 400, "wanted a last name; text needs quotes here"),
+    ("Lovelace", "9" * 400, "wanted a last name; put quotes around it"),
     ("Lovelace", "[x]", "last_name: found a list"),
     ("Lovelace", "L, stage_id: 3.0", "stage_id: found 3.0, wanted a whole number"),
     ("Lovelace", "L, stage_id: -1", "stage_id: found -1"),

@@ -113,9 +113,9 @@ def test_remarks_are_sent_only_where_somebody_says_so(
     [person] = read_campaigns(definition).definitions[0].candidates
     assert person.notes == ""
     told = typed("check", "autumn.yaml").out
-    assert f"columns not used, never sent: {header}" in told
+    assert f"columns not used and never sent: {header}" in told
     wish = f'columns: {{notes: "{header}"}}'
-    assert f"to send {header} as notes, say so with  {wish}" in told
+    assert f"to send {header} as notes, add  {wish}" in told
     definition.write_text(f"{HEAD}candidates: {{file: people.csv, {wish}}}\n", "utf-8")
     assert f"{header} as notes (weak on algorithms)" in typed("plan", "autumn.yaml").out
 
@@ -136,10 +136,12 @@ def test_hidden_rows_are_counted_in_a_plan(typed: Typed) -> None:
     assert [person.hidden for person in definition.candidates] == [False, True, False]
     answer = typed("plan", "filtered.xlsx")
     assert "  invite      3 emails, 1 of them to people in hidden rows" in answer.out.splitlines()
-    assert "Note: filtered.xlsx, candidates: a hidden row is read like any other: 3" in answer.err
+    assert (
+        "Note: filtered.xlsx, candidates: 1 row is hidden, but read like any other: 3" in answer.err
+    )
     plan = typed("plan", "filtered.xlsx", "--json").object
     assert plan["campaigns"][0]["hidden"] == 1
-    assert "hidden row" in " ".join(plan["notes"])
+    assert "row is hidden" in " ".join(plan["notes"])
 
 
 def filtered(path: Path, key: str = "filtered") -> Path:
@@ -164,7 +166,7 @@ def test_sample_addresses_are_pointed_at(typed: Typed, address: str) -> None:
     """A note, no error: the untouched starter passes, and nobody sends it unawares."""
     person = f"  - {{first_name: A, last_name: B, email1: {address}}}\n"
     Path("a.yaml").write_text(f"{HEAD}candidates:\n{person}", "utf-8")
-    note = f"a.yaml: a sample address, which nobody reads: {address}; put your own people there"
+    note = f"a.yaml: a sample address that nobody reads: {address}; replace it with your own people"
     answer = typed("check", "a.yaml")
     assert answer.code == 0 and f"Note: {note}" in answer.out.splitlines()
     assert typed("check", "a.yaml", "--json").object["notes"] == [note]
@@ -176,7 +178,7 @@ def test_an_untouched_starter_is_pointed_at(typed: Typed) -> None:
     for name in ("new.yaml", "fresh.xlsx"):
         typed("new", name)
         told = typed("check", name).out
-        assert "2 sample addresses, which nobody reads: ada@example.com, grace@example.com" in told
+        assert "2 sample addresses that nobody reads: ada@example.com, grace@example.com" in told
     Path("own.yaml").write_text(
         f"{HEAD}candidates:\n  - {{first_name: A, last_name: B, email1: a@myexample.com}}\n"
     )
@@ -191,7 +193,7 @@ def test_two_files_of_a_folder_with_one_key_are_refused(typed: Typed, tmp_path: 
     table(folder / "second.csv")
     answer = typed("check", "hires")
     assert answer.code == 2
-    assert "the campaign autumn is in second.yaml as well; keep one of them" in answer.err
+    assert "the campaign autumn is in second.yaml as well; keep one file" in answer.err
     # Each of them by itself is usable, so what a run names is the folder.
     (folder / "bad.yaml").write_text("campaign: bad\n", "utf-8")
     named = [shown_by(entry, folder).name for entry in campaigns_at(folder)]
@@ -232,11 +234,11 @@ def noted(typed: Typed, head: str, *addresses: str) -> list[str]:
         (("ada@mail.com", "bo@mail.com"), None),
         (
             ("ada@mail.com", "Bo@Mail.com"),
-            'people.csv:3, email1: "Bo@Mail.com" has capitals and is',
+            'people.csv:3, email1: "Bo@Mail.com" has capitals, and is',
         ),
         (
             ("Ada@mail.com", "bo@mail.com", "CY@mail.com", "dI@mail.com"),
-            'people.csv:2, email1: "Ada@mail.com" and 2 more have capitals and are',
+            'people.csv:2, email1: "Ada@mail.com" and 2 more have capitals, and are',
         ),
         (("müller@mail.com", "straße@mail.com"), None),
     ],
@@ -245,7 +247,7 @@ def test_capitals_in_addresses_are_pointed_at_once(
     typed: Typed, addresses: tuple[str, ...], note: str | None
 ) -> None:
     """The login must equal the address (interface 4.7): sent as typed, and a person may look."""
-    end = " sent like that; the login must equal the address, and capitals may count"
+    end = " sent as written; people must log in with the same spelling, as capitals may count"
     assert noted(typed, HEAD, *addresses) == ([f"{note}{end}"] if note else [])
 
 
@@ -282,6 +284,6 @@ def test_one_name_with_two_addresses_is_noted(typed: Typed, tmp_path: Path) -> N
         answer = typed(command, "p.yaml")
         assert answer.code == 0
         assert (
-            'p.csv:4, email1: "Ada Lovelace" has ada@mail.com here, and ada@home.org at p.csv:2; '
-            "if it is one person, keep the address of the log-in; 1 more share a name"
+            'p.csv:4, email1: "Ada Lovelace" has ada@mail.com here and ada@home.org at p.csv:2; '
+            "if this is one person, keep only the address they log in with; so for 1 more"
         ) in answer.out + answer.err

@@ -110,7 +110,7 @@ def test_a_schedule_is_read(tmp_path: Path, text: str, schedule: Schedule | None
             HERE + "schedule: daily",
             '5:11, schedule: found "daily", wanted a mapping, as in schedule:',
         ),
-        (HERE + "schedule: {cron: 9}", "text needs quotes"),
+        (HERE + "schedule: {cron: 9}", "put quotes around it"),
         (
             HERE + "schedule: {cron: tomorrow}",
             'found "tomorrow", wanted a cron line of five fields',

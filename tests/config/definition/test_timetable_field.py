@@ -198,7 +198,7 @@ def test_the_rules_are_told_in_words() -> None:
         "when": "from 2026-12-01 09:00 (Europe/Paris)",
         "hours": "Mon-Fri 09:00-18:00 (Europe/Paris)",
         "rate": "at most 7,200 an hour",
-        "pilot": "first an invitation to oneself, to be confirmed",
+        "pilot": "first an invitation to yourself, which you confirm",
         "waves": "5, 50, rest, 1 hour between them",
         "hold on": "2% refused, 3 unsure",
     }

@@ -64,7 +64,7 @@ def test_a_proper_domain_is_no_slip(domain: str) -> None:
         ("ada@ｅｘａｍｐｌｅ.com", ["letters that look like others"]),
         ("ada@bücher.example", []),
         ("ada@xn--bcher-kva.example", []),
-        ("info@gmial.com", ["a likely slip", "an address that several people may read"]),
+        ("info@gmial.com", ["a likely typo", "an address that several people may read"]),
     ],
 )
 def test_what_is_doubtful(typed: str, kinds: list[str]) -> None:

@@ -62,7 +62,7 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     ("name", "content", "told"),
     [
         ("stop.txt", None, "there is no such file"),
-        ("stop.txt", "", "a line that begins with # says so"),
+        ("stop.txt", "", "in a line that begins with #"),
         ("stop.txt", "\n \n", "the file is empty"),
         ("stop.csv", "name,phone\nAda,1\n", "no column for email1"),
         ("stop.csv", "email\nada@example.com\n,\n \nbo\n", "wanted an email address"),

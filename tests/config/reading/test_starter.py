@@ -49,7 +49,7 @@ def test_a_starter_never_overwrites(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"mine")
     with pytest.raises(BadInput) as raised:
         write_starter(tmp_path / name)
-    assert "exists already" in str(raised.value.problems[0])
+    assert "already exists" in str(raised.value.problems[0])
     assert (tmp_path / name).read_bytes() == b"mine"
 
 

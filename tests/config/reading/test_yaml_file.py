@@ -9,8 +9,8 @@ from config.reading.reading import read_campaigns
 from tests.support import yaml_definition as sample
 
 BAD = [
-    ("tab", "campaign: a\nproject:\n\tname: x\n", "3:1", "a tab is used for indentation"),
-    ("colon", "campaign: a: b\n", "1:12", "needs quotes around it"),
+    ("tab", "campaign: a\nproject:\n\tname: x\n", "3:1", "this line is indented with a tab"),
+    ("colon", "campaign: a: b\n", "1:12", "put quotes around text"),
     ("at sign", "campaign: @a\n", "1:11", "begins with @"),
     ("open quote", "campaign: 'a\n\n", "1:11", "a quote is opened and never closed"),
     ("open mapping", "project: {name: A\n", "1:10", "not closed"),
@@ -73,7 +73,7 @@ def test_what_is_no_file(tmp_path: Path) -> None:
     """A missing file, a folder, a device and an unknown kind are told apart."""
     assert complaints(tmp_path / "c.yaml") == [": there is no such file"]
     assert complaints(tmp_path) == [": this is a folder, wanted a file"]
-    assert complaints(Path("/dev/zero")) == [": this is no ordinary file"]
+    assert complaints(Path("/dev/zero")) == [": this is not an ordinary file"]
     assert complaints(Path("a\0.yaml")) == [": there is no such file"]
     other = tmp_path / "c.docx"
     other.write_text("x")
@@ -95,9 +95,9 @@ def test_anchors_and_tags_are_refused(tmp_path: Path) -> None:
     """Nothing in a definition stands for something else; nothing in it is run."""
     path = tmp_path / "c.yaml"
     path.write_text(sample.MINIMAL.replace("{name: A}", "{name: &x A, description: *x}"))
-    assert any(":2:17: anchors (&) are not understood" in said for said in complaints(path))
+    assert any(":2:17: anchors (&) are not supported" in said for said in complaints(path))
     path.write_text(sample.MINIMAL.replace("A}", "!!python/object:os.system A}"))
-    assert any("is not understood; leave it out" in said for said in complaints(path))
+    assert any("is not supported; leave it out" in said for said in complaints(path))
 
 
 def test_a_tower_of_aliases_costs_nothing(tmp_path: Path) -> None:

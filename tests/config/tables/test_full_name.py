@@ -80,7 +80,7 @@ def test_most_names_are_certain() -> None:
             "Dr. Wang Xiaoming",
             ', without "Dr."; if "Xiaoming" and "Wang" are meant, write "Wang, Xiaoming"',
         ),
-        ("Jack MA", "; it may be no first and last name at all"),
+        ("Jack MA", "; it may not be a first and last name at all"),
     ],
 )
 def test_a_doubt_says_how_it_is_settled(full: str, doubt: str) -> None:

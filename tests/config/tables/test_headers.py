@@ -107,13 +107,13 @@ def test_a_full_name_is_split_only_when_told_to() -> None:
     header = ["Candidate Name", "Email"]
     (hint,) = find_columns(header, {}).complaints
     assert hint == (
-        'only full names, in "Candidate Name"; to split them into first and last name, put  '
+        'only full names, in "Candidate Name"; to split them into first and last names, put  '
         "split_name: true  under candidates"
     )
     assert find_columns(header, {}, SPLIT).by_field == {FULL_NAME: 0, "email1": 1}
     assert find_columns(header, {}, SPLIT).complaints == ()
     both = find_columns(["Name", "First name", "Email"], {}, SPLIT).complaints
-    assert "there is a column for first_name as well" in both[0]
+    assert "there is already a column for first_name" in both[0]
 
 
 @pytest.mark.parametrize(

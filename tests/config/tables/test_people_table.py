@@ -90,8 +90,8 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
     ("table", "said"),
     [
         (HEADER + "A,B,C,a@example.com\n", ":2: this row has 4 columns, the header has 3"),
-        (HEADER + '"A"x,B,a@example.com\n', ":2: the rows cannot be told apart"),
-        (HEADER + ADA + 'A,B,"a@example.com\n', ":3: the rows cannot be told apart"),
+        (HEADER + '"A"x,B,a@example.com\n', ":2: the rows cannot be separated"),
+        (HEADER + ADA + 'A,B,"a@example.com\n', ":3: the rows cannot be separated"),
         ("first,last_name,email1\n" + ADA, ":1: no column for first_name; found first, last_name"),
         ("first_name,last_name,Email,E-mail\n", ":1: 2 columns for email1: Email, E-mail"),
         (ADA, ":1: no column for first_name"),
@@ -100,16 +100,16 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
         (HEADER + ADA + ADA.replace("Ada", "Eda"), ":3, email1: found"),
         (
             HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
-            ':3, email1: found "STRASSE@example.com", the same person as people.csv:2 but for '
-            "letters that count as one, such as ß and ss; if they are two people, put one of them "
-            "into a campaign of its own",
+            ':3, email1: found "STRASSE@example.com", the same person as people.csv:2 if '
+            "letters such as ß and ss count as the same; if these are two people, put one of "
+            "them into a separate campaign",
         ),
         (
             HEADER + "Ad\u202ea,B,a@example.com\n",
             ':2, first_name: found "Ad\\u202ea", wanted text without the invisible '
-            "RIGHT-TO-LEFT OVERRIDE in it",
+            "RIGHT-TO-LEFT OVERRIDE",
         ),
-        (b"PK\x03\x04\x00\x00", ": this is only a part of a workbook"),
+        (b"PK\x03\x04\x00\x00", ": this is only part of a workbook"),
         (b"\x7fELF\x00\x00", ": this is a binary file"),
         (b"\x81\x8d\n", ":1: this is not text"),
         ("", ": the file is empty"),
@@ -135,15 +135,15 @@ def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
     """The service has no update (interface 4): better seen before it is sent than after."""
     reading = read(HEADER + "JosÃ©,Jos?,a@example.com\n")
     first, last = map(str, reading.warnings)
-    assert first.startswith('people.csv:2, first_name: "JosÃ©": most likely "José", which')
-    assert last.startswith('people.csv:2, last_name: "Jos?": a ? often stands where')
+    assert first.startswith('people.csv:2, first_name: "JosÃ©": probably "José", read')
+    assert last.startswith('people.csv:2, last_name: "Jos?": a ? often replaces')
     assert reading.definitions[0].candidates[0].first_name == "JosÃ©"
 
 
 def test_unused_columns_are_remarked_on_and_never_sent() -> None:
     """A salary in the sheet stays in the sheet."""
     reading = read("first_name,salary,last_name,email1,\nAda,100,Lovelace,ada@example.com,\n")
-    assert reading.notes == ("people.csv: columns not used, never sent: salary",)
+    assert reading.notes == ("people.csv: columns not used and never sent: salary",)
 
 
 def test_stages_are_whole_numbers_however_a_spreadsheet_writes_them() -> None:
@@ -174,7 +174,7 @@ def test_words_under_stage_are_no_stage_id(words: list[str], numbers: list[str],
         assert {person.stage_id for person in reading.definitions[0].candidates} == {1}
         line, cell = named[0]
         assert reading.notes == (
-            "people.csv: columns not used, never sent: Stage",
+            "people.csv: columns not used and never sent: Stage",
             "people.csv: column Stage is not taken for stage_id: its cells are text, "
             f'e.g. line {line} "{cell}"',
         )
@@ -208,7 +208,7 @@ def test_columns_say_that_a_field_has_none_or_which_it_is(
         ]
     else:
         reading = read(table)
-        assert reading.notes == (f"people.csv: columns not used, never sent: {header}",)
+        assert reading.notes == (f"people.csv: columns not used and never sent: {header}",)
 
 
 def test_a_stage_of_words_beside_one_of_numbers_is_no_second_column() -> None:
@@ -257,7 +257,7 @@ def test_several_addresses_in_a_cell_are_a_mistake_or_the_first_counts(cell: str
     table = f'{HEADER}Ada,Lovelace,"{cell}"\n'
     [said] = complaints(table)
     assert said.startswith("people.csv:2, email1: found ")
-    assert "wanted an email address, not 2: keep the one that the person logs in with" in said
+    assert "wanted an email address, not 2: keep the one the person logs in with" in said
     Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: first}\n")
     [ada] = people(table)
     assert ada.email1 == ("b@y.org" if cell.startswith("b") else "a@x.org")
@@ -377,7 +377,7 @@ def test_a_table_alone_asks_for_its_definition() -> None:
     Path("people.csv").write_text(HEADER + ADA)
     for path, campaign, said in [
         ("people.csv", None, "--campaign definition.yaml"),
-        ("campaign.yaml", "other.yaml", "goes with a table of candidates"),
+        ("campaign.yaml", "other.yaml", "only with a table of candidates"),
         ("people.csv", "people.txt", "wanted a definition in YAML"),
     ]:
         with pytest.raises(BadInput, match="1 mistake") as raised:
@@ -394,7 +394,7 @@ def test_one_file_in_both_places_is_said(path: str, then: str) -> None:
     Path("people.csv").write_text(HEADER + ADA)
     with pytest.raises(BadInput, match="1 mistake") as raised:
         read_campaigns(Path(path), Path.cwd() / path)
-    assert str(raised.value.problems[0]).startswith(f"{path}: this is one file, typed twice; ")
+    assert str(raised.value.problems[0]).startswith(f"{path}: this is the same file twice; ")
     assert raised.value.then == f"Then type: campaign {{typed}} {then}"
 
 
@@ -403,7 +403,7 @@ def test_a_table_that_is_given_replaces_the_definition_s_own_people() -> None:
     Path("campaign.yaml").write_text(sample.MINIMAL)
     reading = read(HEADER + "B,B,b@example.com\n")
     assert [person.email1 for person in reading.definitions[0].candidates] == ["b@example.com"]
-    assert "its own candidates are not read" in reading.notes[0]
+    assert "are ignored; " in reading.notes[0]
 
 
 def test_columns_of_a_header() -> None:
@@ -413,7 +413,7 @@ def test_columns_of_a_header() -> None:
     assert columns.unused == ("x",)
     assert columns.complaints == (
         "no column for last_name; found Email, x, First name; "
-        'if one of these is it: columns: {last_name: "…"}',
+        'if it is one of these: columns: {last_name: "…"}',
     )
 
 

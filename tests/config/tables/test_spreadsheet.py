@@ -117,8 +117,8 @@ def test_mistakes_are_told_at_their_cells() -> None:
         "(there must be something after the @-sign)",
         "people.xlsx, Candidates!E3, stage_id: found 2.5, wanted a whole number",
         "people.xlsx, Candidates!B5, first_name: found the error #N/A, wanted a first name",
-        "people.xlsx, Candidates!C6, last_name: found a formula without its result "
-        "(a spreadsheet program stores it on saving), wanted a last name",
+        "people.xlsx, Candidates!C6, last_name: found a formula without its result (open the file "
+        "in a spreadsheet program and save it), wanted a last name",
         'people.xlsx, Candidates!D8, email1: found "ada@example.com", '
         "the same person as people.xlsx, Candidates!D7, with another stage_id",
     ]
@@ -130,7 +130,7 @@ def test_mistakes_are_told_at_their_cells() -> None:
         (["nmae", "x"], "campaign!A5, nmae: there is no field nmae; did you mean project.name?"),
         (["project.name", "B"], "campaign!B5, project.name: project.name is written twice"),
         (["endtime", date(2026, 12, 2)], "campaign!B5, project.endtime: found"),
-        (["problem.title", "x"], "campaign!B5, problem.title: a problem is named by its id or"),
+        (["problem.title", "x"], "campaign!B5, problem.title: give a problem by its id or"),
         (["invites.send", "maybe"], 'campaign!B5, invites.send: found "maybe", wanted true or'),
         (["stage_id", "first"], 'campaign!B5, stage_id: found "first", wanted a whole number'),
     ],
@@ -183,7 +183,7 @@ def test_sheets_that_are_missing_are_named() -> None:
     """The complaint lists the sheets there are."""
     (said,) = complaints(book(Tabelle1=[HEADER, ADA]))
     assert "found the sheets Tabelle1, wanted a sheet campaign" in said
-    assert said.endswith("goes with its definition: --campaign definition.yaml")
+    assert said.endswith("name their definition: --campaign definition.yaml")
     assert "no candidates" in complaints(book(campaign=CAMPAIGN, candidates=[HEADER]))[0]
     assert "the table is empty" in complaints(book(campaign=CAMPAIGN, candidates=[]))[0]
 
@@ -226,7 +226,7 @@ def test_words_under_stage_are_shown_by_their_cell() -> None:
     fields = [*CAMPAIGN, ["columns.stage_id", "null"], ["columns.source", None]]
     candidates[1][3] = 3
     reading = read_campaigns(book(campaign=fields, Candidates=candidates))
-    assert reading.notes == ("people.xlsx, Candidates: columns not used, never sent: Stage",)
+    assert reading.notes == ("people.xlsx, Candidates: columns not used and never sent: Stage",)
 
 
 def test_a_campaign_sheet_says_that_the_first_of_several_addresses_counts() -> None:
@@ -245,7 +245,7 @@ def test_blank_sheets_and_pivots_are_not_in_the_way() -> None:
     book(Sheet1=[], Leute=[["Our people"], HEADER, ADA], Pivot=[["Stage", "Number"], [1, 1]])
     reading = read_campaigns(definition)
     assert keys(reading) == {"a": ["ada@example.com"]}
-    assert any("people.xlsx, Leute: this sheet is read" in note for note in reading.notes)
+    assert any("people.xlsx, Leute: this sheet is used" in note for note in reading.notes)
     book(Sheet1=[], Sheet2=[["x"]])
     assert complaints(definition) == [
         "people.xlsx, sheet: found the sheets Sheet1, Sheet2, "
@@ -323,11 +323,11 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
     """Damaged, protected, renamed or far too large: a sentence, before anything unpacks it."""
     whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
     for name, data, said in [
-        ("a.xlsx", b"hello", "this file holds candidates only"),
-        ("b.xlsx", whole[:2000], "only a part of a workbook"),
+        ("a.xlsx", b"hello", "this file has only candidates"),
+        ("b.xlsx", whole[:2000], "only part of a workbook"),
         ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 999, "this workbook is damaged"),
         ("d.xls", b"<html><table>", "this is a web page without a table"),
-        ("e.ods", b"\0" * 99, "no workbook, or a damaged one"),
+        ("e.ods", b"\0" * 99, "not a workbook, or it is damaged"),
         ("f.xlsx", torn(whole), "this workbook is damaged"),
         ("g.xlsx", b"%PDF-1.7", "this is a PDF; export the table"),
         ("h.xlsx", packed("word/document.xml"), "this is a text document; save its table as"),
@@ -388,7 +388,7 @@ def test_a_workbook_is_the_definition_of_a_table() -> None:
     (campaign,) = reading.definitions
     assert (campaign.campaign, campaign.place.file) == ("a", "hiring.xlsx")
     assert [person.email1 for person in campaign.candidates] == ["a@home.org"]
-    assert any("its own candidates are not read, only those of export" in n for n in reading.notes)
+    assert any("are ignored; export" in n for n in reading.notes)
     named = named_table(Path("export.csv"), Path("hiring.xlsx"))
     assert named is not None
     rows = list(people_at(named, own_tables(named)[1]).people())

@@ -117,7 +117,7 @@ def test_hidden_rows_are_known() -> None:
     sheet = read_sheets(by_openpyxl(TITLE), "a.xlsx")["candidates"]
     assert sheet.hidden == {1, 5, 8}
     assert sheet.remarks(header=4) == (
-        "a.xlsx, Candidates: 2 hidden rows are read like any other: 5, 8",
+        "a.xlsx, Candidates: 2 rows are hidden, but read like any other: 5, 8",
     )
 
 

@@ -239,17 +239,18 @@ def test_applications_are_folded_into_people_or_told(
     [
         (
             "{Jop: Backend Engineer}",
-            'hiring.yaml:6:16, candidates.where.Jop: there is no column "Jop"; there are "Job", '
+            'hiring.yaml:6:16, candidates.where.Jop: there is no column "Jop"; the columns are '
+            '"Job", '
             '"First name", "Last name", "Email", "Stage"',
         ),
         (
             "{Stage: [Take Home Test, Take home]}",
-            'hiring.yaml:6:18, candidates.where.Stage: nobody has "Take home" under Stage; there '
-            'are "take-HOME", "Take Home Test", "Applied"',
+            'hiring.yaml:6:18, candidates.where.Stage: no row has "Take home" under Stage; the '
+            'values are "take-HOME", "Take Home Test", "Applied"',
         ),
         (
             "{Job: Frontend Engineer, Stage: Applied}",
-            "hiring.yaml:6:42, candidates.where.Stage: nobody is left: 0 of 5 rows kept, 5 left "
+            "hiring.yaml:6:42, candidates.where.Stage: no row is kept: 0 of 5 rows kept, 5 left "
             'out; Job: "Frontend Engineer" 1; left out: "Backend Engineer" 3, nothing 1; Stage: '
             'nobody; left out: "Take Home Test" 1',
         ),
@@ -322,7 +323,8 @@ def test_a_workbook_says_it_in_its_own_sheet() -> None:
     sheet["campaign"]["B4"] = "Backend"
     sheet.save(path)
     assert complaints(path)[0].startswith(
-        'people.xlsx, campaign!B4, candidates.where.Job: nobody has "Backend" under Job; there are '
+        'people.xlsx, campaign!B4, candidates.where.Job: no row has "Backend" under Job; the '
+        "values are "
         '"Backend Engineer"'
     )
 
@@ -357,8 +359,8 @@ def test_a_list_of_people_has_no_rows_to_choose_among() -> None:
         f"{sample.HEAD}candidates:\n  where: {{Job: x}}\n  people: [{person}]\n"
     )
     assert complaints(Path("hiring.yaml")) == [
-        "hiring.yaml:5:3, candidates.where: where chooses among the rows of a file; leave it out "
-        "beside a list of people"
+        "hiring.yaml:5:3, candidates.where: where selects rows of a file; leave it out when you "
+        "list the people here"
     ]
 
 
@@ -366,7 +368,7 @@ def test_a_pilot_outside_is_a_mistake() -> None:
     """The first invitation is one as well; an address that is in no row is somebody's own."""
     table([HEADER, *PEOPLE])
     assert complaints(definition(BACKEND, "invites: {pilot: Cy@Mail.com}\n")) == [
-        'hiring.yaml:7:18, invites.pilot: "Cy@Mail.com" stands in a row that candidates.where '
+        'hiring.yaml:7:18, invites.pilot: "Cy@Mail.com" is in a row that candidates.where '
         "leaves out"
     ]
     for inside in ("ada@mail.com", "me@mail.com"):

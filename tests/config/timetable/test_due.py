@@ -49,10 +49,10 @@ def test_the_next_three_times_are_in_the_zone_of_the_schedule() -> None:
     after = datetime(2026, 12, 1, 9, tzinfo=UTC)
     when = Schedule(cron="0 9 * * *", timezone="Asia/Tokyo")
     assert list(in_words(when.cron, when.every, when.timezone, after)) == [
-        ("schedule", "0 9 * * * (Asia/Tokyo), while campaign up, serve or a worker is at work"),
+        ("schedule", "0 9 * * * (Asia/Tokyo), while campaign up, serve or a worker is running"),
         ("", "next 2026-12-02 09:00, 2026-12-03 09:00, 2026-12-04 09:00"),
     ]
     assert list(in_words(None, timedelta(hours=12), None, after)) == [
-        ("schedule", "every 12 hours (UTC), while campaign up, serve or a worker is at work"),
+        ("schedule", "every 12 hours (UTC), while campaign up, serve or a worker is running"),
         ("", "next 2026-12-01 12:00, 2026-12-02 00:00, 2026-12-02 12:00"),
     ]

@@ -48,7 +48,7 @@ def test_hours_are_read_as_people_write_them(
 
 
 SUCH_AS = "days and times of the clock, such as Mon-Fri 09:00-18:00"
-IN_ORDER = "an end after the begin, within one day, such as 09:00-18:00 or 18:00-24:00"
+IN_ORDER = "an end after the start, within one day, such as 09:00-18:00 or 18:00-24:00"
 TIMES = "times from 00:00 to 24:00"
 
 

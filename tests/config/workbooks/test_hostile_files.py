@@ -308,9 +308,9 @@ def test_what_is_no_file_is_not_read() -> None:
     )
     for name, wanted in [
         ("folder.xlsx", "this folder has no campaigns in it"),
-        ("pipe.xlsx", "this is no ordinary file"),
-        ("c.yaml", "endless.csv: this is no ordinary file"),
-        ("/dev/zero", "this is no ordinary file"),
+        ("pipe.xlsx", "this is not an ordinary file"),
+        ("c.yaml", "endless.csv: this is not an ordinary file"),
+        ("/dev/zero", "this is not an ordinary file"),
     ]:
         code, said = check(name)
         assert code == 2

@@ -241,7 +241,7 @@ def test_with_a_table_of_its_own_a_definition_says_it_alone(tmp_path: Path) -> N
     ("candidates", "complaint"),
     [
         ("{when_unsure: again, file: people.csv}", 'candidates.when_unsure: found "again", wanted'),
-        (f"{{file: people.csv, people: [{PERSON}]}}", "leave one of them out"),
+        (f"{{file: people.csv, people: [{PERSON}]}}", "not both"),
         ("{people: ada@example.com}", "candidates.people: found"),
         ("{when_unsure: add_again}", "candidates.file: found nothing"),
         ("{people: [{first_name: Ada, last_name: X, email1: ada@}]}", 'email1: found "ada@"'),

@@ -55,19 +55,19 @@ def test_who_was_ever_added_is_still_there(
         (
             HERE,
             Operation.CREATE,
-            'perhaps a second project "Backend engineer": the request of 2026-12-01 21:00 '
-            "(Asia/Tokyo) was sent again; 101 is the one in use",
+            'there may be a second project "Backend engineer": the request of 2026-12-01 21:00 '
+            "(Asia/Tokyo) was sent again; project 101 is in use",
         ),
         (
             Place("Backend engineer", None, 42, "Asia/Tokyo"),
             Operation.CREATE,
-            'perhaps a second project "Backend engineer": the request of 2026-12-01 21:00 '
+            'there may be a second project "Backend engineer": the request of 2026-12-01 21:00 '
             "(Asia/Tokyo) was sent again",
         ),
         (
             HERE,
             Operation.ATTACH,
-            "perhaps problem 42 is in project 101 twice: the request of 2026-12-01 21:00 "
+            "problem 42 may be in project 101 twice: the request of 2026-12-01 21:00 "
             "(Asia/Tokyo) was sent again",
         ),
     ],
@@ -96,7 +96,7 @@ def test_a_program_reads_the_same() -> None:
     assert found == LeftOver(
         What.DOUBLE,
         False,
-        "perhaps added more than once to project 101; candidate 5002 is the one in use",
+        "may have been added to project 101 more than once; candidate 5002 is in use",
         (4, 7),
         "ada@example.com",
         5002,

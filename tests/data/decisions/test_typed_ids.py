@@ -145,7 +145,7 @@ def test_it_is_mended_before_anything_is_sent_as_well(desk: DoubtfulCampaign) ->
     desk.run(LOST_ADD)
     assert desk.settle("--candidate", f"{ADA}=5002", "--candidate", f"{ZOE}=5001").code == 3
     alone = desk.settle("--candidate", f"{ADA}=5001")
-    assert "another candidate of this campaign has the id 5001" in alone.err
+    assert "another candidate of this campaign already has the id 5001" in alone.err
     right = [f"{email}={5001 + number}" for number, email in enumerate(EMAILS)]
     assert desk.settle(*(word for one in right for word in ("--candidate", one))).code == 0
     desk.run()
@@ -202,7 +202,7 @@ def test_a_run_at_work_may_be_about_to_use_the_id(desk: DoubtfulCampaign) -> Non
     with desk.ledger() as ledger:
         begun = runs.begin(ledger, KEY, None, None)
         answer = desk.settle("--candidate", f"{GRACE}=5003")
-        assert (answer.code, "a run is at work" in answer.err) == (2, True)
+        assert (answer.code, "a run is in progress" in answer.err) == (2, True)
         runs.end(ledger, begun.run, Ending.STOPPED, None)
     assert desk.settle("--candidate", f"{GRACE}=5003").code == 0
 

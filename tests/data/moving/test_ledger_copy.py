@@ -118,7 +118,7 @@ def test_everything_goes_along_and_the_old_one_is_closed(way: tuple[str, str]) -
         assert claimed.attempt == last + 1
         small.land(Operation.ADD, claimed, Step.DONE, ids={small.rows()["fay"]: FIRST_ID + 9})
         runs.end(ledger, begun.run, Ending.COMPLETED, None)
-    with Ledger.open(old) as ledger, pytest.raises(LedgerClosed, match="campaigns go on there"):
+    with Ledger.open(old) as ledger, pytest.raises(LedgerClosed, match="campaigns continue there"):
         runs.begin(ledger, "a", definition("ada"), intent("three"))
 
 
@@ -167,7 +167,7 @@ def test_a_database_that_holds_a_ledger_is_left_alone(way: tuple[str, str]) -> N
     a_ledger_at(old).ledger.close()
     for taken in (new, old):
         Ledger.open(taken).close()
-        with pytest.raises(NotCopied, match="there is a ledger at"):
+        with pytest.raises(NotCopied, match="there is already a ledger at"):
             copy_ledger(old, taken)
         assert is_open(old)
 
@@ -184,7 +184,7 @@ def test_an_address_means_what_it_means_as_the_setting(
     a_ledger_at(f"sqlite:///{home}/old.db").ledger.close()
     assert typed("copy", "sqlite:///old.db", "new.db") == 0
     told = capsys.readouterr().out
-    assert f"lead CAMPAIGN_DATABASE_URL to sqlite:///{here}/new.db\n" in told
+    assert f"set CAMPAIGN_DATABASE_URL to sqlite:///{here}/new.db\n" in told
     assert typed("copy", "new.db", "sqlite:///newer.db") == 0
     assert is_open(f"sqlite:///{home}/newer.db")
     with pytest.raises(LedgerClosed, match=f"copied to sqlite:///{home}/newer.db,"):

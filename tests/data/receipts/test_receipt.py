@@ -658,8 +658,8 @@ def test_what_is_said_fits_what_may_have_happened(office: Office) -> None:
     office.run()
     ledger, file = copied(office)
     said = office.stopped(ledger, AnotherLedger, file)
-    assert "give it a key of its own" in said
-    assert f"if {office.service.base_url} is a sandbox that was started anew" in said
+    assert "give it its own key" in said
+    assert f"if {office.service.base_url} is a new sandbox" in said
     real = misfits(
         Path("x"), Receipt(campaigns=(entry(),)), KEY, "https://api.example.com", Reach("", 0)
     )
@@ -748,7 +748,7 @@ def test_a_plan_says_that_a_run_would_stop(
     code, out, err = typed("plan", office.file)
     assert (code, out) == (1, "")
     assert str(office.database("first")) in err and "sent nothing for backend-2026" in err
-    assert f"The ledger in hand, {office.database('second')}," in err
+    assert f"The ledger you use now, {office.database('second')}," in err
     assert not office.database("second").exists()
     with office.ledger("second"):
         pass
@@ -1039,4 +1039,4 @@ def test_a_folder_held_by_another_program_is_not_waited_for_for_ever(
     with receipt_file.locked(office.folder):
         end = office.run()
     assert end.ending is Ending.COMPLETED
-    assert end.receipt is not None and "another program holds the folder" in end.receipt
+    assert end.receipt is not None and "another program has locked the folder" in end.receipt

@@ -158,8 +158,8 @@ def test_a_run_that_was_taken_for_dead_claims_nothing_more(
         with pytest.raises(TakenOver) as over:
             look(small.begun.run)
         assert str(over.value) == (
-            "This run gave no sign of life for 14 minutes, and another one took over. "
-            "Nothing more is sent from here. Type the same command again."
+            "This run gave no sign of life for 14 minutes, and another run took over. This one "
+            "sends nothing more. Run the same command again."
         )
     campaign_runs.end(small.ledger, small.begun.run, Ending.STOPPED, "woke")
     assert small.ledger.read(queries.last_run, small.begun.campaign) == before
@@ -317,7 +317,7 @@ def test_of_two_runs_only_the_dead_one_leaves_doubt(small: Small) -> None:
     assert whys == {"ada": recovery.LEFT_BY_DEAD_RUN, "bo": None, "cy": None}
     with ledger._reading() as connection:
         dead, other = connection.execute(select(tables.runs).order_by(tables.runs.c.id)).all()
-    assert (dead.ending, dead.reason) == (Ending.DIED, "its process went away")
+    assert (dead.ending, dead.reason) == (Ending.DIED, "its process disappeared")
     assert dead.ended_at is not None
     assert (other.id, other.ending, other.ended_at) == (living, None, None)
     assert small.attempts()[0].ended_at is not None

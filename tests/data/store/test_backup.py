@@ -49,7 +49,7 @@ def test_nothing_is_written_over(desk: DoubtfulCampaign) -> None:
     (desk.folder / "kept.db").write_bytes(b"mine")
     for target in ("kept.db", "nowhere/kept.db"):
         answer = desk.type("ledger", "backup", desk.folder / target)
-        assert (answer.code, "The ledger is as it was" in answer.err) == (1, True)
+        assert (answer.code, "The ledger is unchanged" in answer.err) == (1, True)
     assert (desk.folder / "kept.db").read_bytes() == b"mine"
 
 
@@ -63,7 +63,7 @@ def test_a_copy_that_was_put_back_invites_nobody_again(desk: DoubtfulCampaign) -
     for part in ("ledger.db-wal", "ledger.db-shm"):
         (desk.folder / part).unlink(missing_ok=True)
     (desk.folder / "kept.db").replace(desk.folder / "ledger.db")
-    with pytest.raises(CampaignError, match="looks like an old copy"):
+    with pytest.raises(CampaignError, match="looks like a restored old copy"):
         desk.run()
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
 

@@ -27,6 +27,6 @@ def test_a_database_that_has_no_room_for_every_name_is_told(postgres: Postgres) 
     for encoding in ("SQL_ASCII", "LATIN1"):
         name = f"in_{encoding.lower()}"
         postgres.ask(f"CREATE DATABASE {name} ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0")
-        with pytest.raises(LedgerUnusable, match=f"keeps text as {encoding}.* ENCODING 'UTF8'"):
+        with pytest.raises(LedgerUnusable, match=f"stores text as {encoding}.* ENCODING 'UTF8'"):
             Ledger.open(postgres.url(name))
         postgres.ask(f"DROP DATABASE {name}")

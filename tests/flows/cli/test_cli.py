@@ -244,7 +244,7 @@ def test_a_folder_that_is_missing_is_named(typed: Typed, tmp_path: Path) -> None
     answer = typed("new", "nod/x.yaml")
     assert answer.code == 2
     assert "there is no folder nod" in answer.err
-    assert answer.err.splitlines()[-1] == "Then type again: campaign new nod/x.yaml"
+    assert answer.err.splitlines()[-1] == "Then run again: campaign new nod/x.yaml"
     (tmp_path / "nod").mkdir()
     assert typed("new", "nod/x.yaml").code == 0
 
@@ -257,7 +257,7 @@ def test_what_is_no_address_is_no_verdict(typed: Typed, words: str) -> None:
     answer = typed(*words.split())
     assert answer.code == 2
     assert f"{words.split()[1]}: wanted an email address" in answer.err
-    assert "1 word is no address, so nothing was done" in answer.err
+    assert "1 word is not an address, so nothing was done" in answer.err
     assert "verdict" not in answer.err
 
 
@@ -356,7 +356,7 @@ def test_a_schedule_is_shown_with_its_next_times(typed: Typed, file: Path, word:
     file.write_text(DEFINITION + own, encoding="utf-8")
     lines = typed(word, file.name).out.splitlines()
     at = lines.index(
-        "  schedule    0 9 31 12 * (Asia/Tokyo), while campaign up, serve or a worker is at work"
+        "  schedule    0 9 31 12 * (Asia/Tokyo), while campaign up, serve or a worker is running"
     )
     year = int(lines[at + 1].split()[1][:4])
     shown = ", ".join(f"{year + n}-12-31 09:00" for n in range(3))
@@ -391,7 +391,7 @@ def test_what_to_look_at_is_told_before_anything_is_sent(typed: Typed, file: Pat
     """Check and plan point at a doubtful address, also beside mistakes, also to programs."""
     doubtful = DEFINITION.replace("ada@example.com", "ada@gmial.com")
     file.write_text(doubtful, encoding="utf-8")
-    slip = "gmial.com may be a slip for gmail.com"
+    slip = "gmial.com may be a typo for gmail.com"
     assert slip in typed("check", file.name).out
     assert slip in typed("plan", file.name).err
     [warning] = typed("plan", file.name, "--json").object["warnings"]
@@ -440,7 +440,7 @@ def test_a_plan_says_that_a_project_has_its_problem(typed: Typed, ledger: Ledger
     Path("second.yaml").write_text(second, encoding="utf-8")
     answer = typed("plan", "second.yaml")
     assert (answer.code, answer.out) == (2, "")
-    assert "project 123 has its problem from the campaign backend-2026" in answer.err
+    assert "project 123 already has its problem, from the campaign backend-2026" in answer.err
 
 
 def test_a_plan_for_another_service_stops(
@@ -462,7 +462,7 @@ def test_a_plan_for_another_service_stops(
 def test_status_before_any_run(typed: Typed, tmp_path: Path) -> None:
     """Without a ledger there is nothing to show, and asking creates none."""
     plain = typed("status")
-    assert (plain.code, "No campaign was run yet." in plain.out) == (0, True)
+    assert (plain.code, "No campaign has been run yet." in plain.out) == (0, True)
     assert typed("status", "--json").object == {"campaigns": []}
     assert typed("status", "backend-2026").code == 2
     assert list(tmp_path.iterdir()) == []
@@ -478,7 +478,7 @@ def test_a_mistyped_ledger_is_named(
     monkeypatch.setenv("CAMPAIGN_DATABASE_URL", f"sqlite:///{tmp_path}/nope/x.db")
     answer = typed(*words)
     said = answer.out + answer.err
-    assert f"{tmp_path}/nope/x.db" in said and "lead CAMPAIGN_DATABASE_URL to" in said
+    assert f"{tmp_path}/nope/x.db" in said and "set CAMPAIGN_DATABASE_URL to" in said
     assert answer.code == (0 if words == ("status",) else 2)
 
 
@@ -516,8 +516,8 @@ def test_status_says_whose_clock_is_ahead(typed: Typed, ledger: Ledger, file: Pa
 
     heard(-timedelta(days=2, hours=1))
     first, second = (typed("status", "backend-2026").out for _ in range(2))
-    assert "clocks    elsewhere is 2 days ahead of this machine." in first
-    assert "shows in 3 minutes: campaign status backend-2026" in first
+    assert "clocks    The clock of elsewhere is 2 days ahead of this machine's." in first
+    assert "is still in progress: campaign status backend-2026" in first
     assert "clocks" not in second and "1 sending" in second
     heard(timedelta(minutes=3))
     assert "1 unsure" in typed("status", "backend-2026").out
@@ -533,14 +533,14 @@ def test_status_tells_a_run_at_work_from_one_that_is_gone(
     ada, *_ = added(ledger, run)
     send(ledger, run, Operation.INVITE, Step.SENDING, ada)
     alive = typed("status", "backend-2026").out
-    assert "at work now; look again: campaign status backend-2026" in alive
+    assert "a run is in progress; look again: campaign status backend-2026" in alive
     assert "campaign run" not in alive and "1 sending" in alive
     with ledger._writing() as connection:
         connection.exec_driver_sql("UPDATE run SET process_start = 'another'")
     [listed] = typed("status", "--json").object["campaigns"]
     assert (listed["counts"]["sending"], listed["counts"]["unsure"]) == (0, 1)
     gone = typed("status", "backend-2026").out
-    assert "its process went away" in gone and "2 waiting, 1 unsure" in gone
+    assert "its process disappeared" in gone and "2 waiting, 1 unsure" in gone
     assert "unsure: campaign settle backend-2026" in gone and "campaign run" in gone
 
 
@@ -595,7 +595,7 @@ def test_who_is_held_before_a_first_run_is_let_through_after_it(
     """A campaign that was planned and never run has nobody yet: what to type first is told."""
     answer = typed("allow", "zebra-1", "ada@example.com", "--why", "she asked")
     assert (answer.code, answer.out) == (2, "")
-    assert "Its first run brings it there: campaign run FILE" in answer.err
+    assert "Its first run adds it: campaign run FILE" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -623,7 +623,7 @@ def test_what_a_run_did_is_told_from_what_there_was(
         ({"invited": 47, "added": 50, "refused": 1, "unsure": 2}, "invite",
          "47 invited, 50 added, 1 refused, 2 unsure", ["unsure", "refused", "refused"]),
         ({"invited": 4, "added": 4, "refused": 1}, "add", "4 invited, 1 refused",
-         ["refused", "refused, mended elsewhere", "refused"]),
+         ["refused", "refused, but the row is right", "refused"]),
         ({"invited": 5, "added": 5}, "", "5 invited", ["links"]),
         ({"added": 5, "waiting": 5}, "", "5 added, 5 waiting", ["waiting"]),
         ({}, "", "nobody added yet", ["links"]),
@@ -670,9 +670,9 @@ def test_a_bare_table_is_run_again_with_its_definition(
         f"paused: campaign resume backend-2026, then {again}\n"
         in typed("status", "backend-2026").out
     )
-    assert f"go on: {again}\n" in typed("resume", "backend-2026").out
+    assert f"next: {again}\n" in typed("resume", "backend-2026").out
     words = ("links", "backend-2026", "--into", people, "--failed-only", "-o", "failed.csv")
-    assert f"Mend it, then: campaign run failed.csv --campaign {file}\n" in typed(*words).err
+    assert f"Fix it, then: campaign run failed.csv --campaign {file}\n" in typed(*words).err
 
 
 # -- links --------------------------------------------------------------------------------
@@ -875,7 +875,7 @@ def test_an_interrupt_ends_with_130(typed: Typed, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("config.settings.load_local", interrupted)
     answer = typed("status")
     assert (answer.code, answer.out) == (130, "")
-    assert "the same command goes on" in answer.err
+    assert "the same command continues" in answer.err
 
 
 # -- tables handed back -------------------------------------------------------------------
@@ -929,17 +929,17 @@ def test_check_hands_back_a_marked_copy(typed: Typed, tmp_path: Path) -> None:
     assert answer.code == 2
     assert [problem["cell"] for problem in answer.object["problems"]] == ["C4"]
     assert "out.xlsx has 1 cell marked" in answer.err
-    assert answer.err.endswith("Mend it, then: campaign check out.xlsx\n")
+    assert answer.err.endswith("Fix it, then: campaign check out.xlsx\n")
     marked = openpyxl.load_workbook(tmp_path / "out.xlsx")["Candidates"]["C4"]
     assert marked.comment and "bob@" in marked.comment.text
 
 
 def test_a_marked_copy_never_overwrites(typed: Typed, tmp_path: Path) -> None:
-    """Somebody may have mended half of it, and the table itself is not ours."""
+    """Somebody may have mended half of it, and the original table is not ours."""
     path = write_book(tmp_path / "people.xlsx", *PEOPLE, ("Bob", "Byte", "bob@"))
     before = path.read_bytes()
     answer = typed("check", "people.xlsx", "--mark", "people.xlsx")
-    assert answer.code == 2 and "exists already" in answer.err
+    assert answer.code == 2 and "already exists" in answer.err
     assert path.read_bytes() == before
 
 
@@ -948,13 +948,13 @@ def test_a_marked_copy_never_overwrites(typed: Typed, tmp_path: Path) -> None:
     [
         (("check", "people.xlsx", "--mark", "out.csv"), "name it .xlsx"),
         (("check", "people.xlsx", "--mark", "out.xlsm"), "must end in .xlsx"),
-        (("links", "backend-2026", "--failed-only"), "goes with --into"),
+        (("links", "backend-2026", "--failed-only"), "use this with --into"),
         (("links", "backend-2026", "--into", "people.xlsx"), "name it with -o"),
         (("links", "backend-2026", "--into", "people.xlsx", "-o", "a.csv"), "must end in .xlsx"),
-        (("links", "backend-2026", "--into", "people.xlsx", "-o", "people.xlsx"), "table itself"),
+        (("links", "backend-2026", "--into", "people.xlsx", "-o", "people.xlsx"), "original table"),
         (
             ("links", "backend-2026", "--into", "p.ods", "-o", "a.ods"),
-            "the values, without formats",
+            "the values, without formatting",
         ),
     ],
 )
@@ -981,7 +981,7 @@ def test_check_marks_what_to_look_at(typed: Typed, tmp_path: Path) -> None:
 def test_nothing_to_mark_writes_nothing(typed: Typed, file: Path, tmp_path: Path) -> None:
     """Neither for a campaign without a problem, nor for problems that stand in YAML."""
     answer = typed("check", file, "--mark", "out.xlsx")
-    assert answer.code == 0 and "Nothing to mark" in answer.out
+    assert answer.code == 0 and "There is nothing to mark" in answer.out
     file.write_text(DEFINITION.replace("ada@example.com", "ada@"), encoding="utf-8")
     answer = typed("check", file, "--mark", "out.xlsx")
     assert answer.code == 2 and "out.xlsx was not written" in answer.err
@@ -997,7 +997,7 @@ def test_links_go_into_a_copy_of_ones_own_table(
     answer = typed("links", "backend-2026", "--into", "people.xlsx", "-o", "done.xlsx")
     assert (answer.code, answer.out) == (0, "")
     assert "2 rows of backend-2026 in done.xlsx: 1 refused, 1 invited" in answer.err
-    assert "1 candidate of backend-2026 in no row of people.xlsx" in answer.err
+    assert "1 candidate of backend-2026 not in any row of people.xlsx" in answer.err
     header, grace, ada = cells_of(tmp_path / "done.xlsx")
     assert header == (*PEOPLE[0], "candidate_id", "embed_url", "status", "why")
     url = "https://app.example.com/embedded/welcome?projectId=101&candidateId="
@@ -1019,18 +1019,18 @@ def test_only_the_rows_to_mend_come_back(typed: Typed, tmp_path: Path, half_done
     zoe = cells_of(tmp_path / "failed.xlsx")[2]
     assert zoe[-2:] == ("unsure", "no answer came. To settle it: campaign settle backend-2026")
     assert answer.err.endswith(
-        "A refused invitation is sent again with: campaign resend backend-2026 EMAIL --why TEXT\n"
+        "To send a refused invitation again: campaign resend backend-2026 EMAIL --why TEXT\n"
         "Unsure: campaign settle backend-2026\n"
     )
     new = write_book(tmp_path / "new.xlsx", *PEOPLE, ("Bo", "Bit", "bo@example.com"))
     answer = typed(*words[:3], new, *words[4:-1], "others.xlsx")
     # The last run of this campaign was of a definition in YAML.
     again = f"campaign run others.xlsx --campaign {tmp_path}/hiring.yaml"
-    assert answer.err.endswith(f"Mend it, then: {again}\n")
+    assert answer.err.endswith(f"Fix it, then: {again}\n")
     [definition] = read_campaigns(tmp_path / "failed.xlsx").definitions
     assert len(definition.candidates) == 2
     # Half of it may be mended by now.
-    assert "exists already" in typed(*words).err
+    assert "already exists" in typed(*words).err
     done = write_book(tmp_path / "done.xlsx", *PEOPLE[::2])
     answer = typed("links", "backend-2026", "--into", done, "--failed-only", "-o", "none.xlsx")
     assert "none.xlsx was not written" in answer.err and not (tmp_path / "none.xlsx").exists()

@@ -59,20 +59,20 @@ def request(operation: Operation, came_to: AttemptState, *people: int, **more: o
         (decided("id", Operation.CREATE, value="7"), "settled: the project exists, its id is 7"),
         (
             decided("again", Operation.ATTACH),
-            "settled: the problem is not there, to be added again",
+            "settled: the problem is not there; add it again",
         ),
         (decided("id", ADD, 1, value="9"), "settled p1: is in the project, its id is 9"),
         (decided("sent", INVITE, 1, 2), "settled p1, p2: the invitation arrived"),
         (decided("sent", INVITE, *range(9)), "settled 9 candidates: the invitation arrived"),
-        (decided("withdraw", INVITE, 1), "settled p1: not to be invited any more"),
+        (decided("withdraw", INVITE, 1), "settled p1: do not invite any more"),
         (decided("withdraw", None, 1), "withdrew p1"),
-        (decided("resend", INVITE, 1), "wants p1 invited once more"),
+        (decided("resend", INVITE, 1), "asked for one more invitation to p1"),
         (decided("correct", None, 1, value="2"), "corrected p1 to p2"),
-        (decided("allow", None, 1), "let p1 through, whatever holds others back"),
-        (decided("pilot-confirmed", None, 1), "found the invitation of the pilot right: p1"),
+        (decided("allow", None, 1), "let p1 through although held"),
+        (decided("pilot-confirmed", None, 1), "confirmed the pilot's invitation: p1"),
         (
             decided("cleaned", ADD, 1),
-            "removed by hand what was left over in the web application: p1",
+            "removed by hand in the web application: p1",
         ),
         (decided("something new", None, 1), "settled p1: something new"),
     ],
@@ -86,9 +86,9 @@ def test_a_decision_reads_as_a_sentence(event: Decided, line: str) -> None:
     ("event", "lines"),
     [
         (CameIn(NOON, "a.yaml"), ["the campaign was read from a.yaml"]),
-        (CameIn(NOON, None), ["the campaign came into the ledger"]),
-        (RunBegan(NOON, 2, "vm", None), ["run 2 began on vm"]),
-        (RunBegan(NOON, 2, "vm", "c0de"), ["run 2 began on vm, under the approved plan c0de"]),
+        (CameIn(NOON, None), ["the campaign was added to the ledger"]),
+        (RunBegan(NOON, 2, "vm", None), ["run 2 started on vm"]),
+        (RunBegan(NOON, 2, "vm", "c0de"), ["run 2 started on vm, with the approved plan c0de"]),
         (RunEnded(NOON, 2, "needs_attention", None), ["run 2 ended, needs attention"]),
         (RunEnded(NOON, 2, "died", "gone"), ["run 2 ended, died: gone"]),
         (
@@ -104,16 +104,16 @@ def test_a_decision_reads_as_a_sentence(event: Decided, line: str) -> None:
             ["rita rejected the plan c0de: no"],
         ),
         (Paused(NOON, "rita", ""), ["rita paused the campaign"]),
-        (Resumed(NOON, "rita", "back"), ["rita let the campaign go on: back"]),
+        (Resumed(NOON, "rita", "back"), ["rita resumed the campaign: back"]),
         (Blocked(NOON, (1,), "rita", ""), ["rita put p1 on the do-not-contact list"]),
         (Unblocked(NOON, (1,), "rita", "x"), ["rita took p1 off the do-not-contact list: x"]),
         (
             ReceiptDoubted(NOON, "a.receipt", "…"),
-            ["the receipt a.receipt did not fit this ledger, and a run stopped"],
+            ["the receipt a.receipt did not match this ledger, so a run stopped"],
         ),
         (
             ReceiptAccepted(NOON, "a.receipt", "rita", "restored"),
-            ["rita accepted this ledger in spite of a.receipt: restored"],
+            ["rita accepted this ledger despite a.receipt: restored"],
         ),
     ],
 )
@@ -142,11 +142,11 @@ def test_an_event_is_told_in_a_line(event: Event, lines: list[str]) -> None:
         ),
         (
             request(INVITE, AttemptState.NOT_SENT, 1, status=None, phase=0),
-            "invite p1: came to nothing (nothing left)",
+            "invite p1: not sent (nothing was sent)",
         ),
         (
             request(INVITE, AttemptState.SENDING, 1, status=None, phase=None, ended_at=None),
-            "invite p1: no outcome recorded (not known how far it got)",
+            "invite p1: no outcome recorded (unknown how far it got)",
         ),
         (
             request(Operation.CREATE, AttemptState.DONE, ended_at=NOON),
@@ -175,7 +175,7 @@ def test_a_wave_counts_people_and_tells_the_reasons_of_what_was_not_done() -> No
     )
     assert list(words(wave, TELLER)) == [
         "invite 1,000 candidates, until 13:01:01: 999 done, 1 unsure, 2 tries more",
-        "2 came to nothing: No way.",
+        "2 not sent: No way.",
         'the service wrote to 2 requests: "slow down"',
     ]
     for number, begins in ((0, "pilot: invite 1,000"), (2, "wave 2: invite 1,000")):

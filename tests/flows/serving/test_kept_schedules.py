@@ -134,7 +134,7 @@ def test_campaigns_that_no_file_has_any_more(desk: WarmDesk, prefect: PrefectSer
 
     end = desk.type("deploy", folder)
     assert [line for line in end.err.splitlines() if "no file here" in line] == [
-        "Look at this: campaign/spring is still deployed, and no file here has it any more. "
+        "Warning: campaign/spring is still deployed, but no file here has it any more. "
         f"To remove it: campaign deploy {folder} --prune"
     ]
     assert deployed() == {*files, "elsewhere"}

@@ -464,7 +464,7 @@ class World:
         for _ in range(40):
             before = self.made()
             finish = await self.run(self.program(mishaps=False))
-            if finish is not None and "it is hardly about them" in (finish.reason or ""):
+            if finish is not None and "probably not in their rows" in (finish.reason or ""):
                 self.endings["refused alike"] += 1
                 self.assessment.unwelcome.clear()  # somebody mends what the service told them
             if self.made() == before:

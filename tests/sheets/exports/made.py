@@ -208,7 +208,7 @@ MADE = {
         LEVER.format("email"),
         "csv",
         SPLIT + "where: {Job: Backend Enginer}\n",
-        complaint='nobody has "Backend Enginer" under Job; there are "Backend Engineer"',
+        complaint='no row has "Backend Enginer" under Job; the values are "Backend Engineer"',
     ),
     "ashby-candidates.csv": Made(
         "Candidate Name=full | Primary Email Address=email | Job=job | Current stage=stage",

@@ -68,7 +68,7 @@ def rehearse(service: Sandbox, workers: list[Service], folder: Path, people: int
     wait_until(lambda: sent(service, "second").total() >= people, 300, workers[0].log)
     judge(service, "second", people, workers)
     doctor = workers[0].typed("campaign", "doctor")
-    print("\n".join(line for line in doctor.splitlines() if not line.startswith("well")))
+    print("\n".join(line for line in doctor.splitlines() if not line.startswith("ok")))
 
 
 def ended(prefect: PrefectServer, run: str) -> dict[str, Any] | None:

@@ -111,7 +111,7 @@ def test_each_person_gets_their_own_result_in_whatever_order(tmp_path: Path) -> 
     why = column(sheet, "why")
     assert why[:2] == ["no answer came", None]
     assert why[2].startswith("email1: wanted an email address")
-    assert why[4] == "no run of backend has had this address yet"
+    assert why[4] == "no run of backend has included this address yet"
 
 
 def test_the_rest_of_the_workbook_is_the_same_byte_for_byte(tmp_path: Path) -> None:

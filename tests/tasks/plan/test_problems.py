@@ -72,14 +72,14 @@ def listed(*described: dict[str, Any]) -> list[Problem]:
     [
         ({}, [], None),
         ({"open": 0}, [{"open": 0}], None),  # the interface's own example is not open
-        ({"open": 0}, [{"open": 1}], "is not open, while others are"),
+        ({"open": 0}, [{"open": 1}], "is not open, although others are"),
         ({"open": 1}, [{"open": 0}], None),
-        ({"public": 0, "_public": False}, [], "is not public, and belongs to somebody else"),
+        ({"public": 0, "_public": False}, [], "is not public, and belongs to another account"),
         ({"public": 0}, [], "is not public"),
         ({"_public": False}, [], "is not public"),
         ({"public": 0, "_public": False, "is_current_user_admin": True}, [], None),
         ({"public": None, "_public": "?", "open": "no"}, [{"open": 1}], None),
-        ({"public": 0, "open": 0}, [{"open": 2}], "belongs to somebody else and is not open"),
+        ({"public": 0, "open": 0}, [{"open": 2}], "belongs to another account and is not open"),
     ],
 )
 def test_what_speaks_against_a_problem_is_said(
@@ -112,7 +112,7 @@ def test_one_problem_is_told_with_everything_the_interface_gives(
 def test_where_nothing_fits_the_choices_are_told(campaign: DoubtfulCampaign) -> None:
     """Nobody can know the words for a difficulty: the interface does not list them."""
     answer = campaign.type("problems", "--skill", "cooking", "--difficulty", "hard")
-    assert "No problem fits" in answer.out
+    assert "No problem matches" in answer.out
     assert "--difficulty: easy, medium, hard" in answer.out and "SQL" in answer.out
 
 
@@ -136,7 +136,7 @@ def test_a_plan_without_a_look_asks_nobody(campaign: DoubtfulCampaign) -> None:
     assert "  look" not in campaign.type("plan", campaign.file).out
     assert len(campaign.service.record.requests) == before
     answer = campaign.type("plan", campaign.file, "--look")
-    assert 'nothing speaks against problem 42 "Two sum"' in answer.out
+    assert 'problem 42 "Two sum" looks fine' in answer.out
     asked = [one.operation for one in campaign.service.record.requests[before:]]
     assert asked == ["token", "list_problems"]
 
@@ -148,8 +148,8 @@ def test_a_look_before_the_first_run_says_what_speaks_against_the_problem(
     campaign.service.faults.add(CLOSED)
     answer = campaign.type("plan", campaign.file, "--look", "--json")
     [plan] = answer.object["campaigns"]
-    assert "is not open, while others are" in plan["problem_doubt"]
-    assert "look at" in answer.err and "is not open" in answer.err
+    assert "is not open, although others are" in plan["problem_doubt"]
+    assert "warning" in answer.err and "is not open" in answer.err
     campaign.service.faults.clear()
     campaign.service.faults.add(GONE)
     answer = campaign.type("plan", campaign.file, "--look")
@@ -169,12 +169,12 @@ def test_a_run_warns_before_it_sends_and_the_plan_remembers(campaign: DoubtfulCa
         )
         asyncio.run(conduct(CampaignSource(campaign.file, KEY), desk))
     [(doubt, before)] = said
-    assert before == 0 and "is not open, while others are" in doubt
+    assert before == 0 and "is not open, although others are" in doubt
     assert len(campaign.emails()) == 3  # a doubt is no refusal
     requests = len(campaign.service.record.requests)
     plan = campaign.type("plan", campaign.file).out
-    assert f"look at     {doubt} (as of 20" in plan
-    assert f"look at   {doubt} (as of 20" in campaign.type("status", KEY).out
+    assert f"warning     {doubt} (as of 20" in plan
+    assert f"warning   {doubt} (as of 20" in campaign.type("status", KEY).out
     assert campaign.type("status", KEY, "--json").object["problem_doubt"] == doubt
     assert len(campaign.service.record.requests) == requests
 
@@ -184,7 +184,7 @@ def test_a_later_look_takes_the_warning_back(campaign: DoubtfulCampaign) -> None
     campaign.run(CLOSED)
     campaign.type("resend", KEY, EMAILS[0], "--why", "deleted", "--yes")
     campaign.run(OPEN_AGAIN)
-    assert "look at" not in campaign.type("plan", campaign.file).out
+    assert "warning" not in campaign.type("plan", campaign.file).out
 
 
 def test_whoever_approves_sees_the_warning(campaign: DoubtfulCampaign) -> None:
@@ -192,7 +192,7 @@ def test_whoever_approves_sees_the_warning(campaign: DoubtfulCampaign) -> None:
     with campaign.file.open("a", encoding="utf-8") as file:
         file.write("invites: {approval: required}\n")
     campaign.run(CLOSED)
-    assert "is not open, while others are" in campaign.type("approve", KEY).out
+    assert "is not open, although others are" in campaign.type("approve", KEY).out
     assert "is not open" in campaign.type("plan", campaign.file).out
 
 
@@ -202,7 +202,7 @@ def test_a_doubt_about_another_problem_is_not_told(campaign: DoubtfulCampaign) -
     campaign.file.write_text(text + "invites: {approval: required}\n", encoding="utf-8")
     campaign.run(CLOSED)
     campaign.file.write_text(text.replace("problem: 42", "problem: 43"), encoding="utf-8")
-    assert "look at" not in campaign.type("plan", campaign.file).out
+    assert "warning" not in campaign.type("plan", campaign.file).out
 
 
 def test_an_attached_problem_that_is_gone_from_the_list_is_warned_of(

@@ -219,7 +219,7 @@ def test_an_id_elsewhere_is_shown_and_never_believed(answer: Any) -> None:
     matched = match_answer(json.dumps(answer).encode(), SENT)
     assert not matched.ids
     assert matched.without[A] == (
-        "Probably added, perhaps as candidate 7, which the answer has elsewhere."
+        "Probably added, perhaps as candidate 7, an id found elsewhere in the answer."
     )
     assert "no usable candidate id" in matched.without[B]
 
@@ -277,7 +277,7 @@ def test_an_id_under_another_name_is_in_doubt(answered: dict[str, Any], alike: b
     assert matched.ids == ({A: 1, B: 2} if alike else {B: 2})
     if not alike:
         assert matched.without[A] == (
-            "Probably added as candidate 1, but the answer gave this address another name."
+            "Probably added as candidate 1, but the answer has another name for this address."
         )
 
 

@@ -100,7 +100,7 @@ CERTIFICATES = {
     "it has expired": ((THIS_MACHINE,), -2 * DAY, -DAY, True, "certificate has expired"),
     "it comes from the future": ((THIS_MACHINE,), DAY, 2 * DAY, True, "this machine's clock"),
     "another host's": ((x509.DNSName("other.example"),), -DAY, DAY, True, "is for another host"),
-    "nobody's": ((THIS_MACHINE,), -DAY, DAY, False, "nobody whom this machine trusts"),
+    "nobody's": ((THIS_MACHINE,), -DAY, DAY, False, "not signed by an authority"),
 }
 
 

@@ -290,18 +290,18 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     (
         ADD,
         Exchange(Phase.NOTHING, failure="InvalidURL"),
-        "This program could not form the request (InvalidURL), so nothing was sent. This is a "
-        "mistake in the program or in the address of the service.",
+        "This program could not form the request (InvalidURL), so nothing was sent. The fault is "
+        "in the program or in the address of the service.",
     ),
     (
         INVITE,
         Exchange(Phase.SENDING),
-        "The request began to leave, but no answer came back: the invitation may have been sent.",
+        "The request was partly sent, but no answer came back: the invitation may have been sent.",
     ),
     (
         ATTACH,
         Exchange(Phase.SENT),
-        "The request left, but no answer came back: the problem may have been added.",
+        "The request was sent, but no answer came back: the problem may have been added.",
     ),
     (CREATE, answered(401), "The access token was not accepted; nothing happened."),
     (
@@ -362,7 +362,8 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     (
         INVITE,
         answered(200, body_failed=True),
-        "The service said yes although the request broke off midway: the invitation may have been "
+        "The service said yes although the request was only partly sent: the invitation may have "
+        "been "
         "sent.",
     ),
     (
@@ -379,7 +380,7 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
         CREATE,
         answered(200, body=b'{"projectId": 7}'),
         "The service said yes but gave no usable project id: the project was probably created, "
-        "perhaps as 7, which the answer has elsewhere.",
+        "perhaps as 7, an id found elsewhere in the answer.",
     ),
     (
         INVITE,
@@ -396,7 +397,7 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     (
         INVITE,
         answered(200, body=None, content_type="text/html"),
-        "A web page was announced, and lost on its way: the invitation may have been sent.",
+        "A web page was announced but did not arrive: the invitation may have been sent.",
     ),
     (INVITE, answered(200), "The service confirmed it."),
 ]
@@ -412,16 +413,17 @@ def test_doubt_after_repetitions_says_what_came_each_time() -> None:
     """It is the evidence for whoever settles it."""
     assert verdict(INVITE, answered(401), before=(401,)).reason == (
         "The access token was not accepted. The same request was refused before (status 401), so "
-        "this no is not relied on: the invitation may have been sent."
+        "this refusal is not trusted: the invitation may have been sent."
     )
     assert verdict(INVITE, answered(403), before=(403, 429)).reason == (
         "The service does not allow the invitation with these credentials (status 403). The same "
-        "request was refused before (status 403, 429), so this no is not relied on: the invitation "
+        "request was refused before (status 403, 429), so this refusal is not trusted: the "
+        "invitation "
         "may have been sent."
     )
     assert verdict(INVITE, answered(429), trust=Trust.WIRE).reason == (
-        "The service asked for a pause (status 429). This campaign relies on no status (trust: "
-        "wire): the invitation may have been sent."
+        "The service asked for a pause (status 429). This campaign does not trust any status "
+        "(trust: wire): the invitation may have been sent."
     )
 
 

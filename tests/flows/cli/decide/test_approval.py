@@ -253,7 +253,7 @@ def test_an_answer_to_a_plan_that_is_no_longer_shown_is_not_taken(office: Office
         assert seen is not None
         newer, stood = ledger.write(approvals.seek, replace(seen.plan, read="other"))
         assert stood is Standing.CHANGED
-        with pytest.raises(NotAnswered, match="Another plan"):
+        with pytest.raises(NotAnswered, match="A newer plan"):
             ledger.write(approvals.answer, seen, Answer.APPROVED, By("grace", ""))
         assert ledger.read(approvals.look, "asked", "other") == (newer, Standing.OPEN)
 
@@ -381,10 +381,10 @@ def test_plan_and_status_say_that_an_approval_is_needed(doubtful: DoubtfulCampai
     doubtful.file.write_text(DEFINITION, encoding="utf-8")
     doubtful.run()
     doubtful.file.write_text(DEFINITION + ada + IN_TIME, encoding="utf-8")
-    assert "before a person approves it" in doubtful.type("plan", doubtful.file).out
+    assert "until a person approves it" in doubtful.type("plan", doubtful.file).out
     assert f"campaign approve {KEY}" not in doubtful.type("status", KEY).out
     doubtful.run()
-    assert f"waits for it: campaign approve {KEY}" in doubtful.type("status", KEY).out
+    assert f"is waiting: campaign approve {KEY}" in doubtful.type("status", KEY).out
     doubtful.type("approve", KEY)
     assert f"campaign approve {KEY}" not in doubtful.type("status", KEY).out
 

@@ -62,7 +62,7 @@ def test_a_corrected_person_is_invited_at_the_right_address(desk: DoubtfulCampai
     """Added under the same name, invited once; the wrong address gets nothing more, ever."""
     desk.run()
     said = correct(desk)
-    assert f"{KEY}: {ADA} is corrected to {RIGHT}" in said
+    assert f"{KEY}: {ADA} was corrected to {RIGHT}" in said
     assert f"waiting: campaign run {desk.file}" in said
     assert f"remove by hand: campaign clean-up {KEY}" in said
     assert desk.run().ending is Ending.COMPLETED
@@ -128,7 +128,7 @@ def _take_over(desk: DoubtfulCampaign, ledger: object) -> None:
 
 
 def test_who_was_never_sent_to_is_simply_replaced(desk: DoubtfulCampaign) -> None:
-    """Nothing is left over in the web application."""
+    """There is nothing to remove in the web application."""
     with desk.ledger() as ledger:
         _take_over(desk, ledger)
     said = correct(desk)
@@ -157,7 +157,7 @@ def test_an_address_is_corrected_again_and_back(desk: DoubtfulCampaign) -> None:
     ("old", "new", "told"),
     [
         (ADA, ADA.upper(), f"{ADA.upper()} is the same address"),
-        (ADA, ZOE, f"{ZOE} is a candidate of this campaign already"),
+        (ADA, ZOE, f"{ZOE} is already a candidate of this campaign"),
         (ADA, "not an address", "wanted an email address"),
         ("nobody@example.com", RIGHT, "no candidate with this address"),
     ],
@@ -258,12 +258,12 @@ def test_a_withdrawal_is_taken_back_by_name(desk: DoubtfulCampaign) -> None:
 
 
 def test_everyone_is_checked_before_anyone_is_withdrawn(desk: DoubtfulCampaign) -> None:
-    """One who is withdrawn already, one unknown: each told, nothing changed."""
+    """One who is already withdrawn, one unknown: each told, nothing changed."""
     only_added(desk)
     desk.type("withdraw", KEY, ADA, "--why", "x")
     answer = desk.type("withdraw", KEY, ADA, ZOE, "grase@example.com", "--why", "x")
     assert answer.code == 2
-    assert f"{ADA} is withdrawn already" in answer.err
+    assert f"{ADA} is already withdrawn" in answer.err
     assert f"did you mean {GRACE}?" in answer.err
     assert desk.steps(ZOE) == ("done", "waiting")
 
@@ -292,8 +292,8 @@ def test_what_was_sent_again_after_doubt_may_be_there_twice(desk: DoubtfulCampai
     record = desk.service.record
     assert len(record.projects) == 2  # it is as the list says
     said = desk.type("status", KEY).out
-    assert "To remove by hand in the web application" in said
-    assert 'perhaps a second project "Backend engineer": the request of 2' in said
+    assert "Remove these by hand in the web application" in said
+    assert 'there may be a second project "Backend engineer": the request of 2' in said
     assert desk.type("clean-up", KEY, "--done", "--why", "looked").code == 0
     assert desk.type("clean-up", KEY).out == f"{KEY}: nothing to remove by hand\n"
     assert desk.type("status", KEY, "--json").object["clean_up"] == []

@@ -164,7 +164,7 @@ def test_pause_and_resume_at_the_command_line(doubtful: DoubtfulCampaign) -> Non
     assert (paused.code, f"campaign resume {KEY}" in paused.out) == (0, True)
     assert "paused    by grace" in doubtful.type("status", KEY).out
     resumed = doubtful.type("resume", KEY)
-    assert (resumed.code, "no longer paused" in resumed.out) == (0, True)
+    assert (resumed.code, ": resumed" in resumed.out) == (0, True)
     assert "campaign run" in resumed.out
     assert "paused" not in doubtful.type("status", KEY).out
     assert "is not paused" in doubtful.type("resume", KEY).out

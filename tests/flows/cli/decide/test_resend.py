@@ -108,7 +108,7 @@ def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) 
     refused = [email for email in EMAILS if desk.steps(email)[0] == "refused"]
     assert refused == [ADA, ZOE]
     told = f"campaign settle {KEY} --candidates again --why TEXT"
-    assert f"refused, mended elsewhere: {told}" in desk.type("status", KEY).out
+    assert f"refused, but the row is right: {told}" in desk.type("status", KEY).out
     answer = desk.type("resend", KEY, refused[0], "--why", "mended there", "--yes")
     assert (answer.code, told in answer.err) == (2, True)
     answer = desk.settle("--candidates", "again", "--why", "the stage exists now")

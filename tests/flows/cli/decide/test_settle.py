@@ -306,7 +306,7 @@ def test_again_within_15_minutes_needs_now(desk: DoubtfulCampaign) -> None:
     desk.later(14)
     answer = desk.settle("--invites", "again", "--why", "nothing came")
     assert answer.code == 2
-    assert "may be sent again from 20" in answer.err and "--now" in answer.err
+    assert "you can send it again from 20" in answer.err and "--now" in answer.err
     assert desk.steps(ZOE) == ("done", "unsure")
     assert desk.decisions() == []
     assert desk.settle("--invites", "again", "--why", "nothing came", "--now").code == 0
@@ -349,7 +349,7 @@ def test_only_what_is_unsure_can_be_settled(desk: DoubtfulCampaign) -> None:
     assert "--candidates: of the adds none is unsure (3 done)" in answer.err
     assert f"--candidate {ADA}=7: the add is done" in answer.err
     assert f"did you mean {ADA}?" in answer.err
-    assert answer.err.splitlines()[-1] == "5 verdicts cannot be taken, so nothing was decided."
+    assert answer.err.splitlines()[-1] == "5 verdicts cannot be accepted, so nothing was decided."
     assert desk.steps(ZOE) == ("done", "unsure")
     assert desk.decisions() == []
 
@@ -384,7 +384,7 @@ def test_an_id_of_somebody_else_is_refused(desk: DoubtfulCampaign) -> None:
     assert desk.steps(GRACE) == ("unsure", "waiting")
     answer = desk.settle("--candidate", f"{GRACE}=5001")
     assert answer.code == 2
-    assert "another candidate of this campaign has the id 5001" in answer.err
+    assert "another candidate of this campaign already has the id 5001" in answer.err
     assert desk.steps(GRACE) == ("unsure", "waiting")
     assert desk.settle("--candidate", f"{GRACE}=5003").code == 0
     desk.run()
@@ -408,7 +408,7 @@ def test_a_project_of_another_campaign_is_refused(
     answer = desk.type("settle", "frontend", "--project", "101")
     assert answer.code == 2
     assert "the project 101 belongs to another campaign" in answer.err
-    assert "what to type then: campaign settle frontend" in answer.err
+    assert "what to type: campaign settle frontend" in answer.err
     assert desk.type("settle", "frontend", "--project", "102").code == 0
 
 
@@ -424,8 +424,8 @@ def test_an_id_of_another_campaigns_person_is_refused(desk: DoubtfulCampaign) ->
         asyncio.run(conduct(CampaignSource(other, "frontend"), at))
     answer = desk.type("settle", "frontend", "--candidate", f"other.{ZOE}=5001")
     assert answer.code == 2
-    assert "the id 5001 is another person's, in another campaign" in answer.err
-    assert "what to type then: campaign settle frontend" in answer.err
+    assert "the id 5001 belongs to another person, in another campaign" in answer.err
+    assert "what to type: campaign settle frontend" in answer.err
     assert desk.type("settle", "frontend", "--candidate", f"other.{ZOE}=5005").code == 3
 
 
@@ -451,7 +451,7 @@ def test_mistyped_verdicts_end_with_2(desk: DoubtfulCampaign, words: tuple[str, 
 def test_what_is_refused_names_nobody_in_the_error() -> None:
     """The text of the error may be logged; the people are only on the terminal."""
     assert str(NotDecided({0: "ada@example.com is done"})) == (
-        "One verdict cannot be taken, so nothing was decided."
+        "One verdict cannot be accepted, so nothing was decided."
     )
 
 
@@ -483,7 +483,7 @@ def test_again_is_refused_while_the_run_lives(desk: DoubtfulCampaign) -> None:
         desk.later(60)
         answer = desk.settle("--invites", "again", "--why", "x", "--now")
         assert answer.code == 2
-        assert "still at work" in answer.err
+        assert "still in progress" in answer.err
         assert desk.settle("--invites", "sent").code == 0  # sends nothing, so it may be said
         runs.end(ledger, begun.run, Ending.STOPPED, None)
 
@@ -497,7 +497,7 @@ def test_what_a_dead_run_was_sending_is_unsure_when_listed(desk: DoubtfulCampaig
         answer = desk.settle()
     assert answer.code == 3
     assert "invite 1 candidate" in answer.out and ZOE in answer.out
-    assert "The run stopped while this request may have been on its way." in answer.out
+    assert "The run stopped while this request may have been in flight." in answer.out
     assert desk.steps(ZOE) == ("done", "unsure")
 
 
@@ -691,7 +691,7 @@ def test_listing_says_what_happened_and_what_to_type(desk: DoubtfulCampaign) -> 
         "sent completely, no answer" in zoe
         and "no answer came back: the invitation may have been sent." in zoe
     )
-    assert "was answered, status 504" in grace
+    assert "answered, status 504" in grace
     assert f"campaign settle {KEY} --invites sent" in answer.out
     assert f"campaign settle {KEY} --invites again --why TEXT" in answer.out
     assert desk.steps(ZOE) == ("done", "unsure")
@@ -835,7 +835,7 @@ def test_a_wrong_file_names_every_line_and_changes_nothing(desk: DoubtfulCampaig
         "v.csv:7,call",
         "v.csv:8,value",
     ]
-    assert "may be sent again from" in problems[1]
+    assert "can send it again from" in problems[1]
     assert [desk.steps(one)[0] for one in EMAILS] == ["unsure"] * 3
     assert desk.decisions() == []
 
@@ -871,8 +871,8 @@ def test_a_terminal_is_asked_one_by_one(desk: DoubtfulCampaign) -> None:
     answer = desk.settle()
     assert answer.code == 3
     assert "1 of 3: add Ada Lovelace <ada@example.com>" in answer.out
-    assert "Not taken: the service may still be at work" in answer.out
-    assert "maybe is none of these" in answer.out
+    assert "Not accepted: the service may still be working on" in answer.out
+    assert "maybe is not one of these" in answer.out
     assert [desk.steps(one)[0] for one in EMAILS] == ["unsure", "done", "withdrawn"]
     assert [one[0] for one in desk.decisions()] == ["id", "withdraw"]
     assert desk.decisions()[1][3] == "left us"

@@ -118,12 +118,15 @@ def test_who_is_there_twice_is_used_once_and_the_other_is_to_be_removed(
 @pytest.mark.parametrize(
     ("rows", "complaint"),
     [
-        ([["email", "a", "b"], [ADA, 1, 5], [ZOE, 2, 6]], "a and b may both be the ids; head the"),
+        ([["email", "a", "b"], [ADA, 1, 5], [ZOE, 2, 6]], "both a and b may be the ids; name the"),
         ([["email", "name"], [ADA, "Ada"]], "no column of ids"),
         ([["name", "id"], ["Ada", 1]], "no column of email addresses; wanted the web application"),
         ([["email", "id"], [ADA, "none"], [ZOE, 5]], 'list.csv:2, id: found "none", wanted an id'),
         ([["email", "id"], [ADA, 0], [ZOE, 5]], "an id is a whole number from 1"),
-        ([["email", "id"], [ADA, 5], [ZOE, 5]], "another candidate of this campaign has the id 5"),
+        (
+            [["email", "id"], [ADA, 5], [ZOE, 5]],
+            "another candidate of this campaign already has the id 5",
+        ),
     ],
 )
 def test_a_list_that_cannot_be_taken_says_why_and_settles_nothing(
@@ -152,5 +155,5 @@ def test_on_a_terminal_it_is_shown_before_it_is_taken(
     for stream in ("stdin", "stdout"):
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
     assert desk.settle("--from", path).code == 1
-    assert asked == ["Take these verdicts? [y/N] "]
+    assert asked == ["Record these verdicts? [y/N] "]
     assert desk.decisions() == []

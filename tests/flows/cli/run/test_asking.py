@@ -51,7 +51,7 @@ QUESTIONS = {
     ),
     "addresses to look at": (
         ["doubtful.yaml"],
-        "3 people will get an email (1 with a sample address, 2 with an address to look at). "
+        "3 people will get an email (1 with a sample address, 2 with a doubtful address). "
         "Send? [y/N] ",
     ),
     "no email": (["added.yaml"], "1 person will be added; no email is sent. Go on? [y/N] "),
@@ -63,7 +63,7 @@ QUESTIONS = {
     "a folder": (
         ["."],
         "7 people of 4 campaigns will get an email (1 of them in hidden rows, 1 with a sample "
-        "address, 2 with an address to look at); 1 other will be added without one. Send? [y/N] ",
+        "address, 2 with a doubtful address); 1 other will be added without one. Send? [y/N] ",
     ),
 }
 
@@ -84,12 +84,12 @@ def test_what_is_asked(typed: Type, at_terminal: StringIO, files: list[str], que
     assert question in answer.err
     *_, said, then = answer.err.splitlines()
     assert said.endswith("Nothing was sent.")
-    assert then == f"When it is right, type again: campaign run {' '.join(files)}"
+    assert then == f"When it is right, run again: campaign run {' '.join(files)}"
     if "filtered.xlsx" in files:
-        assert "a hidden row is read like any other: 3" in answer.err
+        assert "1 row is hidden, but read like any other: 3" in answer.err
         assert "3 emails, 1 of them to people in hidden rows" in answer.err
     if "doubtful.yaml" in files:
-        assert "gmial.com may be a slip for gmail.com" in answer.err
+        assert "gmial.com may be a typo for gmail.com" in answer.err
 
 
 def test_times_are_noted_only_where_a_project_is_created(
@@ -145,7 +145,7 @@ def test_what_is_sent_is_what_was_asked(bench: Bench, monkeypatch: pytest.Monkey
     monkeypatch.setenv("CAMPAIGN_DATABASE_URL", bench.local.database_url)
     file = written(bench.folder / "a.yaml", *FIRST)
     for change, why in [
-        (lambda: written(file, *FIRST, PEOPLE + OTHERS), "was changed since you were asked"),
+        (lambda: written(file, *FIRST, PEOPLE + OTHERS), "has changed since you were asked"),
         (lambda: None, "has more people now than you were asked about: 1 to add and 1 to invite"),
     ]:
         written(file, *FIRST)

@@ -71,7 +71,7 @@ def test_a_rehearsal_needs_nothing_and_leaves_nothing(tmp_path: Path, desk: dict
     there = sorted(tmp_path.iterdir())
     ended = rehearse(path, desk)
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "no credentials are needed" in ended.stdout
+    assert "you need no credentials" in ended.stdout
     assert "40 emails in the outbox, nobody twice, 40 of 40 links opened" in ended.stdout
     assert f"For real: campaign run {path}" in ended.stdout
     assert sorted(tmp_path.iterdir()) == there

@@ -53,7 +53,7 @@ def found(desk: DoubtfulCampaign, what: str) -> tuple[int, list[tuple[str, str]]
 def test_where_all_is_well_nothing_is_to_mend(desk: DoubtfulCampaign) -> None:
     """One token and one list of problems, nothing else; the ledger is not even made."""
     answer = desk.type("doctor")
-    assert (answer.code, "to mend" in answer.out) == (0, False)
+    assert (answer.code, "to fix" in answer.out) == (0, False)
     assert [one.operation for one in desk.service.record.requests] == ["token", "list_problems"]
     assert not (desk.folder / "ledger.db").exists()
     desk.run()
@@ -209,7 +209,7 @@ def test_a_ledger_that_is_closed(desk: DoubtfulCampaign) -> None:
     assert desk.type("ledger", "copy", desk.folder / "ledger.db", "moved.db").code == 0
     code, [_, (how, said)] = found(desk, "ledger")
     assert (code, how) == (1, "mend")
-    assert f"copied to sqlite:///{desk.folder / 'moved.db'}, and campaigns go on there" in said
+    assert f"copied to sqlite:///{desk.folder / 'moved.db'}, and campaigns continue there" in said
 
 
 def test_doubts_are_pointed_at(desk: DoubtfulCampaign) -> None:
@@ -283,7 +283,7 @@ def test_a_secret_that_a_killed_worker_left_behind(desk: DoubtfulCampaign) -> No
     assert (code, how, f"rm -r {left.parent}" in said) == (0, "look", True)
     assert "1 folder of Prefect's workers" in said and "holds a secret" in said
     below = desk.type("doctor").out.partition(f"rm -r {left.parent}")[2].splitlines()[1]
-    assert below.startswith(" " * 22 + "Keep it in a .env")
+    assert below.startswith(" " * 22 + "Keep it out of the worker")
     assert "hush" not in said
     left.write_text('{"environment": {"PATH": "/bin"}}')
     assert found(desk, "secrets") == (0, [])
@@ -295,4 +295,4 @@ def test_a_secret_that_a_worker_would_write_down(desk: DoubtfulCampaign) -> None
     with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
         _, [(how, said)] = found(desk, "secrets")
     assert (how, ".env" in said) == ("look", True)
-    assert "ASSESSMENT_CLIENT_SECRET stands in the environment" in said
+    assert "ASSESSMENT_CLIENT_SECRET is in the environment" in said

@@ -101,7 +101,7 @@ def test_a_story_reads_as_it_happened(campaign: DoubtfulCampaign) -> None:
     lines = [re.sub(r"\d+ ms", "1 ms", line[12:]) for line in answer.out.splitlines()]
     at = lines.index("invite Zoe@Example.com: unsure, settled since (sent completely, no answer)")
     assert lines[at + 1] == (
-        "The request left, but no answer came back: the invitation may have been sent."
+        "The request was sent, but no answer came back: the invitation may have been sent."
     )
     assert lines[at + 2] == "invite grace@example.com: done (status 200 after 1 ms)"
     assert lines[at + 3] == "run 1 ended, needs attention"
@@ -117,7 +117,7 @@ def test_a_refused_add_was_never_unsure(campaign: DoubtfulCampaign) -> None:
     assert [one["came_to"] for one in told] == before
     assert any(one["settled"] for one in told)
     words = campaign.type("history", KEY, ZOE).out
-    assert "refused, tried again by a person's word (status 422" in words
+    assert "refused, tried again on a person's decision (status 422" in words
     assert "unsure" not in words
 
 
@@ -181,8 +181,8 @@ def test_a_long_story_is_paged_on_a_terminal(campaign: DoubtfulCampaign) -> None
         patch.setenv("LINES", "5")
         assert campaign.type("history", KEY).out == ""
         patch.setenv("LINES", "50")
-        assert "run 1 began" in campaign.type("history", KEY).out
-    assert len(paged) == 1 and "run 1 began" in paged[0]
+        assert "run 1 started" in campaign.type("history", KEY).out
+    assert len(paged) == 1 and "run 1 started" in paged[0]
 
 
 def test_a_correction_is_part_of_both_stories(campaign: DoubtfulCampaign) -> None:

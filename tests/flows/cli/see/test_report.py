@@ -66,7 +66,10 @@ def page(campaign: DoubtfulCampaign, *words: str) -> str:
 
 def section(said: str, title: str) -> str:
     """What stands below one of the headings."""
-    headings = r"How far everybody is|When it was sent|Waves|Refused, by reason|Unsure now|Settled"
+    headings = (
+        r"Where everybody stands|When it was sent|Waves|Refused, by reason|Unsure "
+        r"now|Settled"
+    )
     headings += r" by a person|Plans, and who approved them|Runs|Other decisions|To remove by hand"
     return re.split(rf"(?:^| \| )(?:{headings})(?: \| |$)", said.split(f" | {title} | ")[1])[0]
 
@@ -113,7 +116,7 @@ def test_refusals_doubts_and_verdicts_are_told_with_their_reasons(
     campaign.settle("--invites", "sent", "--why", "both have it")
     said = str(Text(page(campaign, "--names")))
     assert section(said, "Unsure now") == "Nothing is unsure."
-    assert "the invitation arrived | rita | both have it | The request left" in section(
+    assert "the invitation arrived | rita | both have it | The request was sent" in section(
         said, "Settled by a person"
     )
 
@@ -206,7 +209,7 @@ def test_only_a_report_of_the_same_campaign_is_written_over(campaign: DoubtfulCa
         place.write_bytes(strange)
         answer = campaign.type("report", KEY)
         assert (answer.code, place.read_bytes()) == (2, strange)
-        assert "is no report of backend-2026" in answer.err and "--force" in answer.err
+        assert "is not a report of backend-2026" in answer.err and "--force" in answer.err
     assert campaign.type("report", KEY, "--force").code == 0
     assert mark("report", KEY).encode() in place.read_bytes()
     assert campaign.type("report", KEY, "-o", campaign.folder, "--force").code != 0
@@ -255,5 +258,5 @@ def test_the_waves_of_the_definition_are_those_of_the_report(campaign: DoubtfulC
     said = str(Text(page(campaign)))
     waves = re.findall(r"(\w+) \| [^|]+ \| [^|]+ \| invite \| (\d+) \|", section(said, "Waves"))
     assert waves == [("pilot", "1"), ("1", "1"), ("2", "2")]
-    assert "rita found the invitation of the pilot right" in section(said, "Other decisions")
+    assert "rita confirmed the pilot's invitation" in section(said, "Other decisions")
     assert sum(int(number) for _, number in waves) == len(campaign.service.record.invitations)
