@@ -36,7 +36,7 @@ BEYOND = {
     "an error of a spreadsheet": re.compile("found the error "),
     "what a list says": re.compile("found a list, wanted (dates|sizes of waves)"),
     "that 7.0 is no whole number": re.compile(r"found 7\.0, wanted a whole number"),
-    "what a table holds": re.compile("no column for |nobody has |.*there is no such file"),
+    "what a table holds": re.compile("no column for |no row (has|is kept)|.*there is no such file"),
 }
 
 
