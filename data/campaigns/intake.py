@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
 
 from config.definition.model import Definition, Trust
+from config.mistakes import Place
 from data.campaigns import forgotten
 from data.campaigns.changes import Changes, Known, compare, fields_of
 from data.campaigns.same_campaign import OPEN, refuse_another
@@ -167,7 +168,8 @@ def take_over(
         connection.execute(_FOLLOW, {"row": row, **_followed(before, intent)})
         changes = compare(definition, everybody(connection, row))
     if before is None or (before.definition, before.digest) != (intent.definition, intent.digest):
-        of_it = {"file": intent.definition, "digest": intent.digest, "read_at": at}
+        file = str(Place(intent.definition, sheet=intent.sheet))
+        of_it = {"file": file, "digest": intent.digest, "read_at": at}
         connection.execute(_READ, {"campaign_id": row, **of_it})
     # Whatever a plan said before: somebody may have been forgotten meanwhile.
     gone = forgotten.among(connection, (person.key for person in changes.new), row)

@@ -115,7 +115,8 @@ class Campaign(SQLModel, table=True):
 
 
 class Reading(SQLModel, table=True):
-    """A definition that was taken over, as it was then: its file, and which bytes.
+    """A definition that was taken over, as it was then: its file, with the sheet that a person
+    named, and which bytes.
 
     What earlier versions took over is not here.
     """

@@ -3,7 +3,9 @@
 import asyncio
 import tempfile
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pytest
@@ -15,7 +17,9 @@ from config.settings import load_local, load_service
 from data.campaigns import approvals
 from data.campaigns.approvals import Answer, NotAnswered
 from data.store.states import Ending
+from flows.engine.sharing import ask_for_wave_runs
 from flows.run.order import RunContext, conduct
+from flows.wave_run import share_campaign
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.plan.approval import decide
@@ -83,11 +87,14 @@ def test_only_the_named_sheet_is_checked_planned_and_sent(
 
 
 def test_what_goes_on_keeps_to_the_sheet(desk: DoubtfulCampaign) -> None:
-    """What to type next, and results beside the people, without a word about the sheet."""
+    """What to type next, and results beside the people, without a word about the sheet; the
+    history says which one was read."""
     desk.service.faults.add(Fault("lost", "invite", email="cy@mail.example"))
     send(desk, SECOND[1])
     answer = desk.settle("--invites", "again", "--why", "none came", "--now")
     assert "--campaign" in answer.out and "--sheet 'second round'" in answer.out
+    assert "read from " in (told := desk.type("history", KEY).out)
+    assert f"{desk.folder / 'people.xlsx'}, second round" in told.replace("\n", "")
     report = desk.type("report", KEY, "-o", "report.html")
     assert report.code == 0 and "--sheet" in (desk.folder / "report.html").read_text()
     assert desk.type("links", KEY, "--into", "people.xlsx", "-o", "done.xlsx").code == 0
@@ -97,6 +104,24 @@ def test_what_goes_on_keeps_to_the_sheet(desk: DoubtfulCampaign) -> None:
     ]
     failed = ("--failed-only", "-o", "failed.xlsx")
     assert "--sheet 'second round'" in desk.type("links", KEY, "--into", TABLE[0], *failed).err
+
+
+def test_wave_runs_are_asked_for_the_same_sheet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They read the file again, on another machine perhaps, and take what they are asked for."""
+    parameters: list[dict[str, object]] = []
+
+    async def pool() -> str:
+        return "pool"
+
+    async def begin(_: str, **run: Any) -> None:
+        parameters.append(run["parameters"])
+
+    monkeypatch.setattr("flows.engine.sharing._pool", pool)
+    monkeypatch.setattr("prefect.deployments.arun_deployment", begin)
+    asked = CampaignSource(Path("people.xlsx"), KEY, Path("hiring.yaml"), sheet="third")
+    asyncio.run(ask_for_wave_runs(asked, 3, KEY, 5_000))
+    assert [one["sheet"] for one in parameters] == ["third"] * 2
+    signature(share_campaign.fn).bind(**parameters[0])
 
 
 def test_where_there_is_no_sheet_to_choose_the_option_is_refused(desk: DoubtfulCampaign) -> None:
