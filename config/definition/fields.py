@@ -195,7 +195,10 @@ PROBLEM_WANTED = "the problem's id, a whole number above 0, or {title: …}"
 
 
 class DefinitionFields(Fields):
-    """The definition; `candidates` only where it is not the list of people itself."""
+    """A campaign: one project, one problem, and the people to invite.
+
+    `candidates` only where it is not the list of people itself.
+    """
 
     model_config = together(
         {
@@ -258,7 +261,10 @@ class DefinitionFields(Fields):
 
 
 class CandidateFields(Fields):
-    """One person (interface 2, "Candidate")."""
+    """A person to invite.
+
+    The service calls them a candidate (interface 2, "Candidate").
+    """
 
     first_name: Name = Field(title="Sent as typed", description="a first name")
     last_name: Name = Field(title="Sent as typed", description="a last name")

@@ -18,7 +18,7 @@ from config.definition.kinds import (
     sentence,
     wanted,
 )
-from config.definition.schema_rules import given, left_out, together
+from config.definition.schema_rules import OF_A_RULE, given, left_out, together
 from config.timetable import moments
 
 NAME_WANTED = "the project's name, or the id of one made in the web application"
@@ -122,7 +122,10 @@ class ProblemFields(Fields):
             "else": given("title", f"wanted {PROBLEM_NAME_WANTED}"),
         },
         {
-            "if": {"properties": {"unlisted": {"const": True}}, "required": ["unlisted"]},
+            "if": {
+                "properties": {"unlisted": {"const": True} | OF_A_RULE},
+                "required": ["unlisted"],
+            },
             "then": given("id", UNLISTED_BY_ID),
         },
     )

@@ -29,7 +29,9 @@ def schema() -> dict[str, Any]:
     parts["PeopleFileFields"]["properties"]["people"] = listed | people
     made["required"].append("candidates")
     written: dict[str, Any] = _plain(made)
-    return {"$schema": DIALECT, **written, "title": "A hiring campaign"}
+    for name, part in written["$defs"].items():
+        part["title"] = name.removesuffix("Fields").lower()
+    return {"$schema": DIALECT, **written, "title": "campaign"}
 
 
 def _plain(part: Any) -> Any:
@@ -53,8 +55,7 @@ def _plain(part: Any) -> Any:
         if name not in needed and not any("minProperties" in kind for kind in kinds):
             kinds.append(EMPTY)
         words = f"{title}. Give {wanted}." if title else wanted
-        default = {"default": field["default"]} if field.get("default") is not None else {}
-        plain["properties"][name] = {"description": words} | default | _any_of(kinds)
+        plain["properties"][name] = {"description": words} | _any_of(kinds)
     return plain
 
 
@@ -69,6 +70,7 @@ def _kinds(field: dict[str, Any]) -> list[dict[str, Any]]:
     """What a field may hold, but nothing."""
     if "anyOf" in field:
         return [kind for inner in field["anyOf"] for kind in _kinds(inner)]
+    # What is left out is explained in words; an editor would write it there.
     kind = {name: what for name, what in field.items() if name != "default"}
     return [] if kind == EMPTY else [kind]
 

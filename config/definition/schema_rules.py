@@ -12,24 +12,26 @@ Schema = dict[str, Any]
 EMPTY: Schema = {"type": "null"}
 SOMETHING: Schema = {"type": ["string", "number", "boolean", "object", "array"]}
 NO_TIME: Schema = {"type": ["string", "null"], "pattern": r"^\s*$"}
+OF_A_RULE: Schema = {"doNotSuggest": True}  # an editor completes the field itself, not a rule
 TIMES = {"starttime", "endtime", "not_before", "not_after"}
 
 
 def given(name: str, sentence: str | None = None) -> Schema:
     """This field is there, with something in it; of a time, not only with space in it."""
-    there = SOMETHING | ({"not": NO_TIME} if name in TIMES else {})
+    there = SOMETHING | OF_A_RULE | ({"not": NO_TIME} if name in TIMES else {})
     return _saying({"required": [name], "properties": {name: _saying(there, sentence)}}, sentence)
 
 
 def left_out(names: list[str], sentence: str | None = None) -> Schema:
     """None of these fields is there with something in it."""
     empty = {name: NO_TIME if name in TIMES else EMPTY for name in names}
-    return {"properties": {name: _saying(what, sentence) for name, what in empty.items()}}
+    properties = {name: _saying(what | OF_A_RULE, sentence) for name, what in empty.items()}
+    return {"properties": properties}
 
 
 def within(name: str, inner: Schema) -> Schema:
     """In the mapping `name` it is so."""
-    return {"required": [name], "properties": {name: {"type": "object"} | inner}}
+    return {"required": [name], "properties": {name: {"type": "object"} | OF_A_RULE | inner}}
 
 
 def together(*rules: Schema) -> ConfigDict:

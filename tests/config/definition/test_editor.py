@@ -1,12 +1,15 @@
 """What an editor does with a definition, by the YAML language server that most of them use."""
 
+import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from config.definition.invite_fields import InvitesFields
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
+from tests.config.definition.drawn_definitions import BASES, REFUSED
 from tests.support.documents import BIN
 from tests.support.editor.language_server import LanguageServer, installed, server
 
@@ -64,6 +67,17 @@ def test_a_mistake_is_underlined_where_check_finds_it(
     assert underlined.keys() < {(place.line, place.column) for place in places}
 
 
+def test_it_underlines_what_a_schema_can_refuse_and_nothing_that_is_good(
+    server: LanguageServer, definition: Path
+) -> None:
+    """The server reads the whole schema as tests/config/definition/test_schema.py does."""
+    line = definition.read_text("utf-8").splitlines()[0]
+    for number, other in enumerate([*BASES, *REFUSED]):
+        file = definition.with_name(f"{number}.yaml")
+        file.write_text(f"{line}\n{json.dumps(other)}\n", "utf-8")
+        assert bool(server.underlined(file)) == (number >= len(BASES)), other
+
+
 def test_fields_and_values_are_completed(server: LanguageServer, definition: Path) -> None:
     """Each with what it is for, where it belongs."""
     lines = write_over(definition, {"invites: {send: true}": "invites:\n  trust: \n  ho"})
@@ -72,7 +86,7 @@ def test_fields_and_values_are_completed(server: LanguageServer, definition: Pat
     fields = server.completed(definition, (last, len("  ho") + 1))
     assert fields["hours"].startswith("Working hours for invitations")
     assert "Give days and times of the clock" in fields["hours"]
-    assert "stage_id" not in fields
+    assert fields.keys() < InvitesFields.model_fields.keys()
     assert server.completed(definition, (last - 1, len("  trust: ") + 1)).keys() > {
         "status",
         "wire",

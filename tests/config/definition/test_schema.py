@@ -15,17 +15,7 @@ from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.reading import read_campaigns
 from config.reading.starter import write_starter
-from tests.config.definition.drawn_definitions import (
-    BASES,
-    DEFINITIONS,
-    FROM_FILE,
-    LEFT_OUT,
-    LISTED,
-    NEW,
-    TABLE,
-    Change,
-    changed,
-)
+from tests.config.definition.drawn_definitions import BASES, DEFINITIONS, REFUSED, TABLE
 
 SCHEMA = Draft202012Validator(schema())
 MANY = 5_000
@@ -35,8 +25,10 @@ BEYOND = {
     "what a text says": re.compile(r'found "'),
     "an error of a spreadsheet": re.compile("found the error "),
     "what a list says": re.compile("found a list, wanted (dates|sizes of waves)"),
-    "that 7.0 is no whole number": re.compile(r"found 7\.0, wanted a whole number"),
-    "what a table holds": re.compile("no column for |no row (has|is kept)|.*there is no such file"),
+    "that 7.0 is no whole number": re.compile(r"found 7\.0, "),
+    "what a table holds": re.compile(
+        "(there is )?no column |no row (has|is kept)|no candidates|.*there is no such file"
+    ),
 }
 
 
@@ -102,56 +94,7 @@ def test_they_agree_on_thousands_of_definitions(folder: Path) -> None:
     assert set(BEYOND) - set(reasons) == set()
 
 
-def put(*changes: Change) -> dict[str, Any]:
-    return changed(NEW, *changes)
-
-
-IN_INVITES: dict[str, list[Any]] = {
-    "send": ["yes"],
-    "approval": ["yes", "within", {"within": 2}],
-    "hours": ["Mon-Fri", 9],
-    "holidays": [["Christmas"], [7], "Christmas"],
-    "per_second": ["many", 0, -1, 10**7, True],
-    "least_time": ["3", "warn", "soon"],
-    "pilot": ["ada", 7],
-    "waves": [5, [], [0], ["rest"], ["5"], [5, "all"], "all", "rest"],
-    "between": [7, "2", "2 dyas", ""],
-    "hold_on": [{}, {"unsure": 0}, {"refused": 0.2}, {"refused": "two%"}],
-    "trust": ["nobody"],
-    "timezone": ["Europe / Paris", 1],
-    "not_before": ["tomorrow", "2030-01-07", "2030-01-07 09:00 +01:00", 7],
-}
-SAYABLE = [
-    *(put((("invites", name), value)) for name, bad in IN_INVITES.items() for value in bad),
-    *(put(((name,), LEFT_OUT)) for name in ("campaign", "project", "problem", "candidates")),
-    *(put((("campaign",), value)) for value in ("Not A Key", 7, "")),
-    *(put((("project", "name"), value)) for value in (LEFT_OUT, None, "", "  ", 7)),
-    *(put((("problem",), value)) for value in (0, "42", True, {"colour": 1}, {})),
-    *(put((("candidates",), value)) for value in ([], "people.csv", {}, {"people": []}, None)),
-    *(put((("candidates", 0, "email1"), value)) for value in (LEFT_OUT, None, 7, "ada")),
-    *(put((("candidates", 0, "stage_id"), value)) for value in ("two", -1)),
-    *(put((("guard", "removed"), value)) for value in (0.2, "2")),
-    *(put(((*around, "colour"), 1)) for around in ((), ("invites",), ("candidates", 0))),
-    put((("stage_id",), -1)),
-    put((("project", "starttime"), "2030-01-07 09:00:30")),
-    put((("project", "id"), 9)),
-    put((("problem",), {"id": 1, "title": "A"})),
-    put((("problem",), {"title": "A", "unlisted": True})),
-    put((("schedule", "cron"), "0 9 * * 1-5")),
-    put((("schedule",), {})),
-    put((("schedule",), {"cron": "@daily"})),
-    put((("invites", "hours"), LEFT_OUT)),  # holidays go with hours
-    put((("invites", "waves"), LEFT_OUT)),  # and between with waves
-    put((("project", "timezone"), LEFT_OUT), (("invites", "least_time"), LEFT_OUT)),
-    put((("project", "endtime"), " ")),  # least_time needs it
-    changed(LISTED, (("candidates", "file"), "people.csv")),
-    changed(LISTED, (("candidates", "where"), {"Job": "Engineer"})),
-    *(changed(FROM_FILE, (("candidates", "where"), bad)) for bad in (None, {}, {"Job": []})),
-    *(changed(FROM_FILE, (("candidates", name), "x")) for name in ("several", "when_unsure")),
-]
-
-
-@pytest.mark.parametrize("definition", SAYABLE, ids=lambda _: "")
+@pytest.mark.parametrize("definition", REFUSED, ids=lambda _: "")
 def test_what_a_schema_can_say_both_refuse(folder: Path, definition: dict[str, Any]) -> None:
     assert judged(definition, folder), definition
     assert not SCHEMA.is_valid(definition), definition
