@@ -1,4 +1,4 @@
-"""What a person can cause or mend. Each error carries the exit code the command line ends with."""
+"""What a person can cause or fix. Each error carries the exit code the command line ends with."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from config.mistakes import Mistake
 
 
 class CampaignError(Exception):
-    """Something stopped the work that a person can understand and mend.
+    """Something stopped the work that a person can understand and fix.
 
     `then` is the line that says what to type, where the text does not; {typed} in it stands for
     the name of the command that was typed. `wrote` are the service's own words beside it, set only
@@ -22,7 +22,7 @@ class BadInput(CampaignError):
     """What was written cannot be used as it is. Nothing was sent, the ledger is untouched.
 
     The text names files and a count only; `problems` holds the places and what was found there,
-    and `warnings` what a person should look at while mending them. `then` is there
+    and `warnings` what a person should check while fixing them. `then` is there
     where the same command could never succeed.
     """
 

@@ -39,7 +39,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that a person has to mend, and where.
+    """One thing that a person has to fix, and where.
 
     `message` is a whole sentence that replaces the found/wanted clause where a sentence says more;
     `cause` is what the problems of one kind have in common, where `wanted` does not say it.

@@ -1,4 +1,4 @@
-"""How far a long reading has come, for whoever shows it to a person."""
+"""The progress of a long reading, for the code that shows it to a person."""
 
 from collections.abc import Callable
 from contextvars import ContextVar

@@ -1,4 +1,4 @@
-"""Which settings are secrets: whoever keeps a program's environment keeps these with it."""
+"""Which settings are secrets: a stored environment of a program has them in it."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit

@@ -214,7 +214,7 @@ class InvitesFields(Fields):
         | None
     ) = Field(
         None,
-        title="Whoever has less time than this is not invited; with warn, only counted",
+        title="People with less time than this are not invited; with warn, they are only counted",
         description=LEAST_TIME_WANTED,
     )
     pilot: Email | None = Field(

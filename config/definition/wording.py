@@ -1,4 +1,4 @@
-"""What a rule of a definition complains of, in the words of whoever wrote it."""
+"""What a rule of a definition complains of, in the words of its author."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

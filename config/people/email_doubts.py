@@ -1,4 +1,4 @@
-"""What may be wrong with an address that is a proper one: said to a person, never mended.
+"""What may be wrong with a valid address: shown to a person, never changed.
 
 The login must equal this email (interface 4.7), so an address with a slip in it locks its
 candidate out, and two addresses of one mailbox invite one person twice.

@@ -1,4 +1,4 @@
-"""What may be wrong with a name that is a proper one: said to a person, never mended.
+"""What may be wrong with a valid name: shown to a person, never changed.
 
 The service has no update (interface 4), so a name that a program has spoilt stays spoilt there.
 """

@@ -119,7 +119,7 @@ def _options(sources: Sources) -> Mapping[str, Any]:
     """What a definition says about the people in another file. Raises BadInput."""
     file = str(sources.definition)
     if suffix_of(sources.definition) not in YAML:
-        # Imported here: a definition in YAML needs nothing of workbooks.
+        # Imported here: a definition in YAML needs no workbooks.
         from config.reading.campaign_sheets import SHEETS, campaign_alone  # noqa: PLC0415
         from config.tables.workbook import read_book  # noqa: PLC0415
 
@@ -132,7 +132,7 @@ def _options(sources: Sources) -> Mapping[str, Any]:
 
 def _own_table(file: Path, key: str | None) -> Named:
     """What a workbook's own sheet of campaigns says about its people."""
-    # Imported here: a definition in YAML needs nothing of workbooks.
+    # Imported here: a definition in YAML needs no workbooks.
     from config.reading.campaign_sheets import (  # noqa: PLC0415
         SHEETS,
         campaigns_in,
@@ -164,7 +164,7 @@ def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
         layout = layout_of(text, named.wishes)
         rows = tuple(_text_rows(text, layout.delimiter, layout.first - 1, str(path)))
         return data, (OwnTable(ONE_TABLE, rows, layout.delimiter),)
-    # Imported here: a text needs nothing of workbooks.
+    # Imported here: a text file needs no workbooks.
     from config.tables.workbook import read_sheets  # noqa: PLC0415
 
     sheets = read_sheets(data, str(path)).values()

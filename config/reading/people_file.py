@@ -27,7 +27,7 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any], sheet: str | None = N
         if sheet is not None:
             raise BadInput([sheetless(file.path, "it is a text, which has no sheets")])
         return read_csv(file.data, str(file.path), wishes).people(key, where_of(options))
-    # Imported here: a text needs nothing of workbooks.
+    # Imported here: a text file needs no workbooks.
     from config.reading.people_sheet import people_sheet  # noqa: PLC0415
 
     named = sheet or options.get("sheet")

@@ -94,7 +94,7 @@ def _in_reading_order(problems: list[Mistake]) -> list[Mistake]:
 
 
 def _from_workbook(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
-    # Imported here: a definition in YAML needs nothing of workbooks.
+    # Imported here: a definition in YAML needs no workbooks.
     from config.reading.campaign_sheets import SHEETS, campaign_alone, campaigns_in  # noqa: PLC0415
     from config.reading.people_file import people_in  # noqa: PLC0415
     from config.tables.workbook import read_book  # noqa: PLC0415
@@ -120,7 +120,7 @@ def _from_yaml(sources: Sources) -> Written:
         _refuse_sheet(sources, "the people stand in the definition itself")
     problems = list(document.problems)
     if sources.people is not None:
-        # Imported here: a definition that lists its people itself needs nothing of tables.
+        # Imported here: a definition that lists its people needs no tables.
         from config.reading.people_file import people_in  # noqa: PLC0415
 
         if people is not None and not sources.given:

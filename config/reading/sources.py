@@ -148,7 +148,7 @@ def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
 
 
 def _another(path: Path, words: str, **clause: Any) -> BadInput:
-    """Refuse a file that no mending makes the right one; `words` are what to type instead."""
+    """Refuse a file that cannot be fixed into the right one; `words` are what to type instead."""
     then = f"Then type: campaign {{typed}} {words}"
     return BadInput([Mistake(Place(str(path)), **clause)], then=then)
 

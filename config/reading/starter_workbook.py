@@ -8,7 +8,7 @@ from zoneinfo import available_timezones
 
 import xlsxwriter
 
-# Drop-downs and checks reach this far down; people below it are read all the same.
+# Drop-downs and checks reach this far down; people below it are read too.
 LAST_ROW = 5_000
 TIMEZONES = "timezones"
 

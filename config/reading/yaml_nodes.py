@@ -113,7 +113,7 @@ def _unreadable(place: Place, message: str) -> BadInput:
 
 
 def _marked(error: MarkedYAMLError, file: str) -> Place:
-    # Noticed only later, but mended where it began.
+    # The parser notices only later; report it where it began.
     opened = str(error.context).startswith(OPENINGS)
     mark = (error.context_mark if opened else error.problem_mark) or error.context_mark
     return Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)

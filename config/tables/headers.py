@@ -92,7 +92,7 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
     columns = options.get("columns")
     columns = columns if isinstance(columns, Mapping) else {}
     named = {field: header for field, header in columns.items() if isinstance(header, str | None)}
-    # Whoever says which column holds full names wants them split.
+    # If you name the column of full names, you want them split.
     split_name = options.get("split_name") is True or bool(named.get(FULL_NAME))
     return Wishes(named, split_name, options.get("several") == "first")
 

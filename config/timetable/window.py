@@ -1,4 +1,4 @@
-"""When invitations may go out: from one moment until another, whoever starts a run and when."""
+"""When invitations may go out: from one moment until another, no matter who starts a run."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

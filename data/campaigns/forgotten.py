@@ -1,4 +1,4 @@
-"""Who was forgotten: addresses that only a keyed hash stands for, so that nobody comes back.
+"""Who was forgotten: only keyed hashes of their addresses stay, so that nobody is invited again.
 
 The key lies in the ledger itself, as the hash must go wherever the ledger goes. Somebody who has
 both can try addresses one by one, and learns nothing else. Each function works inside a

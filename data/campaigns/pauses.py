@@ -1,4 +1,4 @@
-"""Pauses: a person's word that nothing of a campaign is sent, and the word to go on.
+"""Pauses: a person stops everything a campaign sends, and resumes it.
 
 Each function works inside a transaction that its caller commits.
 """

@@ -1,4 +1,4 @@
-"""A timetable as the ledger keeps it: one text, written anew whenever the definition was read."""
+"""A timetable as the ledger keeps it: one text, rewritten whenever the definition is read."""
 
 from functools import cache
 

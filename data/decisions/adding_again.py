@@ -26,7 +26,7 @@ _WANTED = select(campaign.c.add_again).where(campaign.c.id == bindparam("of"))
 _UNSURE = select(candidate.c.add_attempt, candidate.c.id).where(
     candidate.c.campaign_id == bindparam("of"),
     candidate.c.add_state.in_(bindparam("states", expanding=True)),
-    candidate.c.listed,  # whoever is gone from the definition would wait for ever
+    candidate.c.listed,  # people gone from the definition would wait for ever
 )
 _WAIT = (
     update(candidate)

@@ -1,7 +1,7 @@
 """Letting somebody through by name, whatever holds them: the statements behind `campaign allow`.
 
 What is there now holds no more. What comes later (another invitation, a new entry of the
-do-not-contact list) holds anew: nobody has looked at that.
+do-not-contact list) holds again: nobody has looked at that.
 """
 
 from collections.abc import Sequence

@@ -13,7 +13,7 @@ from data.store.states import AttemptState, Operation
 # People in one line, where there are too many requests for a line each.
 WAVE = {Operation.ADD: 1000, Operation.INVITE: 100}
 ALL_AT_ONCE: Mapping[int, int] = MappingProxyType({})
-FEW = 25  # so many requests of one run and one kind are told one by one
+FEW = 25  # up to this many requests of one run and kind are shown singly
 
 
 def summed_up(events: Sequence[Event], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Event]:

@@ -157,7 +157,7 @@ def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> di
 
 def held_in(connection: Connection, campaign_row: int) -> dict[int, Held]:
     """Which of those whom a campaign has still to add or to invite are held, by ledger row."""
-    # Of two reasons the one from outside is told.
+    # Of two reasons, show the one from outside.
     return held_seconds(connection, campaign_row) | _held_from_outside(connection, campaign_row)
 
 

@@ -1,4 +1,4 @@
-"""What is held about one person, all of it, for whoever asks for that.
+"""Everything the ledger has about one person, for somebody who asks.
 
 `about` works inside a transaction that its caller opened, and reads only.
 """

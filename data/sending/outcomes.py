@@ -24,7 +24,7 @@ _INVITES_STANDING = (
     .join(candidate, candidate.c.id == attempt.c.candidate_row)
     .where(
         attempt.c.id.in_(bindparam("numbers", expanding=True)),
-        # A deliberate resend is another invitation: what came of this one says nothing of it.
+        # A deliberate resend is another invitation: the outcome of this one says nothing about it.
         attempt.c.generation == candidate.c.generation,
     )
     # What another run claims at this moment is looked at once it has.

@@ -1,6 +1,6 @@
 """A run of a campaign, from its beginning to its end: that it begins, lives, and is closed.
 
-The definition is taken over and the run opened in one commit. Whoever died is found by whoever
+The definition is stored and the run opened in one commit. A run that died is found by the one that
 comes next (data/sending/recovery.py).
 """
 
@@ -146,7 +146,7 @@ def commit(
 
 def end(ledger: Ledger, run: int, ending: Ending, reason: str | None) -> int:
     """Close a run; what it still had SENDING becomes UNSURE. Answers how many calls."""
-    recovery.OWN_RUNS.discard(run)  # even if the disk is full: the next run may bury it
+    recovery.OWN_RUNS.discard(run)  # even if the disk is full: the next run may record its end
     return ledger.write_beside(_end, run, ending, reason)
 
 

@@ -1,4 +1,4 @@
-"""A ledger that cannot be opened, read or written: what a person is told, never naming anybody."""
+"""A ledger that cannot be opened, read or written: what a person reads, which names nobody."""
 
 import sqlite3
 

@@ -1,4 +1,4 @@
-"""The transactions of a ledger: work is seen through and committed, or what failed is said.
+"""The transactions of a ledger: work is committed, or the failure is reported.
 
 In a file they are SQLite's own. On a server see data/store/postgres_transactions.py.
 """

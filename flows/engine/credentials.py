@@ -1,6 +1,6 @@
 """The service's credentials, kept by Prefect for machines whose environment does not hold them.
 
-Prefect encrypts what a block holds. Nothing of it becomes a parameter, a log line or a result.
+Prefect encrypts what a block holds. It never becomes a parameter, a log line or a result.
 """
 
 import re

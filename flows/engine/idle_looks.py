@@ -1,6 +1,6 @@
 """Runs that found nothing to do, as a schedule begins them: a few stay, and they write no logs.
 
-One a minute would bury, in a single night, the runs that a person wants to see in the morning; and
+One a minute would hide, in a single night, the runs that a person wants to see in the morning; and
 they would be most of what Prefect keeps, as their lines would be of what a terminal shows.
 """
 

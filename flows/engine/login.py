@@ -1,4 +1,4 @@
-"""Who may speak to a Prefect server that we started: whoever has its login, and nobody else.
+"""Who may use a Prefect server that we started: only those who have its login.
 
 Such a server starts shell commands for whoever asks it to, shows what blocks keep, and takes
 approvals. Without a login every user of the machine may ask, and so may any page that is open in a

@@ -1,4 +1,4 @@
-"""Prefect's SQLite database, in which whoever writes waits for a turn.
+"""Prefect's SQLite database, in which writers wait for their turn.
 
 Prefect begins most transactions as readers. One that then wants to write, after somebody else
 wrote, is refused at once, however long it would wait ("database is locked"): a busy server answers
@@ -31,7 +31,7 @@ class _InTurn(AioSqliteConfiguration):
 def write_in_turn() -> None:
     """Have the server of this process wait for its turn. Called before Prefect opens its database.
 
-    PostgreSQL needs nothing of it.
+    PostgreSQL does not need it.
     """
     address = PREFECT_API_DATABASE_CONNECTION_URL.value()
     if get_dialect(address).name == "sqlite":

@@ -17,7 +17,7 @@ from flows.engine.login import OF_CLIENTS, of
 # For every process that runs a flow, also those that a worker starts
 # (flows/serving/deployments.py).
 RUNS = {
-    # Nothing about a company's campaigns is told to anybody.
+    # Nothing about a company's campaigns is reported to anybody.
     "DO_NOT_TRACK": "1",
     # Prefect's own results would be a second, weaker memory of what was sent.
     "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",

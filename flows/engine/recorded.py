@@ -1,6 +1,6 @@
 """Whether Prefect's server has everything that this process told it.
 
-Steps are told as events, which are sent and recorded some time after they happened. A server that
+Steps become events, which are sent and recorded some time after they happened. A server that
 ends earlier has lost them.
 """
 
@@ -34,7 +34,7 @@ async def everything_recorded() -> bool:
     async with get_client() as client:
         for run, steps in made.items():
             ours = FlowRunFilter.model_validate({"id": {"any_": [UUID(run)]}})
-            # The last of so many is there when all of them are.
+            # When the last one is there, all of them are.
             while not await client.read_task_runs(
                 flow_run_filter=ours, task_run_filter=ended, limit=1, offset=steps - 1
             ):

@@ -1,4 +1,4 @@
-"""What a report says, already in words: whoever fills this in decides who is named and how."""
+"""What a report says, already in words: the code that fills it in decides who is named and how."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

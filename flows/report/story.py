@@ -154,7 +154,7 @@ def _(event: Decided, teller: Teller) -> Iterator[str]:
 def _(event: PlanShown, teller: Teller) -> Iterator[str]:
     by = f", to be answered by {teller.moment(event.answer_by)}" if event.answer_by else ""
     yield f"the plan {event.plan} was shown for approval{by}"
-    # Whom it named, masked, says nothing to whoever may read their names.
+    # Masked names are of no use to a reader who may see the names.
     yield from (line for line in event.told.splitlines() if not line.startswith("people: "))
 
 

@@ -1,4 +1,4 @@
-"""One run of a campaign from its beginning to its end, whoever started it.
+"""One run of a campaign from beginning to end, no matter who started it.
 
-Hands out `conduct`; knows nothing of Prefect but its shells.
+Hands out `conduct`; does not know Prefect, except in its shells.
 """

@@ -1,4 +1,4 @@
-"""Wrong answers: what is said instead of, or in place of parts of, the right answer."""
+"""Wrong answers: what the sandbox sends instead of the right answer, or of parts of it."""
 
 from typing import Any
 

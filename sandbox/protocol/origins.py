@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 def asks_for_us(host: str, listening: str) -> bool:
     """Whether this Host is a name of this machine; `listening` is the address listened on.
 
-    Whoever has the sandbox listen on every address has chosen that any name leads there.
+    If the sandbox listens on every address, every name may lead there.
     """
     try:
         name = urlsplit(f"//{host}").hostname or ""

@@ -66,7 +66,7 @@ class Outbox:
         return compose(invitation, candidate, project)
 
     def _write_missing(self, folder: Path) -> None:
-        # A sandbox killed between its record and the file had sent the email all the same.
+        # A sandbox killed between its record and the file had sent the email nevertheless.
         for invitation in self._record.invitations:
             path = self._path(folder, invitation)
             if not path.exists():

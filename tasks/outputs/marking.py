@@ -42,7 +42,7 @@ class Marked:
 def marked_copy(
     named: Named, problems: Sequence[Mistake], warnings: Sequence[Mistake] = ()
 ) -> Marked | None:
-    """Mark a table with what is wrong in it, and with what to look at.
+    """Mark in a table what is wrong and what to check.
 
     None where nothing of that lies in a cell of it. Raises BadInput where the file cannot be read
     at all.

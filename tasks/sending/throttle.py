@@ -41,7 +41,7 @@ class Throttle:
         else:
             self.pause = min(max(asked, 2 * self.pause if self.in_a_row else 0.0), LONGEST)
             self.until = at + self.pause
-            if not self.in_a_row:  # right behind a pause it says nothing of the distance
+            if not self.in_a_row:  # right after a pause it says nothing about the distance
                 self.gap = min(max(2 * self.gap, FIRST_GAP), LONGEST)
             self.in_a_row += 1
         self.abreast = 1

@@ -46,7 +46,7 @@ def kind_of(body: bytes | None) -> str:
 def no_within(body: bytes | None) -> str | None:
     """Name what says no in a body that came with a 2xx: `success: false`; None: nothing does.
 
-    In the ways in which common frameworks say it; nothing of the body itself is in the name.
+    In the ways in which common frameworks say it; the name has nothing of the body itself.
     """
     answer = parsed(body)
     if answer is False:

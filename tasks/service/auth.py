@@ -69,7 +69,7 @@ class Tokens:
             if self._token is not None and self._token.number != instead_of:
                 return self._token
             if self._fetches != fetches and self._failed is not None:
-                # Whoever waited while this one failed has waited long enough.
+                # Those who waited while this one failed have waited long enough.
                 raise self._failed
             self._failed = None
             try:

@@ -160,7 +160,7 @@ class Conversation(asyncio.Protocol):
                     self._finish()
                 case h11.InformationalResponse():
                     continue
-                case _:  # the rest is still on its way
+                case _:  # the rest has not arrived yet
                     return
 
     def _answered(self, answer: h11.Response) -> None:

@@ -25,7 +25,7 @@ SPOKE_FIRST = "AnswerBeforeRequest"
 GLUED = "MoreThanOneAnswer"
 ENCODED = "EncodedBody"
 TOO_LONG = "BodyTooLong"
-# What is wrong with the certificate of whoever answers; nothing was sent.
+# What is wrong with the server's certificate; nothing was sent.
 CERTIFICATES = {
     "CertificateExpired": "its certificate has expired",
     "CertificateNotYetValid": "its certificate is not valid yet; check this machine's clock",

@@ -1,4 +1,4 @@
-"""Is everything in order that a campaign needs? Each thing that was looked at, and how to mend it.
+"""Is everything that a campaign needs in order? Each thing checked, and how to fix it.
 
 The decisions are plain functions of what was found; what asks the service is `ask`.
 """
@@ -32,7 +32,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at; `mend` is what to do where it is not well.
+    """One thing that was checked; `mend` is what to do if it is not well.
 
     `wrote` are the service's own words.
     """
