@@ -214,7 +214,7 @@ class InvitesFields(Fields):
         | None
     ) = Field(
         None,
-        title="People with less time than this are not invited; with warn, they are only counted",
+        title="People with less time before endtime are not invited; with warn, only counted",
         description=LEAST_TIME_WANTED,
     )
     pilot: Email | None = Field(
