@@ -91,7 +91,7 @@ EDITOR := tests/support/editor
 .editor/.ready: $(EDITOR)/package.json $(EDITOR)/package-lock.json
 	@mkdir -p .editor
 	@cp $^ $(EDITOR)/.npmrc .editor
-	@cd .editor && npm ci --ignore-scripts --no-audit --no-fund --silent
+	@cd .editor && npm ci --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 lock:                  ## resolve pyproject.toml anew into every lock
