@@ -25,10 +25,14 @@ def arguments() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
     add("--port", type=int, default=0, help="port to listen on (default: any free one)")
-    add("--folder", help="where to keep the record and the outbox (default: nowhere)")
+    add("--folder", help="where to keep the record and the outbox (default: not kept)")
     add("--latency", type=float, default=0.0, help="seconds each API call takes")
-    add("--token-lifetime", type=int, default=86400, help="seconds a token is good for")
-    add("--max-candidates-per-request", type=int, help="larger adds answer 413")
+    add("--token-lifetime", type=int, default=86400, help="seconds a token is valid")
+    add(
+        "--max-candidates-per-request",
+        type=int,
+        help="adds with more candidates are answered with 413",
+    )
     add("--faults", type=faults, default=[], help="JSON list, as for POST /sandbox/faults")
     return parser
 

@@ -165,7 +165,7 @@ async function handIn() {
   const submitted = await carry("submissions", ({ why, again }) =>
     tell("Not submitted: " + why + "." + (again ? " Please submit again." : ""), true),
   );
-  if (submitted) tell("Submitted at " + now() + ". You may go on and submit again.");
+  if (submitted) tell("Submitted at " + now() + ". You may continue and submit again.");
   owed = !submitted;
   handingIn = false;
 }
@@ -200,14 +200,14 @@ copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(written());
     tell("Copied.");
   } catch {
-    tell("This page may not write to the clipboard. Select the text and copy it.", true);
+    tell("This page is not allowed to write to the clipboard. Select the text and copy it.", true);
   }
 });
 paste.addEventListener("click", async () => {
   try {
     insert(await navigator.clipboard.readText());
   } catch {
-    tell("This page may not read the clipboard. Paste with the keyboard.", true);
+    tell("This page is not allowed to read the clipboard. Paste with the keyboard.", true);
   }
 });
 

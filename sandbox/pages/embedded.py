@@ -205,7 +205,7 @@ class Embedded:
         project_id, candidate_id = _id(given, "projectId"), _id(given, "candidateId")
         if project_id is None or candidate_id is None:
             raise Refused(
-                400, "This link is not whole: projectId and candidateId must both be numbers."
+                400, "This link is incomplete: projectId and candidateId must both be numbers."
             )
         project = self._record.project(project_id)
         candidate = self._record.candidate(project_id, candidate_id)
@@ -216,8 +216,8 @@ class Embedded:
             has = f"has {len(problems)} problems" if problems else "has no problem yet"
             raise Refused(
                 409,
-                f"This assessment cannot be taken: its project {has}, and one that is embedded "
-                "has exactly one. Please tell whoever invited you.",
+                f"This assessment cannot be taken: its project {has}, and an embedded one must "
+                "have exactly one. Please tell the people who invited you.",
             )
         return candidate, project, problems[0]
 

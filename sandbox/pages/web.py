@@ -124,4 +124,6 @@ async def _in_words(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     reason = {404: "There is no such page.", 405: "This page cannot be used in that way."}
     framed = request.url.path.startswith("/embedded/")
-    return sorry(status, reason.get(status, "The request did not arrive whole."), framed=framed)
+    return sorry(
+        status, reason.get(status, "The request did not arrive completely."), framed=framed
+    )

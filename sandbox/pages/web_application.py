@@ -158,7 +158,7 @@ class WebApplication:
 def wrong_problem(given: Mapping[str, str]) -> str | None:
     """Say what is wrong with a problem as it was typed, or nothing."""
     if not given.keys() >= set(PROBLEM_FIELDS) or any(unwritable(text) for text in given.values()):
-        return "The form did not arrive whole. Please send it again."
+        return "The form did not arrive completely. Please send it again."
     if not given["title"].strip():
         return "A problem needs a title."
     if not given["description"].strip():
@@ -177,7 +177,7 @@ def wrong_interview(given: Mapping[str, str], problems: set[str]) -> str | None:
     if not given.keys() >= set(INTERVIEW_FIELDS) or any(
         unwritable(text) for text in given.values()
     ):
-        return "The form did not arrive whole. Please send it again."
+        return "The form did not arrive completely. Please send it again."
     if not given["name"].strip():
         return "An interview needs a name."
     if given["problem"] and given["problem"] not in problems:

@@ -131,7 +131,7 @@ class Api:
         if wrong := bodies.wrong_candidates(rows):
             return refusal(422, wrong)
         if any(row["email1"].casefold() in self._limits.unwelcome for row in rows):
-            return refusal(422, "a candidate is not acceptable")
+            return refusal(422, "a candidate is not valid")
         added = self._record.add_candidates(project, rows, received.request)
         return Answer(
             201,
