@@ -63,6 +63,8 @@ class Mistake:
         if self.message:
             return self.message
         seen = f"found {self.found}" if self.found is not None else ""
+        if self.found == "nothing":
+            seen = "missing"
         wanted = f"wanted {self.wanted}" if self.wanted is not None else ""
         return ", ".join(part for part in (seen, wanted) if part)
 

@@ -132,4 +132,4 @@ def _samples(definition: Definition) -> Iterator[str]:
     what = "a sample address" if len(addresses) == 1 else f"{len(addresses):,} sample addresses"
     named = ", ".join(addresses[:NAMED])
     where = definition.place.file
-    yield f"{where}: {what} that nobody reads: {named}{more}; replace it with your own people"
+    yield f"{where}: {what} that nobody reads: {named}{more}; use your own people instead"

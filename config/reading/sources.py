@@ -135,7 +135,7 @@ def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
 
         message = (
             "this file has only candidates; name their definition, as in --campaign "
-            f"definition.yaml, or put  file: {path.name}  under candidates in it"
+            f"definition.yaml, or put  file: {path.name}  under its candidates"
         )
         raise BareTable(path, Mistake(Place(str(path)), message=message))
     if campaign is not None and kind in YAML:

@@ -34,7 +34,7 @@ def person(row: Row, cell: str, **changed: str) -> tuple[str, ...]:
 
 
 def nothing(cell: str, field: str, wanted: str) -> str:
-    return f"{{file}}, Candidates!{cell}, {field}: found nothing, wanted {wanted}"
+    return f"{{file}}, Candidates!{cell}, {field}: missing, wanted {wanted}"
 
 
 PLAIN = one(

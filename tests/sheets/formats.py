@@ -269,7 +269,7 @@ EXPORTS = {
         remark=':5: "Summe" is a total',
     ),
     "total-of-a-person.csv": Export(
-        text(",", below=("Total,Sum,",)).encode(), complaint=":5, email1: found nothing"
+        text(",", below=("Total,Sum,",)).encode(), complaint=":5, email1: missing"
     ),
     # What Google Sheets and Numbers export.
     "numbers.xlsx": Export(

@@ -103,7 +103,7 @@ TABLES = [
             '2, email1: found "a@", wanted an email address '
             "(there must be something after the @-sign)",
             '2, stage_id: found "x", wanted a whole number',
-            "3, first_name: found nothing, wanted a first name",
+            "3, first_name: missing, wanted a first name",
             '5, email1: found "ada@example.com", the same person as {file}:4, '
             "with another stage_id",
         ),

@@ -86,9 +86,7 @@ def test_empty_fields_count_as_left_out() -> None:
     """`description:` with nothing after it is not a value."""
     text = sample.MINIMAL.replace("{name: A}", "\n  name: A\n  description:\n  starttime: ''")
     assert read(text).project == Project(None, "A", "", "open", None, None, None)
-    assert (
-        "email1: found nothing" in complaints(sample.MINIMAL.replace("ada@example.com", "")).pop()
-    )
+    assert "email1: missing" in complaints(sample.MINIMAL.replace("ada@example.com", "")).pop()
 
 
 def test_a_problem_is_named_by_id_or_title() -> None:
@@ -118,11 +116,11 @@ MISTAKES = [
     ("campaign: a", "campaign: " + "a" * 101, "1:11, campaign: found"),
     ("campaign: a", 'campaign: "a\\n"', "1:11, campaign: found"),
     ("campaign: a", "campaign: 2026", "found 2026, wanted a key"),
-    ("campaign: a\n", "", "1:1, campaign: found nothing, wanted a key"),
+    ("campaign: a\n", "", "1:1, campaign: missing, wanted a key"),
     ("campaign: a", "campaign: a\nstarttime: x", "did you mean project.starttime?"),
     ("campaign: a", "campaign: a\ncadence: x", "2:1, cadence: there is no field cadence"),
     ("{name: A}", "A", '2:10, project: found "A", wanted a mapping with name'),
-    ("{name: A}", "{}", "2:10, project.name: found nothing, wanted the project's name"),
+    ("{name: A}", "{}", "2:10, project.name: missing, wanted the project's name"),
     (
         "{name: A}",
         "{name: 2026}",
@@ -151,8 +149,8 @@ MISTAKES = [
     ("problem: 1", "problem: Two sum", '3:10, problem: found "Two sum"'),
     ("problem: 1", "problem: [1]", "3:10, problem: found a list"),
     ("problem: 1", "problem: {id: 1, name: x}", "3:18, problem.name: there is no field name"),
-    ("problem: 1", "problem: {}", "3:10, problem.title: found nothing"),
-    ("problem: 1\n", "", "1:1, problem: found nothing, wanted the problem's id"),
+    ("problem: 1", "problem: {}", "3:10, problem.title: missing"),
+    ("problem: 1\n", "", "1:1, problem: missing, wanted the problem's id"),
     ("problem: 1", "problem: 1\ninvites: {send: yes}", 'invites.send: found "yes", wanted true'),
     ("problem: 1", "problem: 1\ninvites: false", "4:10, invites: found false, wanted a mapping"),
     ("problem: 1", "problem: 1\nstage_id: first", '4:11, stage_id: found "first", wanted a whole'),
@@ -200,7 +198,7 @@ def test_a_misspelt_field_is_told_beside_the_one_that_lacks() -> None:
     """The nearest known name is offered at the misspelt one."""
     misspelt, missing = sorted(complaints(sample.MINIMAL.replace("campaign:", "campaing:")))[::-1]
     assert "1:1, campaing: there is no field campaing; did you mean campaign?" in misspelt
-    assert "1:1, campaign: found nothing" in missing
+    assert "1:1, campaign: missing" in missing
 
 
 @pytest.mark.parametrize("people", ["", "[]", "{}", "people.csv", "{file: 3}", "{file: x.pdf}"])

@@ -166,7 +166,7 @@ def test_sample_addresses_are_pointed_at(typed: Typed, address: str) -> None:
     """A note, no error: the untouched starter passes, and nobody sends it unawares."""
     person = f"  - {{first_name: A, last_name: B, email1: {address}}}\n"
     Path("a.yaml").write_text(f"{HEAD}candidates:\n{person}", "utf-8")
-    note = f"a.yaml: a sample address that nobody reads: {address}; replace it with your own people"
+    note = f"a.yaml: a sample address that nobody reads: {address}; use your own people instead"
     answer = typed("check", "a.yaml")
     assert answer.code == 0 and f"Note: {note}" in answer.out.splitlines()
     assert typed("check", "a.yaml", "--json").object["notes"] == [note]

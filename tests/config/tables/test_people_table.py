@@ -96,7 +96,7 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
         ("first_name,last_name,Email,E-mail\n", ":1: 2 columns for email1: Email, E-mail"),
         (ADA, ":1: no column for first_name"),
         (HEADER, ", candidates: found no candidates, wanted at least one"),
-        (HEADER + "A,,a@example.com\n", ":2, last_name: found nothing, wanted a last name"),
+        (HEADER + "A,,a@example.com\n", ":2, last_name: missing, wanted a last name"),
         (HEADER + ADA + ADA.replace("Ada", "Eda"), ":3, email1: found"),
         (
             HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",

@@ -159,7 +159,7 @@ def test_nobody_in_a_batch_is_dropped_in_silence() -> None:
     people = [[*HEADER, "campaign"], [*ADA, "a"], [*BOB, None], [*BOB, "z"]]
     rows = [*CAMPAIGNS, ["a", "again", 1]]
     said = complaints(book(campaigns=rows, candidates=people))
-    assert any("candidates!E3, campaign: found nothing" in c for c in said)
+    assert any("candidates!E3, campaign: missing" in c for c in said)
     assert any('candidates!E4, campaign: found "z", wanted one of a, b' in c for c in said)
     assert any('campaigns!A4, campaign: found "a", the same campaign as' in c for c in said)
     assert any("campaigns!A3, candidates: found no candidates" in c for c in said)
@@ -291,7 +291,7 @@ def test_open_documents_have_the_same_cells() -> None:
     people = [[None], [None, *HEADER], [None], [None, *ADA], [None, "B", None, "bad", 2]]
     open_document(Path("people.ods"), campaign=CAMPAIGN, candidates=people)
     assert complaints(Path("people.ods")) == [
-        "people.ods, candidates!C5, last_name: found nothing, wanted a last name",
+        "people.ods, candidates!C5, last_name: missing, wanted a last name",
         'people.ods, candidates!D5, email1: found "bad", wanted an email address '
         "(an email address must have an @-sign)",
     ]

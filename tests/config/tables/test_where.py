@@ -254,7 +254,7 @@ def test_applications_are_folded_into_people_or_told(
             'out; Job: "Frontend Engineer" 1; left out: "Backend Engineer" 3, nothing 1; Stage: '
             'nobody; left out: "Take Home Test" 1',
         ),
-        ("", "hiring.yaml:6:3, candidates.where: found nothing, wanted a mapping of a column"),
+        ("", "hiring.yaml:6:3, candidates.where: missing, wanted a mapping of a column"),
         ("{}", "hiring.yaml:6:10, candidates.where: found a mapping, wanted a mapping of a col"),
         ("Job", 'hiring.yaml:6:10, candidates.where: found "Job", wanted a mapping of a column'),
         ("{Job: }", "hiring.yaml:6:10, candidates.where: found a mapping, wanted a mapping of"),
@@ -318,7 +318,7 @@ def test_a_workbook_says_it_in_its_own_sheet() -> None:
     assert keys_in(people_at(named, own_tables(named)[1]), "a") == {"ada@mail.com", "bob@mail.com"}
     sheet["campaign"]["B4"] = None
     sheet.save(path)
-    said = "people.xlsx, campaign!B4, where.Job: found nothing, wanted a value"
+    said = "people.xlsx, campaign!B4, where.Job: missing, wanted a value"
     assert said in complaints(path)
     sheet["campaign"]["B4"] = "Backend"
     sheet.save(path)

@@ -243,7 +243,7 @@ def test_with_a_table_of_its_own_a_definition_says_it_alone(tmp_path: Path) -> N
         ("{when_unsure: again, file: people.csv}", 'candidates.when_unsure: found "again", wanted'),
         (f"{{file: people.csv, people: [{PERSON}]}}", "not both"),
         ("{people: ada@example.com}", "candidates.people: found"),
-        ("{when_unsure: add_again}", "candidates.file: found nothing"),
+        ("{when_unsure: add_again}", "candidates.file: missing"),
         ("{people: [{first_name: Ada, last_name: X, email1: ada@}]}", 'email1: found "ada@"'),
         ("{people: [{first_name: Ada, first_name: X}]}", "first_name is written twice"),
     ],

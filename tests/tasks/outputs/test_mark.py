@@ -96,7 +96,7 @@ def starting(content: bytes) -> list[tuple[str, str, bool, str]]:
 
 EXPECTED = [
     ("Candidates", "C3", True, BAD_EMAIL),
-    ("Candidates", "A4", True, "first_name: found nothing, wanted a first name"),
+    ("Candidates", "A4", True, "first_name: missing, wanted a first name"),
 ]
 
 
@@ -248,7 +248,7 @@ def test_a_text_comes_back_as_a_workbook(tmp_path: Path) -> None:
     copy = marked(tmp_path / "hiring.yaml")
     assert starting(copy.content) == [
         ("candidates", "C3", True, BAD_EMAIL),
-        ("candidates", "A4", True, "first_name: found nothing, wanted a first name"),
+        ("candidates", "A4", True, "first_name: missing, wanted a first name"),
     ]
     sheet = opened(copy.content)["candidates"]
     assert (sheet["A3"].value, sheet["A3"].data_type) == ("=1+1", "s")
