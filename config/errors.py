@@ -8,9 +8,9 @@ from config.mistakes import Mistake
 class CampaignError(Exception):
     """Something stopped the work that a person can understand and fix.
 
-    `then` is the line that says what to type, where the text does not; {typed} in it stands for
-    the name of the command that was typed. `wrote` are the service's own words beside it, set only
-    where a person alone hears of it.
+    `then` is the line that says what to type, where the text does not; TYPED (command_line.py) in
+    it stands for the name of the command that was typed. `wrote` are the service's own words beside
+    it, set only where a person alone hears of it.
     """
 
     exit_code: int = 1

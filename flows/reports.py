@@ -9,12 +9,12 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from config.command_line import command
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.own_tables import named_table
 from data.own_files import CannotWrite
 from flows.words.complaints import lines_of
-from flows.words.speech import command
 from tasks.outputs.marking import marked_copy
 
 HEADLINE = "Nothing of this file was sent, because of what is wrong in it:"

@@ -70,7 +70,10 @@ def child_runs() -> Iterator[ChildRuns]:
 
 # Groups whose tests go through everything, as `make journeys` does: commands typed by a newcomer,
 # Prefect's own workers, schedules and automations, a real browser, LibreOffice. They mostly wait.
-JOURNEYS = {"automations", "browser", "demo", "editor", "libreoffice", "schedules", "up", "workers"}
+JOURNEYS = {
+    *("automations", "browser", "demo", "editor", "libreoffice", "next_steps", "schedules", "up"),
+    "workers",
+}
 
 
 @pytest.hookimpl(tryfirst=True)  # before it is chosen by marker

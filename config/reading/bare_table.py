@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, islice
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
+from config.command_line import command
 from config.definition.leaving import EXAMPLES, FIELDS
 from config.errors import BadInput
 from config.mistakes import Mistake
@@ -34,8 +34,8 @@ class BareTable(BadInput):
 
     def __init__(self, path: Path, problem: Mistake, sheet: str | None = None) -> None:
         new = next(name for name in _names(path) if not name.exists())
-        which = f" --sheet {quote(sheet)}" if sheet else ""
-        then = f"Then type: campaign new {quote(str(new))} --from {quote(str(path))}{which}"
+        which = ["--sheet", sheet] if sheet else []
+        then = f"Then type: {command('new', new, '--from', path, *which)}"
         super().__init__([problem], then=then)
 
 

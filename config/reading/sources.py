@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path, PurePath
-from shlex import quote
 from typing import Any
 
+from config.command_line import TYPED, command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.yaml_file import YamlDocument, read_yaml
@@ -94,7 +94,7 @@ def _sources_of(path: Path, campaign: Path | None) -> Sources:
     try:
         if path.is_dir():
             message = "this is a folder, wanted a file"
-            then = f"Then type: campaign check {quote(str(path))}, or campaign {{typed}} FILE"
+            then = f"Then type: {command('check', path)}, or {command(TYPED, 'FILE')}"
             raise BadInput([Mistake(Place(str(path)), message=message)], then=then)
         data = file_bytes(path)
         _check_kinds(path, data, campaign)
@@ -118,7 +118,7 @@ def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
 
 
 def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
-    kind, table = suffix_of(path), quote(str(path))
+    kind, given = suffix_of(path), ("--campaign", "DEFINITION")
     if kind not in (*YAML, *TABLES):
         wanted = (
             "a definition (.yaml), a workbook (.xlsx, .xlsm, .xls, .ods) or a table (.csv, .txt)"
@@ -128,7 +128,7 @@ def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
         message = "this is the same file twice; --campaign names a second one: "
         message += "the definition that a table of candidates belongs to"
         alone = kind in YAML or not is_text_table(path, data)
-        raise _another(path, table if alone else f"{table} --campaign DEFINITION", message=message)
+        raise _another(path, path, *([] if alone else given), message=message)
     if campaign is None and kind not in YAML and is_text_table(path, data):
         # Imported here: this module is of its foundations.
         from config.reading.bare_table import BareTable  # noqa: PLC0415
@@ -140,16 +140,15 @@ def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
         raise BareTable(path, Mistake(Place(str(path)), message=message))
     if campaign is not None and kind in YAML:
         message = "this is a definition already; use --campaign only with a table of candidates"
-        raise _another(path, table, message=message)
+        raise _another(path, path, message=message)
     if campaign is not None and suffix_of(campaign) not in (*YAML, *WORKBOOKS, *MARKUP):
         wanted = "a definition in YAML (.yaml), or a workbook with a sheet campaign"
-        instead = f"{table} --campaign DEFINITION"
-        raise _another(campaign, instead, found=shown(campaign.name), wanted=wanted)
+        raise _another(campaign, path, *given, found=shown(campaign.name), wanted=wanted)
 
 
-def _another(path: Path, words: str, **clause: Any) -> BadInput:
+def _another(path: Path, *words: object, **clause: Any) -> BadInput:
     """Refuse a file that cannot be fixed into the right one; `words` are what to type instead."""
-    then = f"Then type: campaign {{typed}} {words}"
+    then = f"Then type: {command(TYPED, *words)}"
     return BadInput([Mistake(Place(str(path)), **clause)], then=then)
 
 

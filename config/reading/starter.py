@@ -3,9 +3,9 @@
 import re
 from itertools import count
 from pathlib import Path
-from shlex import quote
 from unicodedata import normalize
 
+from config.command_line import command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 
@@ -14,9 +14,9 @@ STARTER_YAML = """\
 # yaml-language-server: $schema=campaign.schema.json
 # A campaign: one project, one problem, and the people to invite.
 # Replace the sample values, then:
-#   campaign check {name}     finds every mistake, sends nothing
-#   campaign run {name}       adds and invites; safe to run again at any time
-#   campaign schema -o campaign.schema.json     lets your editor complete fields and show mistakes
+#   {check}     finds every mistake, sends nothing
+#   {run}       adds and invites; safe to run again at any time
+#   {schema}     lets your editor complete fields and show mistakes
 
 {key:<35} # its key: lower-case letters, digits, - _ and .
 
@@ -28,7 +28,7 @@ project:                            # or  project: {{id: 123}}  for one made in 
   endtime: 2030-01-21 18:00
   timezone: Europe/Paris
 
-problem: 42                         # its id ("campaign problems" lists them), or {{title: "…"}}
+problem: 42                         # its id ("{problems}" lists them), or {{title: "…"}}
 
 # stage_id: 1                       # for everyone without one of their own
 
@@ -55,7 +55,7 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
     """
     suffix, key = path.suffix.lower(), key_of(path.stem)
     if suffix in {".yaml", ".yml"}:
-        text = STARTER_YAML.format(name=path.name, key=f"campaign: {_in_yaml(key)}")
+        text = starter_yaml(path.name, key)
         if candidates is not None:
             before, after = text.index("\ncandidates:") + 1, text.index("\ninvites:")
             text = text[:before] + candidates + text[after:]
@@ -85,6 +85,17 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
         raise BadInput([Mistake(Place(str(path)), message=message)]) from None
 
 
+def starter_yaml(name: str, key: str) -> str:
+    """Write the sample definition; `name` is what its file will be called."""
+    return STARTER_YAML.format(
+        check=command("check", name),
+        run=command("run", name),
+        schema=command("schema", "-o", "campaign.schema.json"),
+        problems=command("problems"),
+        key=f"campaign: {_in_yaml(key)}",
+    )
+
+
 def key_of(name: str) -> str:
     """Make a campaign's key of the name of its file: `Hiring (Zürich)` is hiring-zurich."""
     plain = normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
@@ -100,6 +111,10 @@ def _in_yaml(key: str) -> str:
 
 def _instead(path: Path) -> str:
     """Say what to type with the first such name that is free."""
+    return f"Then type: {command('new', free(path))}"
+
+
+def free(path: Path) -> Path:
+    """Answer a path, or the first like it with a number behind it, where nothing is yet."""
     names = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
-    free = path if not path.exists() else next(name for name in names if not name.exists())
-    return f"Then type: campaign new {quote(str(free))}"
+    return path if not path.exists() else next(name for name in names if not name.exists())

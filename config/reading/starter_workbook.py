@@ -8,6 +8,8 @@ from zoneinfo import available_timezones
 
 import xlsxwriter
 
+from config.command_line import command
+
 # Drop-downs and checks reach this far down; people below it are read too.
 LAST_ROW = 5_000
 TIMEZONES = "timezones"
@@ -78,7 +80,7 @@ LINES = (
             "error_message": "Choose one from the list, such as Europe/Paris.",
         },
     ),
-    Line("problem", 42, 'Its id; the command "campaign problems" lists them.', _whole(1)),
+    Line("problem", 42, f'Its id; the command "{command("problems")}" lists them.', _whole(1)),
     Line("problem.title", None, "Instead of the id: a title that matches exactly one problem."),
     Line("stage_id", 1, "For everyone without one of their own.", _whole(0)),
     Line(
@@ -126,8 +128,8 @@ HELP = (
     "3.  You can add columns of your own; they are never sent.",
     "",
     "Then type",
-    "campaign check {name}     finds every mistake, sends nothing",
-    "campaign run {name}       adds and invites; safe to run again at any time",
+    "{check}     finds every mistake, sends nothing",
+    "{run}       adds and invites; safe to run again at any time",
     "",
     "Keep the name and place of this file. To invite more people later, add rows and run it again:",
     "nobody is invited twice.",
@@ -179,9 +181,10 @@ def _candidates(sheet: Any, header: Any, text: Any) -> None:
 
 def _help(sheet: Any, name: str, bold: Any) -> None:
     sheet.set_column(0, 0, 100)
+    typed = {"check": command("check", name), "run": command("run", name)}
     for number, line in enumerate(HELP):
         titled = bold if line in (HELP[0], "Then type") else None
-        sheet.write(number, 0, line.format(name=name), titled)
+        sheet.write(number, 0, line.format_map(typed), titled)
 
 
 def _timezones(book: Any) -> None:

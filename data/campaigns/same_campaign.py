@@ -5,10 +5,10 @@ problem would be invited to the wrong test.
 """
 
 from pathlib import Path
-from shlex import join
 from typing import Any
 from unicodedata import normalize
 
+from config.command_line import command
 from config.definition.model import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput
 from config.mistakes import Mistake
@@ -52,7 +52,7 @@ def refuse_another(
     message = (
         f"{key} is already {_kept_in_words(campaign)}{before_in_words}. {says} "
         f"{_in_words(definition)}. A new campaign needs its own key: change  campaign: {key}  "
-        f"in {own.name}. If it is the same campaign: {join(['campaign', *typed, '--keep-project'])}"
+        f"in {own.name}. If it is the same campaign: {command(*typed, '--keep-project')}"
     )
     raise AnotherCampaign([Mistake(definition.place, "campaign", message=message)])
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, exists, select, update
 
+from config.command_line import command
 from data.decisions.allowing import LAST_ATTEMPT
 from data.decisions.doubt_rows import SEEN, doubts_in
 from data.decisions.settling import write_down
@@ -16,7 +17,8 @@ from data.store.states import By, Operation, Step, Word
 from data.store.tables import attempt, candidate, decision
 
 CORRECTED = "was corrected: emails now go to the new address"
-DO_NOT_CONTACT = "is on the do-not-contact list: first let the person through with campaign allow"
+LETS_THROUGH = command("allow", "KEY", "EMAIL", "--why", "TEXT")
+DO_NOT_CONTACT = f"is on the do-not-contact list: first let the person through: {LETS_THROUGH}"
 
 
 def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
+from config.command_line import command
 from config.email_key import email_key
 from config.errors import CampaignError
 from config.timetable.moments import in_zone
@@ -251,12 +252,13 @@ _NOT_YET = {
     Step.SENDING: "is being invited by a run right now",
     Step.UNSURE: "may have been invited: settle that first",
 }
+_AGAIN = command("settle", "KEY", "--candidates", "again", "--why", "TEXT")
 _NOT_ADDED = {
     Step.WAITING: "is not added yet: the next run adds and invites this person",
     Step.SENDING: "is being added by a run right now",
     Step.UNSURE: "may have been added: settle that first",
     Step.REFUSED: "was refused when added: fix the row in the definition, then run again; if the "
-    "row was right: campaign settle KEY --candidates again --why TEXT",
+    f"row was right: {_AGAIN}",
 }
 
 

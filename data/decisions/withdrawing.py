@@ -10,6 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, case, exists, insert, select, update
 
+from config.command_line import command
 from data.campaigns import forgotten
 from data.campaigns.intake import SENT
 from data.decisions.settling import find, reason, settle, write_down
@@ -22,7 +23,8 @@ WITHDRAWN = "is already withdrawn"
 UNLISTED = "is no longer in the definition: put the right address into it, then run it"
 KNOWN = "is already a candidate of this campaign"
 CORRECTED = "was corrected before"
-FORGOTTEN = "was forgotten on request; to allow it again: campaign forget EMAIL --lift"
+LIFTS = command("forget", "EMAIL", "--lift", "--why", "TEXT")
+FORGOTTEN = f"was forgotten on request; to allow it again: {LIFTS}"
 
 
 def against_withdrawing(

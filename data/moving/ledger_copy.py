@@ -23,6 +23,7 @@ from sqlalchemy import Connection, Engine, Row, Table, insert, select, update
 from sqlalchemy.engine import make_url
 from sqlmodel import SQLModel
 
+from config.command_line import command
 from config.errors import CampaignError
 from data.campaigns import queries
 from data.decisions import adding_again
@@ -165,7 +166,7 @@ def _refuse_while_something_moves(connection: Connection) -> None:
     if moving is not None:
         raise NotCopied(
             f"{_not_yet()}: a run of {moving} that may still be in progress is sending something. "
-            f"Look at it with  campaign status {moving}  and run the same command again later."
+            f"Look at it with  {command('status', moving)}  and run the same command again later."
         )
 
 

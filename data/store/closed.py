@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from sqlalchemy import Connection
 
+from config.command_line import command
 from data.store.errors import LedgerUnusable
 
 
@@ -39,11 +40,10 @@ def refuse(openness: str, other: str | None) -> None:
         raise LedgerClosed(
             f"This ledger is closed: it was copied to {other}, and campaigns continue there. "
             "Nothing was sent. Set CAMPAIGN_DATABASE_URL to that one, then run the same command "
-            "again. "
-            "Here  campaign status  and  campaign links  still work."
+            f"again. Here  {command('status')}  and  {command('links', 'KEY')}  still work."
         )
     if openness == Openness.ARRIVING:
         raise LedgerClosed(
-            f"This ledger is an unfinished copy of {other}. Nothing was sent. Run the  campaign "
-            "ledger copy  that began it again."
+            f"This ledger is an unfinished copy of {other}. Nothing was sent. To begin it "
+            f"again: {command('ledger', 'copy', 'FROM', 'TO')}"
         )

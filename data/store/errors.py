@@ -4,6 +4,7 @@ import sqlite3
 
 from sqlalchemy.exc import DBAPIError
 
+from config.command_line import command
 from config.errors import CampaignError
 
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process's commit
@@ -43,7 +44,7 @@ class NoLedger(LedgerUnusable):
         self.place = place
         super().__init__(
             f"There is no ledger at {place} yet, as no campaign has been run. Start with: "
-            "campaign run FILE"
+            f"{command('run', 'FILE')}"
         )
 
 

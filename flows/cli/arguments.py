@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from config.errors import CampaignError
+from flows.cli.helping import AS_JSON
 
 
 def keys(incomplete: str) -> list[str]:
@@ -60,6 +61,4 @@ KeepProject = Annotated[
         "others.",
     ),
 ]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object for a program, and nothing else.")
-]
+AsJson = Annotated[bool, typer.Option("--json", help=AS_JSON)]

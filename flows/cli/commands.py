@@ -1,12 +1,10 @@
-"""Every command of `campaign`, and how what was typed becomes an exit code.
+"""Every command of `campaign`, and how what was typed becomes an exit code."""
 
-0 all done; 1 stopped, or not yet time for invitations; 2 bad input or usage, before any request;
-3 finished, but a person must look, or nothing sent before a person approves; 130 interrupted.
-"""
-
+import errno
 import os
 import signal
 import sys
+import traceback
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -15,9 +13,10 @@ from typing import Annotated, NamedTuple
 import typer
 
 from config.errors import BadSettings, CampaignError
-from flows.cli.helping import Command, Group, epilog
+from flows.cli.helping import Answering, Command, Group, epilog
 from flows.words.complaints import explain
-from flows.words.speech import complain
+from flows.words.manner import begin, manner
+from flows.words.speech import complain, say_the_last
 
 
 class Entry(NamedTuple):
@@ -145,6 +144,16 @@ GROUPS = (
 )
 COMMANDS = tuple(entry for _, entries in GROUPS for entry in entries)
 
+# They stay open until they are stopped, or write something that has a form of its own.
+WITHOUT_JSON = ("demo", "sandbox", "schema", "up", "serve", "metrics")
+EXIT_CODES = {
+    0: "all done; for `campaign status` and the other commands that look: shown",
+    1: "stopped, or not yet time for invitations: the service was not reached, it refused the "
+    "credentials, a rule stopped the campaign, or you answered no",
+    2: "a mistake in a file, a setting or what was typed; found before any request",
+    3: "finished, and a person must look: something is unsure, refused or held back for approval",
+    130: "interrupted with Ctrl-C; run the same command again",
+}
 WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "schema", "check")
 
 
@@ -176,7 +185,8 @@ def application(typed: str | None = None) -> typer.Typer:
         if isinstance(carried_out, typer.Typer):
             app.add_typer(carried_out, name=entry.name, epilog=below)
         else:
-            app.command(entry.name, cls=Command, epilog=below)(carried_out)
+            kind = Command if entry.name in WITHOUT_JSON else Answering
+            app.command(entry.name, cls=kind, epilog=below)(carried_out)
     return app
 
 
@@ -200,6 +210,18 @@ def campaign(
             help="json: a run writes a line for each request to standard error.",
         ),
     ] = None,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Only errors and the last line; anywhere.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="A line for each request; anywhere.")
+    ] = False,
+    no_color: Annotated[
+        bool, typer.Option("--no-color", help="As NO_COLOR=1 does it; anywhere.")
+    ] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Where an error comes from, naming nobody; anywhere.")
+    ] = False,
 ) -> None:
     """Hiring campaigns, sent without fear.
 
@@ -221,11 +243,30 @@ def campaign(
 
 def carry_out() -> int:
     """Carry out the command that was typed, say what went wrong, and answer the exit code."""
+    sys.argv[1:] = begin(sys.argv[1:])
+    if manner().no_color:
+        os.environ["NO_COLOR"] = "1"
+    if manner().verbose:
+        from tasks.status import logs
+
+        logs.listen(logs.InWords())
     try:
         application(*sys.argv[1:2])(prog_name="campaign")
     except CampaignError as error:
         explain(error)
+        _debug(error)
         return error.exit_code
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.EPIPE, errno.EIO):
+            raise
+        from tasks.shell import in_words
+
+        complain(
+            in_words(error),
+            *([] if manner().debug else ["More about it: type it again with --debug"]),
+        )
+        _debug(error)
+        return 1
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         code = 130
@@ -235,4 +276,16 @@ def carry_out() -> int:
         from flows.run.interrupts import AT_ONCE
 
         complain(AT_ONCE)
+    say_the_last()
     return code
+
+
+def _debug(error: BaseException) -> None:
+    """With --debug: where an error comes from. No message and no value, which may name people."""
+    if not manner().debug:
+        return
+    if before := error.__cause__ or error.__context__:
+        _debug(before)
+    frames = traceback.extract_tb(error.__traceback__)
+    complain(*(f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in frames))
+    complain(type(error).__name__)

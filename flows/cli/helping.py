@@ -1,9 +1,13 @@
 """How help reads: commands in groups, arguments as they are typed, and an example at the end."""
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.main import get_command
+
+AS_JSON = "Print one JSON object for a program, and nothing else."
 
 
 def epilog(example: str, then: str) -> str:
@@ -42,6 +46,46 @@ class Command(TyperCommand):
     @property
     def arguments(self) -> list[TyperArgument]:
         return [param for param in self.params if isinstance(param, TyperArgument)]
+
+
+def json_option() -> list[Any]:
+    """The option as typer makes it, of a command that has nothing else."""
+    app = typer.Typer(add_completion=False)
+
+    @app.command()
+    def nothing(as_json: Annotated[bool, typer.Option("--json", help=AS_JSON)] = False) -> None: ...
+
+    return list(get_command(app).params)
+
+
+class Answering(Command):
+    """A command whose words, and what it decided, a program can have as one JSON object."""
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self.own = any("--json" in param.opts for param in self.params)
+        if not self.own:
+            self.params += json_option()
+
+    def invoke(self, ctx: Any) -> Any:
+        if self.own or not ctx.params.pop("as_json"):
+            return super().invoke(ctx)
+        from flows.words.manner import manner
+        from flows.words.speech import answering, print_json
+
+        manner().as_json, code = True, 0
+        with answering(True):
+            try:
+                super().invoke(ctx)
+            except typer.Exit as ended:
+                code = ended.exit_code
+            named = {
+                "campaign" if name == "key" else name: value for name, value in ctx.params.items()
+            }
+            typed = {name: value for name, value in named.items() if value not in (None, False, ())}
+            head = {"command": self.name, "ok": code == 0, "exit_code": code}
+            print_json({**head, **typed, **manner().more, "said": manner().said})
+        raise typer.Exit(code)
 
 
 class Group(TyperGroup):

@@ -20,7 +20,8 @@ def rows_of(
 ) -> list[int]:
     """Find everyone who is named. Raises NotDecided, having said what is wrong with each.
 
-    `against` says of which rows a decision cannot be taken and why, by position.
+    `against` says of which rows a decision cannot be taken and why, by position; KEY in it stands
+    for the campaign's.
     """
     from data.campaigns import intake
     from flows.cli.typed_verdicts import unknown
@@ -36,7 +37,7 @@ def rows_of(
     ]
     objections = against(list(people.values()))
     wrong += [
-        f"{chosen[key]} {objections[position]}"
+        f"{chosen[key]} {objections[position].replace(' KEY ', f' {campaign.key} ')}"
         for position, key in enumerate(people)
         if position in objections
     ]

@@ -10,6 +10,7 @@ from prefect.blocks.core import Block
 from prefect.types.names import non_emptyish, raise_on_name_alphanumeric_dashes_only
 from pydantic import Field, SecretStr, ValidationError
 
+from config.command_line import command
 from config.errors import BadSettings, CampaignError
 from config.mistakes import shown
 from config.settings import ServiceSettings, load_local, load_service, service_source
@@ -64,7 +65,7 @@ class BadName(CampaignError):
         usable = re.sub("[^a-z0-9]+", "-", name.casefold()).strip("-") or "production"
         super().__init__(
             f"{shown(name)} cannot be the name of credentials: use lower-case letters (a to z), "
-            f"digits and dashes. Nothing was stored. Type: campaign credentials {usable}"
+            f"digits and dashes. Nothing was stored. Type: {command('credentials', usable)}"
         )
 
 
@@ -96,7 +97,7 @@ async def service_settings() -> ServiceSettings:
     except ValueError:
         raise BadSettings(
             f"Prefect has no Assessment Credentials called {name}. Store them with: "
-            f"campaign credentials {name}",
+            f"{command('credentials', name)}",
             ["CAMPAIGN_CREDENTIALS_BLOCK"],
         ) from None
     return kept.settings()

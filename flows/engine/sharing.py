@@ -11,6 +11,7 @@ from prefect.exceptions import ObjectNotFound
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 
+from config.command_line import command
 from tasks.plan.target import CampaignSource
 
 WAVE_RUN = "wave run"  # the flow; its deployment is called as the work pool
@@ -45,7 +46,7 @@ async def ask_for_wave_runs(asked: CampaignSource, most: int, key: str, people: 
             )
     except ObjectNotFound:
         get_run_logger().warning(
-            "No wave runs are deployed for this pool. To deploy them: campaign deploy"
+            f"No wave runs are deployed for this pool. To deploy them: {command('deploy')}"
         )
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
         get_run_logger().warning(f"No wave runs could be started: {type(error).__name__}.")

@@ -9,13 +9,14 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from config.command_line import command
 from config.secret_settings import secrets_among
 
 FOLDERS = "prefect-workspace-attempt-*"
 FILE = "workspace.json"
 ELSEWHERE = (
     "Keep it out of the worker's environment: in a .env (chmod 600) in the program's own folder, "
-    "or in Prefect with: campaign credentials NAME"
+    f"or in Prefect with: {command('credentials', 'NAME')}"
 )
 # Set together only in a run whose environment a process worker has written down.
 _WRITTEN_DOWN = ("PREFECT__WORKER_NAME", "PREFECT__FLOW_ENTRYPOINT")

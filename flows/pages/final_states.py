@@ -5,6 +5,7 @@ from typing import Any
 from prefect.client.schemas.objects import State
 from prefect.states import Cancelled, Completed, Failed
 
+from config.command_line import command
 from data.store.states import Ending
 from flows.pages.seen import CANCELLED
 from flows.run.ending import Finish
@@ -33,7 +34,7 @@ def state_of(end: Finish) -> State[Any]:
         words += f", {end.held.number:,} held." if end.held.number else "."
         return Failed(
             name=NEEDS_ATTENTION,
-            message=f"{words} See who: campaign status {end.campaign}",
+            message=f"{words} See who: {command('status', end.campaign)}",
         )
     if end.ending is Ending.AWAITS_APPROVAL:
         return Failed(name=WAITING_FOR_APPROVAL, message=end.reason)

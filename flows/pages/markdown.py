@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from config.command_line import command
 from config.timetable.moments import in_zone
 from data.campaigns.approvals import Answer, ShownPlan
 from data.campaigns.forgotten import is_forgotten
@@ -123,7 +124,7 @@ def plan(asked: ShownPlan) -> str:
 
 
 def _how_to_answer(asked: ShownPlan) -> Iterable[str]:
-    typed = f"campaign approve {asked.plan.campaign} --plan {asked.code}"
+    typed = command("approve", asked.plan.campaign, "--plan", asked.code)
     yield (
         "Nothing was sent. To answer, run the form **approve campaign** with the plan "
         f"`{asked.code}`, or type:"
@@ -177,7 +178,7 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt]) -> Iterable[str]:
     yield (
         f"## Unsure: {calls:,} {'call' if calls == 1 else 'calls'}\n\n"
         "It may have happened, and is never sent again by itself. Look, then settle it: with the "
-        f"form **settle campaign**, or type `campaign settle {campaign.key}`."
+        f"form **settle campaign**, or type `{command('settle', campaign.key)}`."
     )
     for operation in Operation:
         of_one_kind = [doubt for doubt in doubts if doubt.operation is operation]
@@ -205,9 +206,10 @@ def _doubt(doubt: Doubt) -> tuple[object, ...]:
 
 @dataclass(slots=True)
 class _Looked:
-    """How many were refused, and those who are shown, whoever needs a person first."""
+    """How many were refused, `not_added` of them when added; who is shown: the unsure first."""
 
     refused: int = 0
+    not_added: int = 0
     first: list[Any] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
 
@@ -222,6 +224,7 @@ def _look(campaign: Campaign, people: Iterable[Any]) -> _Looked:
     by_row = {person.id: person for person in people if not is_forgotten(person.email_key)}
     for _, person in sorted(by_row.items()):
         looked.refused += Step.REFUSED in (person.add_state, person.invite_state)
+        looked.not_added += person.add_state == Step.REFUSED
         rows = looked.first if _step(campaign, person) in NEEDS_A_PERSON else looked.others
         if len(rows) < SHOWN:
             rows.append(person)
@@ -230,22 +233,28 @@ def _look(campaign: Campaign, people: Iterable[Any]) -> _Looked:
 
 def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
     if looked.refused:
+        key, why = campaign.key, ("--why", "TEXT")
         yield (
             f"## Refused: {looked.refused:,}\n\nThe service said no, and nothing happened. "
-            f"See who and why: `campaign status {campaign.key}`. Fix the row in "
-            f"`{Path(campaign.definition).name}`, then run again; where the fault lay elsewhere, "
-            f"`campaign settle {campaign.key} --candidates again --why TEXT`; a refused invitation "
-            f"is sent once more with `campaign resend {campaign.key}`."
+            f"See who and why: `{command('status', key)}`."
         )
+        if looked.not_added:
+            yield (
+                f"Fix the row in `{Path(campaign.definition).name}`, then run again; where the "
+                f"fault lay elsewhere, `{command('settle', key, '--candidates', 'again', *why)}`."
+            )
+        if looked.refused > looked.not_added:
+            again = command("resend", key, "EMAIL", *why)
+            yield f"A refused invitation is sent once more with `{again}`."
 
 
 def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
     if held.number:
-        key = campaign.key
+        key, person = campaign.key, ("EMAIL", "--why", "TEXT")
         yield (
-            f"## Held: {in_words(held)}\n\nSee who and why: `campaign status {key}`. One is let "
-            f"through by name with `campaign allow {key}`, or left out for good with "
-            f"`campaign withdraw {key}`."
+            f"## Held: {in_words(held)}\n\nSee who and why: `{command('status', key)}`. One is let "
+            f"through by name with `{command('allow', key, *person)}`, or left out for good with "
+            f"`{command('withdraw', key, *person)}`."
         )
 
 
@@ -253,7 +262,8 @@ def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
     """A bounded table of masked people, of so many."""
     if not number:
         return
-    yield "## Candidates\n\nNames are masked here; `campaign status` and the files have them."
+    typed = command("status", campaign.key)
+    yield f"## Candidates\n\nNames are masked here; `{typed}` and the files have them."
     yield _table(
         ("person", "name", "email", "candidate id", "added", "invited"),
         [

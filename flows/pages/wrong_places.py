@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from config.command_line import command
 from config.mistakes import Mistake
-from flows.words.speech import command
 
 SHOWN = 5
 

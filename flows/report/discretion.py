@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from config.command_line import command
 from data.history.events import (
     Blocked,
     Decided,
@@ -20,7 +21,6 @@ from data.history.events import (
 from data.history.records import Records
 from data.privacy.forgetting import GONE
 from data.privacy.masking import masked_email, masked_name, masked_text, words_of_names
-from flows.words.speech import command
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from config.command_line import command
 from data.decisions.verdicts import Doubt
 from data.history.events import (
     Blocked,
@@ -28,7 +29,6 @@ from flows.report.contents import Section, Table
 from flows.report.discretion import Discretion
 from flows.report.story import VERDICTS, Teller, came_to, decided, proved, words
 from flows.words.doubts import STEPS, meaning, reached
-from flows.words.speech import command
 
 OTHERS = (Paused, Resumed, Blocked, Unblocked, ReceiptDoubted, ReceiptAccepted)
 SHOWN = 200  # rows of one table

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Protocol, TypeVar
 
+from config.command_line import command
 from config.definition.model import Trust
 from config.errors import CampaignError
 from config.service_address import canonical
@@ -265,7 +266,7 @@ def paused_by(key: str, paused: Paused) -> str:
 
 def to_go_on(key: str, paused: str) -> str:
     """Say what lets a campaign go on that is `paused by …`."""
-    return f"It was {paused}. To continue: campaign resume {key}, then the same run again."
+    return f"It was {paused}. To continue: {command('resume', key)}, then the same run again."
 
 
 async def keep_receipt(work: ActiveRun) -> None:

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from config.command_line import command
 from config.timetable.moments import in_zone
 from data.holds.rule import Cause
-from flows.words.speech import command, counted, most_quoted
+from flows.words.speech import counted, most_quoted
 
 if TYPE_CHECKING:
     from data.campaigns.approvals import ShownPlan

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from string import ascii_uppercase
 
+from config.command_line import TYPED, command
 from config.errors import BadInput, BadSettings, CampaignError
 from config.mistakes import Mistake, Place
-from flows.words.speech import command, complain, counted, quoted
+from flows.words.speech import complain, counted, quoted
 
 # One wrong column repeats its complaint on every row. Up to the first number each is written out;
 # beyond it so many as the second, and where all of them are.
@@ -52,7 +53,7 @@ class UnknownPerson(CampaignError):
 def explain(error: CampaignError) -> None:
     """Say on standard error what happened and what to type next."""
     lines = complaint_of(error) if isinstance(error, BadInput) else [str(error)]
-    then = [error.then.replace("{typed}", " ".join(sys.argv[1:2]))] if error.then else []
+    then = [error.then.replace(TYPED, " ".join(sys.argv[1:2]))] if error.then else []
     if not then and isinstance(error, BadInput | BadSettings):
         then = [f"Then run again: {command(*sys.argv[1:])}"]
     complain(*lines, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)

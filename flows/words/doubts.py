@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from config.command_line import command
 from config.email_key import email_key
 from config.timetable.moments import in_zone
 from data.decisions.verdicts import WORDS, Doubt, Doubts
 from data.store.states import Operation, Word
-from flows.words.speech import command, counted, most_quoted, say, say_table
+from flows.words.speech import counted, most_quoted, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -159,10 +160,8 @@ def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
             say(*(f"  {line}" for line in wrote(alike)))
             say(f"  {look(operation, campaign)}")
             say(*(f"    {line}" for line in to_type(operation, campaign.key)))
-    say(
-        "",
-        f"Or decide in a file, row by row: {command('settle', campaign.key, '--export')} -o FILE",
-    )
+    export = ("settle", campaign.key, "--export", "-o", "FILE")
+    say("", f"Or decide in a file, row by row: {command(*export)}")
 
 
 def in_calls(doubts: Sequence[Doubt]) -> str:

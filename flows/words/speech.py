@@ -6,21 +6,22 @@ standard error. Colour and boxes adapt to the terminal, and no encoding makes a 
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from config.errors import BadInput, CampaignError
+from flows.words.manner import manner
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from data.store.tables import Campaign
 
+FORMAT_VERSION = 1  # of every JSON object that is printed
 # Where no terminal says how wide it is: a row of a table stays one line in a file or a pipe.
 UNSEEN_WIDTH = 240
 QUOTED = 5  # different answers of the service that are shown in one place
@@ -34,11 +35,21 @@ def tolerate_every_encoding() -> None:
 
 
 def say(*lines: str, as_json: bool = False) -> None:
-    """Tell a person, line by line; beside the JSON object when a program asked.
+    """Tell a person, line by line; beside the JSON object when a program asked."""
+    manner().said += lines
+    if not manner().quiet:
+        _print(lines, sys.stderr if as_json or manner().as_json else sys.stdout)
 
-    Where nobody reads any more, a run that is under way comes to its end, and nothing is said.
-    """
-    stream = sys.stderr if as_json else sys.stdout
+
+def say_the_last() -> None:
+    """With -q: the last line that begins no detail of one before it; of a program it has that."""
+    said = [line for line in manner().said if line.strip() and not line.startswith(" ")]
+    if manner().quiet and said and not manner().as_json:
+        _print(said[-1:], sys.stdout)
+
+
+def _print(lines: Iterable[str], stream: TextIO) -> None:
+    """Where nobody reads any more, a run under way comes to its end, and nothing is said."""
     for line in lines:
         try:
             print(printable(line), file=stream, flush=True)
@@ -56,7 +67,8 @@ def say_at_length(lines: Sequence[str]) -> None:
     from rich.console import Console
 
     high = Console().size.height
-    if not (sys.stdin.isatty() and sys.stdout.isatty()) or len(lines) < high:
+    on_a_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not manner().as_json
+    if not on_a_terminal or manner().quiet or len(lines) < high:
         say(*lines)
         return
     os.environ.setdefault("LESS", "FRX")  # what fits needs no pager after all, and stays in sight
@@ -65,7 +77,7 @@ def say_at_length(lines: Sequence[str]) -> None:
 
 def answer_to(question: str, *, as_json: bool = False) -> str | None:
     """Ask on the stream that people read, and read one line, trimmed; None where none comes."""
-    stream = sys.stderr if as_json else sys.stdout
+    stream = sys.stderr if as_json or manner().as_json else sys.stdout
     # input() would put the question on standard error, where nobody may be looking.
     print(printable(question), end="", file=stream, flush=True)
     typed = sys.stdin.readline()
@@ -76,11 +88,13 @@ def answer_to(question: str, *, as_json: bool = False) -> str | None:
 
 def complain(*lines: str) -> None:
     """Tell a person what went wrong, on standard error."""
-    say(*lines, as_json=True)
+    _print(lines, sys.stderr)
 
 
 def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Show rows under a header; numbers stand right, and None is left empty."""
+    if manner().quiet:
+        return
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -100,12 +114,18 @@ def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def _console() -> "Console":
     from rich.console import Console
 
-    return Console(highlight=False, width=None if sys.stdout.isatty() else UNSEEN_WIDTH)
+    stream = sys.stderr if manner().as_json else sys.stdout
+    return Console(file=stream, highlight=False, width=None if stream.isatty() else UNSEEN_WIDTH)
 
 
 def print_json(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
     """Print the one value that a program reads; ASCII, so that it survives every encoding."""
-    print(json.dumps(answer))
+    whole = _versioned(answer) if isinstance(answer, Mapping) else [*map(_versioned, answer)]
+    print(json.dumps(whole, default=str))
+
+
+def _versioned(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {"format_version": FORMAT_VERSION, **answer}
 
 
 @contextmanager
@@ -123,11 +143,6 @@ def answering(as_json: bool) -> Iterator[None]:
         if as_json:
             print_json({"ok": False, "error": str(error), "service_wrote": error.wrote})
         raise
-
-
-def command(*words: object) -> str:
-    """Write what to type, quoted as a shell wants it: `campaign plan 'my people.csv'`."""
-    return shlex.join(["campaign", *(str(word) for word in words)])
 
 
 def counted(number: int, single: str, many: str | None = None) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from config.command_line import command
 from config.errors import BadSettings
 from data.campaigns import forgotten, queries
 from data.campaigns.forgotten import is_forgotten
@@ -29,7 +30,6 @@ WRITTEN_BY_RUNS = ("links.csv", "links.json")
 WHY = {
     Step.WAITING: "Not sent yet; the next run continues.",
     Step.SENDING: "Being sent by a run.",
-    Step.UNSURE: "To settle it: campaign settle {key}",
 }
 FORGOTTEN = Result(
     None,
@@ -122,7 +122,9 @@ def _result(row: Any, campaign: Campaign, held: Held | None) -> Result:
 def _why(row: Any, step: Step, key: str, held: Held | None) -> str | None:
     if held is not None:
         return why_still(row, held)
-    reason, hint = why_still(row), WHY.get(step, "").format(key=key)
+    reason, hint = why_still(row), WHY.get(step)
+    if step is Step.UNSURE:
+        hint = f"To settle it: {command('settle', key)}"
     return f"{reason.rstrip('.')}. {hint}" if reason and hint else reason or hint or None
 
 

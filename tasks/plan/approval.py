@@ -5,6 +5,7 @@ from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 
+from config.command_line import command
 from config.reading.sources import sources_of
 from data.campaigns import approvals
 from data.campaigns.approvals import Answer, NotAnswered, PlanInWords, ShownPlan, Standing
@@ -83,14 +84,15 @@ def held_back(asked: ShownPlan, stood: Standing) -> tuple[Ending, str] | None:
         return None
     if stood is Standing.REJECTED:
         why = f": {asked.why}" if asked.why else ""
+        approve = command("approve", key, "--plan", asked.code)
         return Ending.STOPPED, (
             f"{asked.who} rejected this plan ({asked.code}){why}. Nothing was sent. Change the "
-            f"definition, or approve the plan after all: campaign approve {key} --plan {asked.code}"
+            f"definition, or approve the plan after all: {approve}"
         )
     by = f" until {asked.until}" if asked.until else ""
     return Ending.AWAITS_APPROVAL, (
         f"{_BEFORE.get(stood, '')}Plan {asked.code} is waiting for approval{by}; nothing was "
-        f"sent. Look at it and decide: campaign approve {key}"
+        f"sent. Look at it and decide: {command('approve', key)}"
     )
 
 
@@ -118,12 +120,12 @@ def decide(
     if code is not None and code != asked.code:
         raise NotAnswered(
             f"Plan {code} of {key} is void; the latest one is {asked.code}. Nothing was decided. "
-            f"Look again: campaign approve {key}"
+            f"Look again: {command('approve', key)}"
         )
     if ledger.read(approvals.carried_out, asked):
         raise NotAnswered(
             f"Plan {asked.code} of {key} was approved by {asked.who} and carried out, so there is "
-            f"nothing to decide. See: campaign status {key}"
+            f"nothing to decide. See: {command('status', key)}"
         )
     if given is Answer.APPROVED:
         _, stands = ledger.read(approvals.look, key, _read_now(asked.plan))

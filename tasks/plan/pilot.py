@@ -1,5 +1,6 @@
 """The pilot: one invitation to oneself, which a person looks at before anybody else gets one."""
 
+from config.command_line import command
 from config.errors import CampaignError
 from data.campaigns import intake, send_progress
 from data.campaigns.timetables import timetable
@@ -29,6 +30,6 @@ def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
     if person.invite is not Step.DONE:
         raise NothingToConfirm(
             f"Whether the pilot of {key} was invited is {person.invite}. Nothing was confirmed. "
-            f"See: campaign settle {key}"
+            f"See: {command('settle', key)}"
         )
     ledger.write(send_progress.confirm, campaign.id, person.row, By(who, why))

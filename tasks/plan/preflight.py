@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
+from config.command_line import command
 from config.definition.model import ProblemById, ProblemByTitle
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
@@ -83,5 +84,5 @@ def _nearest(listed: Sequence[Problem], title: str) -> str:
         return "a problem of the service, but it lists none for these credentials"
     near = get_close_matches(title, [problem.title for problem in listed], n=1, cutoff=0.5)
     if near:
-        return f"a problem of the service, perhaps {shown(near[0])}; see: campaign problems"
-    return "a problem that the service lists; see: campaign problems"
+        return f"a problem of the service, perhaps {shown(near[0])}; see: {command('problems')}"
+    return f"a problem that the service lists; see: {command('problems')}"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from config.command_line import command
 from config.errors import CampaignError
 from config.service_address import on_this_machine
 from config.timetable.moments import in_zone
@@ -45,13 +46,13 @@ WAYS_ON = """\
   if another ledger is right: restore it, or name it in CAMPAIGN_DATABASE_URL; then run the same
     command again
   if this one is right, look at the project in the web application first, then:
-    campaign settle {campaign} --accept-ledger --why "…"
+    {accept}
     and run the same command again"""
 ANOTHER_CAMPAIGN = """\
   if this is another campaign that happens to have the same key: give it its own key"""
 NEW_SANDBOX = """\
   if {service} is a new sandbox, it has invited nobody yet:
-    campaign settle {campaign} --accept-ledger --why "a new sandbox"
+    {accept}
     and run the same command again"""
 NO_COPY = (
     "its copy, {copy}, cannot be written ({why}). Without it, no run notices if ledger and "
@@ -186,17 +187,19 @@ def refusal(
 ) -> CampaignError:
     """Say why nothing may leave from the ledger at `place`, and what to type about it."""
     got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
+    accept = ("settle", campaign, "--accept-ledger", "--why")
     lines = [
         *(_in_words(misfit, place, zone) for misfit in doubts),
         f"The ledger you use now, {place}, has {got} for {campaign}. Nothing is sent until this "
         "is resolved: people could be invited twice.",
-        WAYS_ON.format(campaign=campaign),
+        WAYS_ON.format(accept=command(*accept, "TEXT")),
     ]
     if any(misfit.fit is Fit.ANOTHER_LEDGER for misfit in doubts):
         lines.append(ANOTHER_CAMPAIGN)
     tried = [misfit.entry.service for misfit in doubts if misfit.entry]
     if tried and on_this_machine(tried[0]):
-        lines.append(NEW_SANDBOX.format(campaign=campaign, service=tried[0]))
+        anew = command(*accept, "a new sandbox")
+        lines.append(NEW_SANDBOX.format(accept=anew, service=tried[0]))
     return STOPS[doubts[0].fit]("\n".join(lines))
 
 

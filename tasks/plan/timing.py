@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from config.command_line import command
 from config.timetable.moments import in_zone
 from config.timetable.timetable import Timetable
 from config.timetable.window import Phase
@@ -131,7 +132,7 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str | N
         case Wait.PILOT:
             return (
                 "The pilot's invitation was sent. Nobody else is invited until you have checked "
-                f"and confirmed it: campaign confirm {key}"
+                f"and confirmed it: {command('confirm', key)}"
             )
         case Wait.EARLY:
             return f"{_from(answer, clock)} (invites.not_before). {_THEN}"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
+from config.command_line import command
 from config.definition.model import Trust
 from config.errors import CampaignError
 from data.sending.claims import Claim, Claimed
@@ -36,7 +37,7 @@ T = TypeVar("T")
 
 CREDENTIALS = (
     "Each further run may leave one more unsure. Before you run again, check the credentials: "
-    "campaign doctor. If they are good, ask the operator of the service what they may do."
+    f"{command('doctor')}. If they are good, ask the operator of the service what they may do."
 )
 
 

@@ -39,12 +39,23 @@ class AsJson(logging.Formatter):
         return json.dumps(line)
 
 
-def listen() -> None:
-    """Write lines on standard error from now on; asked twice is asked once."""
-    if any(isinstance(handler.formatter, AsJson) for handler in log.handlers):
+class InWords(logging.Formatter):
+    """The same for people, in a line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        about = {**_ABOUT.get(), **getattr(record, "more", {})}
+        rest = " ".join(f"{name} {value}" for name, value in about.items() if value is not None)
+        at = datetime.fromtimestamp(record.created, UTC)
+        return f"{at:%H:%M:%S} {record.getMessage()} {rest}"
+
+
+def listen(form: logging.Formatter | None = None) -> None:
+    """Write lines on standard error from now on, as JSON without a `form`; once in each form."""
+    form = form or AsJson()
+    if any(type(handler.formatter) is type(form) for handler in log.handlers):
         return
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(AsJson())
+    handler.setFormatter(form)
     log.addHandler(handler)
     log.setLevel(logging.INFO)
 

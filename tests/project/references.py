@@ -18,8 +18,9 @@ from typer.main import get_command
 from config.definition.building import MODELS
 from config.definition.fields import CandidateFields
 from config.settings import LocalSettings, ServiceSettings
-from flows.cli.commands import GROUPS, application
+from flows.cli.commands import EXIT_CODES, GROUPS, application
 from flows.cli.helping import as_typed, first_line
+from flows.words.manner import ANYWHERE
 
 DOCS = Path(__file__).parents[2] / "docs"
 MADE = re.compile(r"(?<=<!-- made by make references -->\n).*?(?=<!-- until here -->)", re.DOTALL)
@@ -28,7 +29,19 @@ MADE = re.compile(r"(?<=<!-- made by make references -->\n).*?(?=<!-- until here
 def commands() -> str:
     """Write every command with its arguments, options, and an example, in the order of the help."""
     every = get_command(application()).commands  # type: ignore[attr-defined]
-    lines = []
+    lines = ["## Exit codes", "", "| code | meaning |", "|---|---|"]
+    lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    lines += [
+        "",
+        "## Options of every command",
+        "",
+        "Type them before the command or behind it.",
+        "",
+    ]
+    lines += ["| typed | what it is |", "|---|---|"]
+    top = get_command(application()).params
+    rows = ((_spelled(given), given.help) for given in top if set(given.opts) & set(ANYWHERE))
+    lines += [*(f"| `{typed}` | {what} |" for typed, what in rows), ""]
     for title, entries in GROUPS:
         lines += [f"## {title}", "", "| command | what it does |", "|---|---|"]
         for entry in entries:

@@ -4,13 +4,14 @@ from typing import Annotated
 
 import typer
 
+from config.command_line import command
 from data.store.states import By
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
 from flows.cli.reasons import Why, given
 from flows.cli.who import Who, login_name
-from flows.words.speech import command, counted, run_again, say
+from flows.words.speech import counted, run_again, say
 
 Emails = Annotated[list[str], typer.Argument(metavar="EMAIL", help="Whom to invite anyway.")]
 

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import Key
 from flows.cli.decide.pause import Why, ledger_with
 from flows.cli.who import Who, login_name
 from flows.words.closing import lines_of
-from flows.words.speech import answer_to, as_typed, command, say
+from flows.words.manner import for_program
+from flows.words.speech import answer_to, as_typed, say
 
 if TYPE_CHECKING:
     from data.campaigns.approvals import ShownPlan
@@ -46,6 +48,7 @@ def approve(
                 say("Nothing was decided.")
                 raise typer.Exit(1)
         asked = decide(ledger, key, given, plan, who or login_name(), why)
+    for_program(plan=asked.code, answer=given)
     say(f"{key}: plan {asked.code} {given}; nothing was sent now")
     if given is Answer.APPROVED:
         file, belongs_to, sheet = asked.plan.file, asked.plan.definition, asked.plan.sheet

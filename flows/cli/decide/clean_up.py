@@ -4,12 +4,13 @@ from typing import Annotated
 
 import typer
 
+from config.command_line import command
 from data.store.states import By
 from flows.cli.arguments import AsJson, Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.see.status import clean_up_line
 from flows.cli.who import Who, login_name
-from flows.words.speech import answering, command, counted, print_json, say
+from flows.words.speech import answering, counted, print_json, say
 
 
 def clean_up(

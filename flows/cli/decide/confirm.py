@@ -4,10 +4,11 @@ from typing import Annotated
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.who import Who, login_name
-from flows.words.speech import command, run_again, say
+from flows.words.speech import run_again, say
 
 Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from config.email_key import email_key
 from config.people.email_address import NotAnEmail, email_address
 from data.decisions.verdicts import NotDecided
@@ -13,7 +14,7 @@ from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
 from flows.cli.reasons import Why, given
 from flows.cli.who import Who, login_name
-from flows.words.speech import command, complain, counted, run_again, say
+from flows.words.speech import complain, counted, run_again, say
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -90,9 +91,8 @@ def _why_not(campaign: "Campaign", typed: tuple[str, str], error: NotDecided) ->
     """Say which of both addresses cannot be taken, and what there is to type instead."""
     lines = [f"{typed[which]} {why}" for which, why in error.objections.items()]
     if 1 in error.objections:
-        lines.append(
-            f"  to leave out {typed[0]}: {command('withdraw', campaign.key, typed[0])} --why TEXT"
-        )
+        withdraw = command("withdraw", campaign.key, typed[0], "--why", "TEXT")
+        lines.append(f"  to leave out {typed[0]}: {withdraw}")
     return lines
 
 

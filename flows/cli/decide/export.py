@@ -8,6 +8,7 @@ import typer
 
 from flows.cli.addresses import addresses
 from flows.cli.outputs import check_output, or_here
+from flows.words.manner import for_program, manner
 from flows.words.speech import complain, say
 
 
@@ -33,8 +34,11 @@ def export(
         check_output(output, ledger)
         held = ledger.read(disclosure.about, key)
     content = json.dumps({"email1": typed, **held}, indent=2)
-    if output is None:
+    for_program(**held)
+    if output is None and not manner().as_json:
         print(content)
+    elif output is None:
+        say(f"everything about {typed}")
     else:
         write_whole(output, content.encode() + b"\n")
         say(f"{output}: everything about {typed}")

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from config.email_key import email_key
 from data.decisions.verdicts import NotDecided
 from data.store.states import By
 from flows.cli.addresses import addresses
 from flows.cli.reasons import given
 from flows.cli.who import Who, login_name
-from flows.words.speech import answer_to, command, complain, counted, say
+from flows.words.speech import answer_to, complain, counted, say
 
 if TYPE_CHECKING:
     from config.settings import LocalSettings

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from data.store.states import By
 from flows.cli.arguments import Key
 from flows.cli.who import Who, login_name
 from flows.words.complaints import UnknownCampaign
-from flows.words.speech import command, run_again, say
+from flows.words.speech import run_again, say
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from data.store.states import By
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.named_people import rows_of
 from flows.cli.who import Who, login_name
-from flows.words.speech import answer_to, command, counted, run_again, say
+from flows.words.speech import answer_to, counted, run_again, say
 
 if TYPE_CHECKING:
     from data.store.tables import Campaign
@@ -39,12 +40,12 @@ def resend(
     if not why.strip():
         raise typer.BadParameter("a resend needs a reason, which is recorded: --why TEXT")
     with known_campaign(key) as (ledger, campaign):
-
-        def against(rows: Sequence[int]) -> dict[int, str]:
-            objections = ledger.read(resending.objections, campaign.id, rows)
-            return {at: why.replace(" KEY ", f" {campaign.key} ") for at, why in objections.items()}
-
-        rows = rows_of(ledger, campaign, emails, against)
+        rows = rows_of(
+            ledger,
+            campaign,
+            emails,
+            lambda rows: ledger.read(resending.objections, campaign.id, rows),
+        )
         if not yes and not _agreed(emails):
             say("Nothing was changed.")
             raise typer.Exit(1)

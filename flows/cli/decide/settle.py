@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from config.command_line import command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from data.decisions.verdicts import NEED_A_REASON, Decided, NotDecided, objections
@@ -36,16 +37,7 @@ from flows.cli.who import Who, login_name
 from flows.words.closing import next_steps, summary
 from flows.words.doubts import Standing, in_calls, show, standing_of
 from flows.words.doubts import as_json as doubt_as_json
-from flows.words.speech import (
-    answer_to,
-    answering,
-    command,
-    complain,
-    counted,
-    print_json,
-    run_again,
-    say,
-)
+from flows.words.speech import answer_to, answering, complain, counted, print_json, run_again, say
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -73,7 +65,9 @@ def settle(
     Lists every call whose answer was lost, and what to type for each. On a terminal it asks one by
     one. Nothing is sent now: the next run goes on from your verdicts.
     """
+    from config.timetable.moments import in_zone
     from data.decisions import settling
+    from data.store import clock
 
     typed = Typed(project, problem, candidate or (), candidates, invites)
     _one_way_only(typed, source, export=export, output=output, accepted=accepted)
@@ -95,6 +89,10 @@ def settle(
         elif not as_json and standing.doubts.steps:
             show(campaign, standing.doubts.steps)
             if not (sys.stdin.isatty() and sys.stdout.isatty()):
+                again = max(doubt.again_from for doubt in standing.doubts.steps)
+                if again > clock.now():
+                    at = in_zone(again, campaign.timezone)
+                    say(f'Before {at}, "again" needs --now: the service may still be at work.')
                 raise typer.Exit(3)
             one_by_one.ask(ledger, campaign, who or login_name(), why, soon=now)
         code = _close(ledger, key, as_json=as_json)
@@ -169,8 +167,9 @@ def _from_list(
         rest = "stay unsure" if others is None else f"settled as {others}"
         complain(f"  {counted(absent, 'person', 'people')} not in it: {rest}")
     if others is None and absent > 0:
-        again = command("settle", standing.campaign.key, "--from", path, "--candidates", "again")
-        complain(f"  if the list is complete, they were not added: {again} --why TEXT")
+        words = ("--from", path, "--candidates", "again", "--why", "TEXT")
+        again = command("settle", standing.campaign.key, *words)
+        complain(f"  if the list is complete, they were not added: {again}")
     if decided and sys.stdin.isatty() and sys.stdout.isatty():
         answer = answer_to("Record these verdicts? [y/N] ")
         if (answer or "").casefold() not in ("y", "yes"):

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import AsJson, DefinitionFile, File, Sheet
 from flows.cli.prepare.marking import check_mark, mark_problems, mark_warnings
 from flows.words.complaints import complaint_of, doubtful
-from flows.words.speech import answering, as_typed, command, complain, counted, print_json, say
+from flows.words.speech import answering, as_typed, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from flows.words.speech import as_typed, command, counted
+from config.command_line import command
+from flows.words.speech import as_typed, counted
 
 if TYPE_CHECKING:
     from config.errors import BadInput

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import Sheet
-from flows.words.speech import command, say
+from flows.words.speech import say
 
 if TYPE_CHECKING:
     from config.reading.bare_table import Understood

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, Sheet
 from flows.cli.prepare.check import (
     kept_in_words,
@@ -16,7 +17,7 @@ from flows.cli.prepare.check import (
     sent_in_words,
 )
 from flows.words.complaints import doubtful
-from flows.words.speech import answering, as_typed, command, complain, counted, print_json, say
+from flows.words.speech import answering, as_typed, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import AsJson
 from flows.words.speech import answering, counted, print_json, say, say_table
 
@@ -49,7 +50,7 @@ def problems(
         number = counted(len(fitting), "problem")
         say(f"{number}. Put one into a definition:  problem: {fitting[0].id}")
     elif listed:
-        say("No problem matches. To list all: campaign problems", *_choices(listed))
+        say(f"No problem matches. To list all: {command('problems')}", *_choices(listed))
     elif listed.unusable:
         say(f"The service lists {counted(listed.unusable, 'problem')}, without an id or a title.")
     else:

@@ -4,9 +4,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from config.command_line import command
 from config.errors import CampaignError
 from flows.cli.run.one_run import Agreed, OneRun
-from flows.words.speech import answer_to, command, complain, counted
+from flows.words.speech import answer_to, complain, counted
 
 if TYPE_CHECKING:
     from config.reading.reading import Reading

@@ -10,8 +10,9 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 import config
+from config.command_line import command
 from config.errors import CampaignError
-from flows.words.speech import command, counted, say, say_table
+from flows.words.speech import counted, say, say_table
 
 if TYPE_CHECKING:
     from sandbox.server import Sandbox

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from config.command_line import command
 from config.errors import CampaignError
-from flows.words.speech import command
 
 if TYPE_CHECKING:
     from config.definition.model import Definition

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from config.errors import CampaignError
 from flows.cli import collector
 from flows.cli.arguments import DefinitionFile, File, OnlyKeys, Sheet
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import summary
-from flows.words.speech import as_typed, command, complain, counted, say, say_table
+from flows.words.speech import as_typed, complain, counted, say, say_table
 
 if TYPE_CHECKING:
     from flows.rehearsal.rehearsal import Stage, Truth
@@ -154,7 +155,7 @@ def _words(settled: "Settled") -> str:
 
 def _typed(key: str, settled: "Settled") -> str:
     if settled.operation == "create_project" and settled.happened:
-        return command("settle", key, "--project", settled.project_id)
+        return command("settle", key, "--project", "ID")
     if settled.operation == "attach_problem" and settled.happened:
         return command("settle", key, "--problem", "attached")
     return command("settle", key)

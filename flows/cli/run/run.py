@@ -7,21 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from config.command_line import command
 from flows.cli import collector
 from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, Sheet
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import beside_a_run, next_steps, summary, wrote
 from flows.words.complaints import doubtful, explain
-from flows.words.speech import (
-    answering,
-    as_typed,
-    command,
-    complain,
-    counted,
-    print_json,
-    quoted,
-    say,
-)
+from flows.words.speech import answering, as_typed, complain, counted, print_json, quoted, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition

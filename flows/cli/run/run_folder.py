@@ -3,11 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from config.command_line import command
 from flows.cli import collector
 from flows.cli.run.one_run import NotAsAsked, OneRun
 from flows.run.observer import RunObserver
 from flows.words.complaints import doubtful, lines_of
-from flows.words.speech import answering, command, complain, print_json
+from flows.words.speech import answering, complain, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from config.errors import CampaignError
 from flows.cli import collector
 from flows.cli.run.stopping import until_stopped
-from flows.words.speech import command, say
+from flows.words.speech import say
 
 if TYPE_CHECKING:
     from sandbox.faults.faults import Fault

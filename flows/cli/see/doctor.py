@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from config.command_line import command
 from config.errors import BadSettings, CampaignError
 from flows.cli.arguments import AsJson
-from flows.words.speech import command, counted, print_json, quoted, say
+from flows.words.speech import counted, print_json, quoted, say
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import AsJson, Key
 from flows.cli.known_campaign import campaign_as_it_is
 from flows.words.complaints import UnknownPerson
-from flows.words.speech import answering, command, complain, counted, print_json, say_at_length
+from flows.words.speech import answering, complain, counted, print_json, say_at_length
 
 if TYPE_CHECKING:
     from data.history.events import Event

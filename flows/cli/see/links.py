@@ -12,6 +12,7 @@ import typer
 from flows.cli.arguments import DefinitionFile, Key
 from flows.cli.known_campaign import campaign_as_it_is
 from flows.cli.outputs import check_output, check_page, or_here
+from flows.words.manner import for_program, manner
 from flows.words.speech import complain, counted
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ def links(
         _write_pages(key, output)
         return
     campaign, people = _read(key, output)
-    if output is None:
+    for_program(links=[link._asdict() for link in people])
+    if output is None and manner().as_json:
+        pass
+    elif output is None:
         if form is Format.XLSX and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx")
         # Bytes, as the terminal's encoding is not the file's.

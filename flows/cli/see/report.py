@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import Key
 from flows.cli.known_campaign import campaign_as_it_is
 from flows.cli.outputs import check_output, check_page
-from flows.words.speech import command, say
+from flows.words.manner import for_program
+from flows.words.speech import say
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -50,6 +52,7 @@ def report(
         if not force:
             check_page(place, "report", key, what=f"report of {key}", instead=INSTEAD)
         write_whole(place, written(ledger, campaign, names=names))
+    for_program(output=place)
     say(f"{key}: {place}", f"  {'It names candidates.' if names else 'Candidates are masked.'}")
     if not names:
         say(f"  with names: {command('report', key, '--names')}")

@@ -2,15 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from config.command_line import command
 from flows.cli.arguments import AsJson, keys
 from flows.cli.known_campaign import find_campaign
 from flows.words.closing import beside_a_run, counted_out, next_steps, summary, wrote
 from flows.words.complaints import UnknownCampaign
-from flows.words.speech import answering, command, counted, print_json, run_again, say, say_table
+from flows.words.speech import answering, counted, print_json, run_again, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -60,11 +62,13 @@ def status(
 
 def _nothing_yet(where: str, *, as_json: bool) -> None:
     """Say so, and where was looked: a mistyped address looks like a fresh start."""
+    from config.reading.starter import free
+
     if as_json:
         print_json({"campaigns": []})
     say(
         f"No campaign has been run yet. {where}",
-        f"Next: {command('new', 'hiring.yaml')}",
+        f"Next: {command('new', free(Path('hiring.yaml')))}",
         "  if you ran one: set CAMPAIGN_DATABASE_URL to its ledger",
         as_json=as_json,
     )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from flows.words.speech import as_typed, command, counted
+from config.command_line import command
+from flows.words.speech import as_typed, counted
 
 if TYPE_CHECKING:
     from config.reading.own_tables import Named, OwnTable, PeopleAt
@@ -194,7 +195,7 @@ def _again(output: Path, definition: Path | None, campaign: "Campaign", sheet: s
     definition = definition or _last_definition(campaign)
     # A text has only people in it, and so has a workbook made of one.
     if definition is None and TEXTS & {output.suffix.lower(), Path(campaign.definition).suffix}:
-        return command("run", output, "--campaign") + " DEFINITION"
+        return command("run", output, "--campaign", "DEFINITION")
     if definition is None or output.suffix.lower() in TEXTS:
         sheet = None
     return command("run", *as_typed(output, definition, sheet=sheet))

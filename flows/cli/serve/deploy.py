@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from config.command_line import command
 from flows.cli.serve.schedules import Cron, Every, Timezone
-from flows.words.speech import command, complain, counted, say
+from flows.words.speech import complain, counted, say
 
 Places = Annotated[
     list[Path] | None,

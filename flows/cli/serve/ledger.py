@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.helping import Command, Group, epilog
+from config.command_line import command
+from flows.cli.helping import Answering, Group, epilog
 from flows.words.speech import say, say_table
 
 ledger = typer.Typer(no_args_is_help=True, cls=Group)
@@ -16,7 +17,7 @@ def group() -> None:
     """Copy the ledger to keep, or move it to another database."""
 
 
-@ledger.command("backup", cls=Command, epilog=epilog("ledger backup ledger.bak", "status"))
+@ledger.command("backup", cls=Answering, epilog=epilog("ledger backup ledger.bak", "status"))
 def backup(
     target: Annotated[
         str, typer.Argument(metavar="FILE", help="Where to; a file that is not there yet.")
@@ -38,14 +39,16 @@ def backup(
         raise typer.BadParameter("the ledger is on a server: back it up there, with pg_dump")
     address = make_url(_address(target))
     if address.get_backend_name() != "sqlite":
-        raise typer.BadParameter("a copy to keep is a file; to a server: campaign ledger copy")
+        raise typer.BadParameter(
+            f"a copy to keep is a file; to a server: {command('ledger', 'copy', 'FROM', 'TO')}"
+        )
     copy = Path(str(address.database))
     with Ledger.open(url, create=False) as opened:
         back_up(Path(opened.place), copy)
     say(f"{copy}: the ledger as it is now. Keep the .receipt files with it.")
 
 
-@ledger.command("copy", cls=Command, epilog=epilog("ledger copy ledger.bak new.db", "status"))
+@ledger.command("copy", cls=Answering, epilog=epilog("ledger copy ledger.bak new.db", "status"))
 def copy(
     source: Annotated[
         str, typer.Argument(metavar="FROM", help="The ledger: a file, or a database's address.")

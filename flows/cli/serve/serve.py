@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from config.command_line import command
 from config.errors import CampaignError
 from flows.cli import collector
 from flows.cli.serve.schedules import Cron, Every, Timezone
-from flows.words.speech import command, complain, counted, say
+from flows.words.speech import complain, counted, say
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,7 +141,7 @@ def server_named() -> str:
     if not api:
         raise NoServer(
             "No Prefect server is named. Set PREFECT_API_URL to one that runs, or start one "
-            "together with everything else: campaign up"
+            f"together with everything else: {command('up', 'FOLDER')}"
         )
     how = look_at(api)
     if how is Server.SILENT:

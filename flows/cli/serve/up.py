@@ -16,8 +16,9 @@ from typing import Annotated
 
 import typer
 
+from config.command_line import command
 from config.errors import CampaignError
-from flows.words.speech import command, say
+from flows.words.speech import say
 
 STARTS = 120.0  # seconds; a fresh home took up to 24 s on a quiet machine
 STOPS = 30.0
@@ -93,7 +94,7 @@ def up(
     folder = folder or Path("campaigns")
     inbox = folder / "inbox"
     _make(inbox)
-    _check_free(port)
+    _check_free(folder, port)
     address = f"http://127.0.0.1:{port}"
     # Both: with a port alone, the pages would go on asking at 4200.
     os.environ["PREFECT_API_URL"] = f"{address}/api"
@@ -126,7 +127,7 @@ def _make(inbox: Path) -> None:
         raise NoInbox(inbox, error.strerror or "unknown cause") from None
 
 
-def _check_free(port: int) -> None:
+def _check_free(folder: Path, port: int) -> None:
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -134,8 +135,8 @@ def _check_free(port: int) -> None:
         except OSError:
             raise CannotStart(
                 f"The port {port} is taken. If that is a Prefect server which is to stay, type: "
-                f"PREFECT_API_URL=http://127.0.0.1:{port}/api {command('serve', 'FOLDER')}. "
-                f"Otherwise take another port: {command('up', '--port', port + 1)}"
+                f"PREFECT_API_URL=http://127.0.0.1:{port}/api {command('serve', folder)}. "
+                f"Otherwise take another port: {command('up', folder, '--port', port + 1)}"
             ) from None
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from config.errors import BadInput
 from config.reading import yaml_nodes
-from config.reading.starter import STARTER_YAML
+from config.reading.starter import starter_yaml
 from config.reading.yaml_file import read_yaml
 from config.tables.written import Location
 from tests.support import yaml_definition as sample
@@ -20,7 +20,7 @@ from tests.support import yaml_definition as sample
 EXAMPLE = Path(__file__).parents[3] / "config" / "examples" / "backend.yaml"
 CORPUS = [
     sample.MINIMAL,
-    STARTER_YAML.format(name="hiring.yaml", key="campaign: hiring"),
+    starter_yaml("hiring.yaml", "hiring"),
     EXAMPLE.read_text(encoding="utf-8"),
     *(f"a: {one}\n" for one in ("no", "on", "Yes", "y", "true", "TRUE", "~", "Null", "null", "")),
     *(f"a: {one}\n" for one in ("010", "0o10", "0x1F", "0b11", "1_000", "1:30", "190:20:30")),
@@ -92,7 +92,7 @@ def test_whatever_is_written_is_read_alike(text: str) -> None:
     check_read_alike(text)
 
 
-@pytest.mark.parametrize("text", [STARTER_YAML, EXAMPLE.read_text(encoding="utf-8")])
+@pytest.mark.parametrize("text", [starter_yaml("a.yaml", "a"), EXAMPLE.read_text(encoding="utf-8")])
 def test_what_people_begin_with_is_read_fast(text: str) -> None:
     """A definition that was made from the starter or the example is left to libyaml."""
     assert yaml_nodes.READ_ALIKE.fullmatch(text)

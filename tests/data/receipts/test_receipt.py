@@ -765,7 +765,8 @@ def test_an_acceptance_answers_a_program(office: Office, typed: Typed) -> None:
     office.run()
     office.stopped("second", AnotherLedger)
     code, out, _ = typed("settle", KEY, "--accept-ledger", "--why", "looked", "--json")
-    assert (code, json.loads(out)) == (0, {"campaign": KEY, "accepted": 1})
+    answer = {"format_version": 1, "campaign": KEY, "accepted": 1}
+    assert (code, json.loads(out)) == (0, answer)
 
 
 @pytest.mark.parametrize(

@@ -239,7 +239,11 @@ def test_what_was_refused_comes_with_what_to_mend() -> None:
     """The file by its name, and the commands."""
     told = page(people=[person(1, Step.REFUSED)])
     assert "## Refused: 1" in told
-    assert "`backend.yaml`" in told
+    assert "`campaign resend backend-2026 EMAIL --why TEXT`" in told
+    assert "--candidates" not in told
+    told = page(people=[person(1, Step.WAITING, add_state=Step.REFUSED)])
+    assert "`backend.yaml`" in told and "--candidates again --why TEXT`" in told
+    assert "resend" not in told
 
 
 def test_why_a_run_stopped_is_on_top() -> None:

@@ -66,6 +66,8 @@ NEVER_CAME = Fault("lost", "invite", email=ZOE)
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
+NOTHING = {"format_version": 1, "campaign": KEY, "unsure": []}
+
 
 @pytest.fixture
 def desk(
@@ -720,7 +722,7 @@ def test_nothing_unsure_is_said_and_ends_with_0(desk: DoubtfulCampaign) -> None:
     answer = desk.settle()
     assert answer.code == 0
     assert "nothing is unsure; 3 invited" in answer.out
-    assert desk.settle("--json").object == {"campaign": KEY, "unsure": []}
+    assert desk.settle("--json").object == NOTHING
 
 
 def test_an_unknown_campaign_is_named(desk: DoubtfulCampaign) -> None:
@@ -744,7 +746,7 @@ def test_json_holds_every_doubt_and_nothing_else(desk: DoubtfulCampaign) -> None
     assert datetime.fromisoformat(one["sent_at"]) + PATIENCE == datetime.fromisoformat(
         one["again_from"]
     )
-    assert desk.settle("--invites", "sent", "--json").object == {"campaign": KEY, "unsure": []}
+    assert desk.settle("--invites", "sent", "--json").object == NOTHING
     refused = desk.settle("--invites", "sent", "--json")
     assert refused.code == 2
     assert refused.object["ok"] is False and "@" not in refused.out

@@ -1,0 +1,136 @@
+"""How the command line speaks: -q, -v, --no-color, --debug, --json, and its exit codes."""
+
+import ast
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from flows.cli.commands import EXIT_CODES
+from flows.words.speech import FORMAT_VERSION
+from tasks.status import logs
+from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.printed_commands import sources
+
+
+@pytest.fixture
+def place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[DoubtfulCampaign]:
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as campaign:
+        yield campaign
+
+
+@pytest.mark.parametrize("words", [("-q", "pause", KEY), ("pause", KEY, "--quiet")])
+def test_quiet_prints_the_last_line_alone(place: DoubtfulCampaign, words: tuple[str, ...]) -> None:
+    place.run()
+    answer = place.type(*words)
+    assert answer.code == 0 and answer.err == ""
+    [line] = answer.out.splitlines()
+    assert line.startswith(f"{KEY}: paused by rita")
+
+
+def test_quiet_keeps_what_is_wrong(place: DoubtfulCampaign) -> None:
+    answer = place.type("-q", "pause", "nosuch")
+    assert (answer.code, answer.out) == (2, "")
+    assert "There is no campaign nosuch" in answer.err
+
+
+def test_verbose_shows_every_request(place: DoubtfulCampaign) -> None:
+    """In words, naming nobody."""
+    before = list(logs.log.handlers)
+    try:
+        place.type("status", "-v")
+        place.run()
+        [handler] = [each for each in logs.log.handlers if each not in before]
+        shown = handler.stream.getvalue() if hasattr(handler.stream, "getvalue") else ""
+    finally:
+        logs.log.handlers[:] = before
+    assert "invite" in shown and "example.com" not in shown
+
+
+def test_no_color_and_NO_COLOR_are_the_same(place: DoubtfulCampaign) -> None:
+    place.run()
+    place.type("status", "--no-color")
+    assert os.environ.pop("NO_COLOR") == "1"
+
+
+def test_debug_says_where_an_error_comes_from_and_names_nobody(
+    place: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also an error that nobody foresaw: its message may hold whatever was read."""
+    answer = place.type("pause", "nosuch", "--debug")
+    assert "pause.py:" in answer.err and answer.err.rstrip().endswith("UnknownCampaign")
+
+    def fail(*_: object) -> None:
+        raise KeyError("Ada Lovelace, ada@example.com, s3cret")
+
+    place.run()
+    monkeypatch.setattr("data.campaigns.pauses.pause", fail)
+    for more in ((), ("--debug",)):
+        answer = place.type("pause", KEY, *more)
+        assert answer.code == 1
+        assert "KeyError" in answer.err and "test_manner.py:" in answer.err
+        assert not any(word in answer.err for word in ("Ada", "ada@", "s3cret", "Traceback"))
+    assert "type it again with --debug" not in answer.err
+
+
+DECISIONS = {
+    "pause": ("pause", KEY),
+    "resume": ("resume", KEY),
+    "withdraw": ("withdraw", KEY, "ada@example.com", "--why", "x"),
+    "resend": ("resend", KEY, "ada@example.com", "--why", "x", "--yes"),
+    "correct": ("correct", KEY, "ada@example.com", "ada@example.org", "--why", "x"),
+    "links": ("links", KEY),
+    "report": ("report", KEY),
+    "export": ("export", "ada@example.com"),
+    "forget": ("forget", "ada@example.com", "--why", "x", "--yes"),
+    "ledger backup": ("ledger", "backup", "copy.db"),
+}
+
+
+@pytest.mark.parametrize("words", DECISIONS.values(), ids=DECISIONS)
+def test_a_program_gets_the_same_as_people(place: DoubtfulCampaign, words: tuple[str, ...]) -> None:
+    """One object: what was typed, how it came out, and the very lines that people read."""
+    place.run()
+    answer = place.type(*words, "--json")
+    assert answer.code == 0, answer.err
+    told = answer.object
+    assert (told["format_version"], told["ok"], told["exit_code"]) == (FORMAT_VERSION, True, 0)
+    assert told["command"] == words[-2 if words[0] == "ledger" else 0]
+    assert told.get("campaign", KEY) == KEY
+    assert "\n".join(told["said"]).strip() == answer.err.strip()
+    if words[0] == "links":
+        assert next(link["email1"] for link in told["links"]) == "ada@example.com"
+    if words[0] == "export":
+        assert told["campaigns"]
+
+
+def test_every_object_has_the_version(place: DoubtfulCampaign) -> None:
+    """Also where a command fails, and each of a list."""
+    place.run()
+    for words in (("status",), ("status", KEY), ("check", place.file), ("plan", place.file)):
+        assert place.type(*words, "--json").object["format_version"] == FORMAT_VERSION
+    failed = place.type("resume", "nosuch", "--json")
+    assert (failed.code, failed.object["ok"]) == (2, False)
+    assert json.loads(failed.out)["format_version"] == FORMAT_VERSION
+
+
+def test_the_program_ends_with_the_codes_of_the_table() -> None:
+    """Every one that its source names is in the table, and the other way round."""
+    named = {0, 130}
+    for _, tree in sources():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "Exit":
+                values = [each for given in node.args for each in ast.walk(given)]
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                is_code = any(getattr(target, "id", "") == "exit_code" for target in targets)
+                values = [node.value] if is_code and node.value else []
+            else:
+                values = []
+            constants = (each.value for each in values if isinstance(each, ast.Constant))
+            named |= {each for each in constants if type(each) is int}
+    assert named == set(EXIT_CODES)
