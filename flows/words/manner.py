@@ -16,13 +16,14 @@ ANYWHERE = {
 @dataclass(slots=True)
 class Manner:
     """`as_json`: standard output belongs to a program; `more` is what it gets beside `said`,
-    the lines that people get."""
+    the lines that people get; `last` of them is printed with -q."""
 
     quiet: bool = False
     verbose: bool = False
     no_color: bool = False
     debug: bool = False
     as_json: bool = False
+    last: str = field(default="", init=False)
     said: list[str] = field(default_factory=list, init=False)
     more: dict[str, Any] = field(default_factory=dict, init=False)
 

@@ -36,16 +36,21 @@ def tolerate_every_encoding() -> None:
 
 def say(*lines: str, as_json: bool = False) -> None:
     """Tell a person, line by line; beside the JSON object when a program asked."""
-    manner().said += lines
-    if not manner().quiet:
-        _print(lines, sys.stderr if as_json or manner().as_json else sys.stdout)
+    here = manner()
+    for_people = not (as_json or here.as_json)
+    if here.as_json:
+        here.said += lines
+    if not here.quiet:
+        _print(lines, sys.stdout if for_people else sys.stderr)
+    elif for_people:
+        heads = [line for line in lines if line.strip() and not line.startswith(" ")]
+        here.last = heads[-1] if heads else here.last
 
 
 def say_the_last() -> None:
-    """With -q: the last line that begins no detail of one before it; of a program it has that."""
-    said = [line for line in manner().said if line.strip() and not line.startswith(" ")]
-    if manner().quiet and said and not manner().as_json:
-        _print(said[-1:], sys.stdout)
+    """With -q: the last line for people that is no detail of the one before it."""
+    if manner().last:
+        _print([manner().last], sys.stdout)
 
 
 def _print(lines: Iterable[str], stream: TextIO) -> None:

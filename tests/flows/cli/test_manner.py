@@ -32,6 +32,12 @@ def test_quiet_prints_the_last_line_alone(place: DoubtfulCampaign, words: tuple[
     assert line.startswith(f"{KEY}: paused by rita")
 
 
+@pytest.mark.parametrize("words", [("status", KEY), ("check", "hiring.yaml"), ("pause", KEY)])
+def test_quiet_leaves_a_program_its_object(place: DoubtfulCampaign, words: tuple[str, ...]) -> None:
+    place.run()
+    assert place.type(*words, "--json", "-q").object["format_version"] == FORMAT_VERSION
+
+
 def test_quiet_keeps_what_is_wrong(place: DoubtfulCampaign) -> None:
     answer = place.type("-q", "pause", "nosuch")
     assert (answer.code, answer.out) == (2, "")
