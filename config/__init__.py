@@ -1,1 +1,1 @@
-"""What people tell us: settings, the campaign definition, the readers of YAML and spreadsheets."""
+"""What people write: settings, campaign definitions, and the readers of YAML and spreadsheets."""

@@ -1,4 +1,4 @@
-"""No core file of this program: it would hold credentials, and people's names."""
+"""No core dumps of this program: they would hold credentials and people's names."""
 
 
 def forbid() -> None:

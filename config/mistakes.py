@@ -1,4 +1,4 @@
-"""Where something is written, and what is wrong there: every complaint points at its place."""
+"""Where something is written, and what is wrong there: every mistake names its place."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

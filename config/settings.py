@@ -1,4 +1,4 @@
-"""Settings from the environment or a `.env` file; secrets are never in a definition or printed."""
+"""Settings from the environment or a `.env` file; secrets are never printed or in a definition."""
 
 import os
 from collections.abc import Mapping

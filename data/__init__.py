@@ -1,1 +1,1 @@
-"""What we remember: the ledger, its tables, and what is left to do."""
+"""What the program remembers: the ledger, its tables, and what is still to do."""

@@ -1,4 +1,4 @@
-"""Which files of a watched folder are due: finished, and new or with something left to send."""
+"""Which files of a watched folder are due: complete, and new or with something still to send."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How long people are kept: after CAMPAIGN_KEEP a campaign that nothing moved is forgotten."""
+"""How long people are kept: a campaign without activity for CAMPAIGN_KEEP is forgotten."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A step as a Prefect task run: seen and timed there, never guarded, cached or retried by it.
+"""A step as a Prefect task run: shown and timed there, never cached or retried by Prefect.
 
 What a step returns and what it is given stay out of Prefect: they name people. Of an error,
 Prefect gets the words meant for people, or its class name; never a traceback.

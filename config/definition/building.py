@@ -1,4 +1,4 @@
-"""From what is written to a definition: every problem at once, each at its place."""
+"""From a written file to a definition: every mistake at once, each at its place."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

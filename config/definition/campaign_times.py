@@ -1,4 +1,4 @@
-"""The times of a campaign beside each other: of its project, its invitations and its schedule."""
+"""The times of a campaign compared: of its project, its invitations and its schedule."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta

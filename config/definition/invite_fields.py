@@ -1,4 +1,4 @@
-"""The rules of `invites`: who is asked first, and when invitations may go out."""
+"""The rules of `invites`: who must approve, and when invitations may go out."""
 
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""The people of a campaign, judged one by one and beside each other."""
+"""The people of a campaign, checked one by one and against each other."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What fields say of each other, as conditions of a JSON Schema: each stands beside its validator.
+"""Rules between fields, as conditions of a JSON Schema: each is written next to its validator.
 
 Each brings the sentence that `campaign check` says where it is broken, and editors show that.
 """

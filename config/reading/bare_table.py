@@ -1,4 +1,4 @@
-"""A table of people that has no definition yet: what is understood of it, and a start for one."""
+"""A table of people without a definition yet: how it is understood, and a starter for one."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A person's own tables as they are, good or bad: every cell, and where the people stand in them.
+"""A person's own tables as they are, good or bad: every cell, and where the people are.
 
 Reading for a campaign judges and leaves out; this is for handing the table back.
 """

@@ -1,4 +1,4 @@
-"""The people in a candidates file that a definition names, whatever kind of file it is."""
+"""The people in a file that a definition names, whatever its kind."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The files that one reading is made from, and the digest that tells them from any others."""
+"""The files of one reading, and the digest that identifies them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""The bytes and the text of a file that a person named, or a sentence saying why there are none."""
+"""The bytes and text of a file that a person named, or a sentence that says why not."""
 
 import re
 import time

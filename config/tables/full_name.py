@@ -1,4 +1,4 @@
-"""A full name in one cell, taken apart because the definition says so.
+"""A full name in one cell, split because the definition says so.
 
 nameparser knows titles, degrees, particles and scripts; what it cannot know is told with the other
 reading, for a name that was sent cannot be changed (interface 4).

@@ -1,4 +1,4 @@
-"""Rows that sum a table up: what a report writes below its people, or between them."""
+"""Rows of totals, which a report writes below or between its people."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Which rows of a table a campaign is for: those that hold what `where` says of its columns."""
+"""The rows of a table that a campaign uses: those that match `where`."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

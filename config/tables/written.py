@@ -1,4 +1,4 @@
-"""What a file says, before it is judged: plain data, and where each piece of it is written.
+"""What a file says, before it is checked: plain data, and the place of each piece.
 
 Every reader (YAML, CSV, workbook) ends in these shapes, so that one set of rules judges them all.
 """

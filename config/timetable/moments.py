@@ -1,4 +1,4 @@
-"""Dates and times as people write them: a wall time, and the clock changes it may fall into."""
+"""Dates and times as people write them: local times, and the clock changes they may fall into."""
 
 import re
 from datetime import datetime, timedelta

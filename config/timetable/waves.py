@@ -1,4 +1,4 @@
-"""Growing waves: a few people first, then more, and what holds them when it goes wrong."""
+"""Growing waves: a few people first, then more, and what stops them if something goes wrong."""
 
 import re
 from collections.abc import Sequence

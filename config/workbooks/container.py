@@ -1,4 +1,4 @@
-"""What lies in a file that calls itself a workbook, seen before anything of it is unpacked."""
+"""What is in a file that claims to be a workbook, checked before anything is unpacked."""
 
 import io
 import zipfile

@@ -1,4 +1,4 @@
-"""What bytes are, whatever the name of their file says: a workbook, markup, or text."""
+"""What the bytes of a file are, whatever its name says: a workbook, markup, or text."""
 
 import codecs
 import re

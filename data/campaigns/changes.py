@@ -1,4 +1,4 @@
-"""How a definition differs from what the ledger knows: who is new, changed, gone, back. Pure."""
+"""How a definition differs from the ledger: who is new, changed, gone or back. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

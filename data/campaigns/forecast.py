@@ -1,4 +1,4 @@
-"""When the invitations of a campaign will go: the same turns, taken with the clock put forward."""
+"""When a campaign's invitations will be sent: the same rules, with the clock put forward."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

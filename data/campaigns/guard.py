@@ -1,4 +1,4 @@
-"""The guard: a definition that has lost many people stops a run, and somebody is asked."""
+"""The guard: if many people are gone from a definition, the run stops and a person decides."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Taking a definition over into the ledger: new people added, others never overwritten."""
+"""Storing a definition in the ledger: new people are added, others never overwritten."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Adding people once more whose add is unsure, where the definition says so.
+"""Adding people again whose add is unsure, if the definition says so.
 
 An add sends no email, so a record too many is the worst that comes of it: `campaign clean-up`
 lists it. The invitation goes by the person's row here, so it stays a single one.

@@ -1,4 +1,4 @@
-"""Letting somebody through by name, whatever holds them: the statements behind `campaign allow`.
+"""Letting a held person through by name: the statements behind `campaign allow`.
 
 What is there now holds no more. What comes later (another invitation, a new entry of the
 do-not-contact list) holds again: nobody has looked at that.

@@ -1,4 +1,4 @@
-"""What is left over in the web application, as the journal and the decisions have it."""
+"""What is left over in the web application, according to the journal and the decisions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

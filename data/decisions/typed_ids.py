@@ -1,4 +1,4 @@
-"""Ids that a person typed: while nothing came of one, another may be typed in its place.
+"""Ids that a person typed: while one has had no effect, another may replace it.
 
 An id that the service gave is never replaced, nor one that was used for anything which may have
 had an effect. A run reads ids before it claims, so that none of its campaign may be at work.

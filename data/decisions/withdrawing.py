@@ -1,4 +1,4 @@
-"""Deciding against somebody, or against an address that was wrong: nothing more is sent there.
+"""Withdrawing a person or replacing a wrong address: nothing more is sent there.
 
 The statements behind `campaign withdraw` and `campaign correct`, inside a transaction of the
 ledger. What was sent stays sent: the service has no delete (interface 4), so what is left over

@@ -1,4 +1,4 @@
-"""What happened in a campaign, told from what was written down.
+"""What happened in a campaign, from what the ledger recorded.
 
 Hands out events in their order.
 """

@@ -1,4 +1,4 @@
-"""The story of a campaign, or of one person in it: what happened, in its order. Pure."""
+"""The story of a campaign, or of one person in it: what happened, in order. Pure."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field

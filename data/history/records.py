@@ -1,4 +1,4 @@
-"""Everything that was written down about one campaign, read at one moment.
+"""Everything recorded about one campaign, read at one moment.
 
 `read` works inside a transaction that its caller opened.
 """

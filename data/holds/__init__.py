@@ -1,4 +1,4 @@
-"""Whom a campaign lists and must not send to, and why.
+"""Who is in a campaign but must not be sent anything, and why.
 
 Hands out who is held now, and the do-not-contact list.
 """

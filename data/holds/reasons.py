@@ -1,4 +1,4 @@
-"""What the ledger knows against inviting somebody: the statements behind data/holds/rule.py.
+"""Reasons in the ledger not to invite somebody: the statements behind data/holds/rule.py.
 
 Each runs inside a transaction that its caller opened. Inside the one that grants claims the
 answer is exact: whatever another campaign has sent, or claimed, is there already.

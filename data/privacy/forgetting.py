@@ -1,4 +1,4 @@
-"""Forgetting people: whatever names them leaves the ledger, what was done stays counted.
+"""Forgetting people: everything that names them is deleted, what was done stays counted.
 
 The rows stay, without a name: the journal hangs on them, and a campaign's numbers are true for
 good. The functions work inside a transaction that their caller commits.

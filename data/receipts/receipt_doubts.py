@@ -1,4 +1,4 @@
-"""Receipts that did not fit this ledger: noted when a run stops, accepted only by a person.
+"""Receipts that did not match this ledger: noted when a run stops, accepted only by a person.
 
 Each function works inside a transaction that its caller commits.
 """

@@ -1,4 +1,4 @@
-"""Runs that sent nothing: the last of them is kept, so that what is shown last did happen last.
+"""Runs that sent nothing: only the last one is kept, so that the last run shown is the last one.
 
 Runs that send open themselves (data/sending/runs.py). A schedule looks in again and again and finds
 nothing to do: alike ones that follow each other are one row, of the last of them. They are no part

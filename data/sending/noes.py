@@ -1,4 +1,4 @@
-"""Answers that said no to what was to be sent again: how often the service refused the same thing.
+"""Refusals of requests that may be sent again: how often the service refused the same thing.
 
 The interface promises no status of a failure, so such an answer may have come after the work. Each
 repetition is therefore counted over all runs, from the journal (tasks/service/verdict.py decides).

@@ -1,4 +1,4 @@
-"""Whether the process behind a run still lives: a claim of a dead one is nobody's any more."""
+"""Whether the process of a run is still alive: the claims of a dead one are free again."""
 
 import os
 import socket

@@ -1,4 +1,4 @@
-"""What a run leaves behind when its process goes away: doubt, said as doubt.
+"""What a run leaves when its process disappears: requests that are unsure.
 
 A request that was claimed and never recorded may have left or not. Nothing here guesses:
 it becomes UNSURE, and a person settles it.

@@ -1,4 +1,4 @@
-"""Whose clock is looked at.
+"""Which clock counts.
 
 What a run did and saw is dated by the machine it ran on, as are the answers it got. Whether a run
 on another machine still lives is judged by the database's clock alone, when it shows a sign of

@@ -1,4 +1,4 @@
-"""Is a ledger whole, and for its owner alone? Looked at without changing anything."""
+"""Is a ledger whole, and readable by its owner alone? Checked without changing anything."""
 
 import sqlite3
 import stat

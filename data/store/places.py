@@ -1,4 +1,4 @@
-"""Where a ledger lies, for people: a file, or a database's address without its secrets."""
+"""Where a ledger is, for people: a file, or a database's address without its secrets."""
 
 from pathlib import Path
 

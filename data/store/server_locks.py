@@ -1,4 +1,4 @@
-"""Who waits for whom where a ledger is on a server; in a file, one writer waits for all others.
+"""Who waits for whom in a ledger on a server; in a file, each writer waits for all others.
 
 On PostgreSQL every transaction runs at READ COMMITTED, and says here what it must be alone with.
 There are four locks, always asked for in this order, so that nobody waits in a ring, and given

@@ -1,4 +1,4 @@
-"""The words for where a step, a request and a run stand, and who decided something."""
+"""The states of a step, a request and a run, and who decided something."""
 
 from dataclasses import dataclass, field
 from datetime import datetime

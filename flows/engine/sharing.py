@@ -1,4 +1,4 @@
-"""A large campaign asks its work pool for wave runs, which share its invitations with it.
+"""A large campaign asks its work pool for wave runs, which share its invitations.
 
 They are wanted, never needed: whoever comes takes parts that nobody has come to, and where nobody
 comes the run sends everything itself. Claims in the ledger keep them apart.

@@ -1,4 +1,4 @@
-"""The person of a rehearsal: looks into the sandbox, and settles by what is there."""
+"""The person of a rehearsal: checks the sandbox, and settles accordingly."""
 
 from collections import Counter
 from collections.abc import Mapping

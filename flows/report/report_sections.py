@@ -1,4 +1,4 @@
-"""The parts of a campaign's report, each a heading and what stands below it. Pure."""
+"""The sections of a campaign's report, each with its heading. Pure."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

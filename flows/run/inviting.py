@@ -1,4 +1,4 @@
-"""Inviting whoever's turn it is, until it is nobody's: waves, hours, rates, the pilot, the hold."""
+"""Inviting people when it is their turn: waves, hours, rates, the pilot, the hold."""
 
 import asyncio
 from collections.abc import Sequence

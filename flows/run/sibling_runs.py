@@ -1,4 +1,4 @@
-"""Staying for other runs of a campaign: what they are sending belongs to how it ends."""
+"""Waiting for other runs of a campaign: what they are sending belongs to how it ends."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The parts of a run: the steps that a person watches, and at whose begin it may be stopped."""
+"""The parts of a run: the steps that a person watches, each a point where it may be stopped."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""What a person is told when a command stops: what is wrong, where, and what to type next."""
+"""What a person reads when a command stops: what is wrong, where, and what to type next."""
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence

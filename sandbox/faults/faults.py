@@ -1,4 +1,4 @@
-"""Misbehaviour on request: which request meets which fault.
+"""Faults on request: which request gets which fault.
 
 Decided by counting alone, so that a run repeats exactly; chance only with a seed.
 """

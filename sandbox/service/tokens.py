@@ -1,4 +1,4 @@
-"""Access tokens: who gets one, and until when it is good (interface 4.1 and 5)."""
+"""Access tokens: who gets one, and how long it is valid (interface 4.1 and 5)."""
 
 import hashlib
 import hmac

@@ -1,4 +1,4 @@
-"""What tells a page that this program wrote from any other file: only its own are replaced."""
+"""The mark of pages that this program wrote: it replaces only its own."""
 
 from pathlib import Path
 

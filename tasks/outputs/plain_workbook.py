@@ -1,4 +1,4 @@
-"""A new workbook made of what was read from another kind of file: the values, no formats."""
+"""A new workbook with the values of another kind of file, without its formatting."""
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time

@@ -1,4 +1,4 @@
-"""What came of each person, written beside that person's row in a copy of somebody's own table."""
+"""Each person's result, written next to their row in a copy of somebody's own table."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""What a run will do, before it does it: who, when, held back by what, approved by whom.
+"""What a run will do: who, when, who is held and why, and who approved it.
 
 Hands out decisions; sends nothing.
 """

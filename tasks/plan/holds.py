@@ -1,4 +1,4 @@
-"""Who is held back from a run: a definition beside the ledger, and the do-not-contact list."""
+"""Who is held in a run: by the definition and the ledger, and by the do-not-contact list."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The pilot: one invitation to oneself, which a person looks at before anybody else gets one."""
+"""The pilot: one invitation to yourself, which you check before anybody else gets one."""
 
 from config.command_line import command
 from config.errors import CampaignError

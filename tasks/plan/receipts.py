@@ -1,4 +1,4 @@
-"""One campaign, one ledger: the receipt is looked at before any request, and kept on the way.
+"""One campaign, one ledger: the receipt is checked before any request, and kept up to date.
 
 An empty ledger, or an old copy of one, would invite everybody again. The receipt is what tells.
 """

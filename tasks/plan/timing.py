@@ -1,4 +1,4 @@
-"""Whether it is time: a timetable beside the clock, and why people wait, in words."""
+"""Whether it is time: a timetable and the clock, and why people wait, in words."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How carefully requests leave for a service that asked for a pause. Pure: the clock is given.
+"""How fast requests may be sent to a service that asked for a pause. Pure: the clock is given.
 
 A service that answers 429 names no rate, so the rate is found. After the pause one request goes
 alone; with each answer that follows one more may be on the wire. Between two departures lies a gap

@@ -1,4 +1,4 @@
-"""What stops a campaign at the service's door. Each says what is safe and what to do next."""
+"""Errors that stop a campaign at the service. Each says what is safe and what to do next."""
 
 from config.errors import CampaignError
 from tasks.service.exchange import CERTIFICATES, ENCODED, GLUED, SPOKE_FIRST, TOO_LONG

@@ -1,4 +1,4 @@
-"""What was asked of the service and what was seen of it: the evidence every verdict rests on."""
+"""A request to the service and what was seen of it: the evidence for every verdict."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a campaign asks of a person before a run goes on: to resume it, to confirm its pilot."""
+"""What a person must do before a run continues: resume the campaign, or confirm its pilot."""
 
 from typing import Any
 

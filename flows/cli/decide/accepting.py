@@ -1,4 +1,4 @@
-"""`campaign settle KEY --accept-ledger`: this ledger is the campaign's, says who has looked."""
+"""`campaign settle KEY --accept-ledger`: a person says that this ledger is the campaign's."""
 
 import typer
 

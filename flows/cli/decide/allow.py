@@ -1,4 +1,4 @@
-"""`campaign allow`: somebody who is held is invited all the same, by name."""
+"""`campaign allow`: invite a held person anyway, by name."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`campaign approve`: a person looks at what a run would send, and lets it, or not."""
+"""`campaign approve`: a person looks at what a run would send, and approves or rejects it."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`campaign confirm`: the invitation to oneself was right, so the others may get theirs."""
+"""`campaign confirm`: the pilot's invitation was right, so the others may get theirs."""
 
 from typing import Annotated
 

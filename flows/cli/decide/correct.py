@@ -1,4 +1,4 @@
-"""`campaign correct` and `campaign withdraw`: an address was wrong, or a person is out."""
+"""`campaign correct` and `campaign withdraw`: replace a wrong address, or leave a person out."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`campaign export`: everything that is held about one person, for whoever asks for that."""
+"""`campaign export`: everything the ledger has about one person, for somebody who asks."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`campaign forget`: a person asked for it, so name, address and all the rest are removed."""
+"""`campaign forget`: a person asked for it, so their name, address and the rest are deleted."""
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping

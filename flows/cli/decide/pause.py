@@ -1,4 +1,4 @@
-"""`campaign pause` and `campaign resume`: a person stops a campaign, and lets it go on."""
+"""`campaign pause` and `campaign resume`: a person stops a campaign, and continues it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

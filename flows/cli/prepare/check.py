@@ -1,4 +1,4 @@
-"""`campaign check`: is what was written usable?"""
+"""`campaign check`: is a campaign file usable?"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`campaign plan`: what a run would do, said beforehand."""
+"""`campaign plan`: what a run would do, shown beforehand."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext

@@ -1,4 +1,4 @@
-"""`campaign sandbox`: the assessment service on one's own desk, until stopped."""
+"""`campaign sandbox`: the assessment service on your own machine, until stopped."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`campaign doctor`: is everything in order that a campaign needs, and how to mend what is not."""
+"""`campaign doctor`: is everything that a campaign needs in order, and how to fix what is not."""
 
 from collections.abc import Iterator
 from itertools import zip_longest

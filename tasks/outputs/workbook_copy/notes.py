@@ -1,4 +1,4 @@
-"""Notes on the cells of one sheet, beside those that are there already.
+"""Notes on the cells of one sheet, in addition to those already there.
 
 A note is written twice: its text in the comments of the sheet, its box in an old drawing format
 that spreadsheet programs still read it from.

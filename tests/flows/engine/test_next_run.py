@@ -1,4 +1,4 @@
-"""What waits for its hour goes by itself: the run that found it waiting schedules the next one."""
+"""Waiting campaigns continue by themselves: the run that finds one waiting schedules the next."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
