@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from config.errors import BadInput
-from config.reading.sources import PeopleFile, is_text_table, sheetless
+from config.reading.sources import PeopleFile, is_text_table
 from config.tables.csv_file import read_csv
 from config.tables.headers import wishes_of
 from config.tables.table import people_table
@@ -24,8 +24,6 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any], sheet: str | None = N
     wishes = wishes_of(options)
     key = str(fields.get("campaign", ""))
     if is_text_table(file.path, file.data):
-        if sheet is not None:
-            raise BadInput([sheetless(file.path, "it is a text, which has no sheets")])
         return read_csv(file.data, str(file.path), wishes).people(key, where_of(options))
     # Imported here: a text file needs no workbooks.
     from config.reading.people_sheet import people_sheet  # noqa: PLC0415

@@ -15,7 +15,7 @@ from config.reading.sources import (
     READER_VERSION,
     YAML,
     Sources,
-    sheetless,
+    check_sheet,
     sources_of,
     suffix_of,
 )
@@ -103,8 +103,9 @@ def _from_workbook(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
     book = read_book(sources.data, file, SHEETS)
     if sources.people is None:
         campaigns = campaigns_in(book, file)
-        _refuse_sheet(sources, "the people of a workbook with a campaign are in its candidates")
+        check_sheet(sources)
         return campaigns, ()
+    check_sheet(sources)
     campaign = campaign_alone(book, file)
     notes = _instead(file, sources.people.path) if "candidates" in book.sheets else ()
     try:
@@ -114,10 +115,9 @@ def _from_workbook(sources: Sources) -> tuple[list[Written], tuple[str, ...]]:
 
 
 def _from_yaml(sources: Sources) -> Written:
+    check_sheet(sources)
     document = sources.document or read_yaml(sources.data, str(sources.definition))
     fields, people = _with_own_people(document)
-    if sources.people is None:
-        _refuse_sheet(sources, "the people stand in the definition itself")
     problems = list(document.problems)
     if sources.people is not None:
         # Imported here: a definition that lists its people needs no tables.
@@ -137,11 +137,6 @@ def _from_yaml(sources: Sources) -> Written:
         place = document.name(("candidates", "where"))
         problems.append(Mistake(place, "candidates.where", message=WHERE_OF_A_FILE))
     return Written(fields, document, people, tuple(problems))
-
-
-def _refuse_sheet(sources: Sources, why: str) -> None:
-    if sources.sheet is not None:
-        raise BadInput([sheetless(sources.definition, why)])
 
 
 def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | None]:

@@ -84,9 +84,21 @@ def sources_of(path: Path, campaign: Path | None, sheet: str | None = None) -> S
     return replace(sources, sheet=sheet, digest=digest)
 
 
-def sheetless(file: Path, why: str) -> Mistake:
-    """Say that a sheet was named where there is none to choose."""
-    return Mistake(Place(str(file)), message=f"--sheet has no place here: {why}")
+def check_sheet(sources: Sources) -> None:
+    """Refuse a sheet that was named where there is none to choose. Raises BadInput."""
+    people = sources.people
+    words: list[object] = [sources.definition]
+    if sources.sheet is None:
+        return
+    if people is None:
+        file, why = sources.definition, "the people stand in this file itself"
+    elif not people.problems and is_text_table(people.path, people.data):
+        file, why = people.path, "this is a text, which has no sheets"
+    else:
+        return
+    if people is not None and sources.given:
+        words = [people.path, "--campaign", *words]
+    raise _another(file, *words, message=f"--sheet has no place here: {why}")
 
 
 def _sources_of(path: Path, campaign: Path | None) -> Sources:
