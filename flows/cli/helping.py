@@ -1,11 +1,15 @@
 """How help reads: commands in groups, arguments as they are typed, and an example at the end."""
 
 from collections.abc import Sequence
+from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 from typer.main import get_command
+
+from flows.words.manner import ANYWHERE
 
 AS_JSON = "Print one JSON object for a program, and nothing else."
 
@@ -28,6 +32,16 @@ def as_typed(argument: TyperArgument) -> str:
 
 class Command(TyperCommand):
     """A command whose help shows no Python types."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """A slip of an option that stands anywhere is named as well; no command has those."""
+        try:
+            return super().parse_args(ctx, args)
+        except TyperException as error:
+            if (slip := getattr(error, "option_name", None)) is not None:
+                near = get_close_matches(slip, ANYWHERE)
+                vars(error)["possibilities"] = [*(vars(error)["possibilities"] or ()), *near]
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [self.options_metavar or "", *(as_typed(argument) for argument in self.arguments)]

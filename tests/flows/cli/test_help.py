@@ -112,6 +112,7 @@ def test_an_example_is_spelled_right(words: str) -> None:
         (["ledger", "bakup"], "Did you mean 'backup'?"),
         (["check", "x.yaml", "--jsn"], "--json"),
         (["--versoin"], "--version"),
+        (["status", "--debgu"], "--debug"),
     ],
 )
 def test_a_slip_names_the_nearest(typed: Type, words: list[str], nearest: str) -> None:
