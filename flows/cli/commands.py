@@ -147,11 +147,11 @@ COMMANDS = tuple(entry for _, entries in GROUPS for entry in entries)
 # They stay open until they are stopped, or write something that has a form of its own.
 WITHOUT_JSON = ("demo", "sandbox", "schema", "up", "serve", "metrics")
 EXIT_CODES = {
-    0: "all done; for `campaign status` and the other commands that look: shown",
+    0: "all done; for `campaign status` and other commands that only look: shown",
     1: "stopped, or not yet time for invitations: the service was not reached, it refused the "
     "credentials, a rule stopped the campaign, or you answered no",
     2: "a mistake in a file, a setting or what was typed; found before any request",
-    3: "finished, and a person must look: something is unsure, refused or held back for approval",
+    3: "finished, and a person must look: something is unsure, refused or waiting for approval",
     130: "interrupted with Ctrl-C; run the same command again",
 }
 WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "schema", "check")
@@ -211,16 +211,16 @@ def campaign(
         ),
     ] = None,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Only errors and the last line; anywhere.")
+        bool, typer.Option("--quiet", "-q", help="Print only errors and the last line.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="A line for each request; anywhere.")
+        bool, typer.Option("--verbose", "-v", help="Print a line for each request.")
     ] = False,
     no_color: Annotated[
-        bool, typer.Option("--no-color", help="As NO_COLOR=1 does it; anywhere.")
+        bool, typer.Option("--no-color", help="Print no colors, as with NO_COLOR=1.")
     ] = False,
     debug: Annotated[
-        bool, typer.Option("--debug", help="Where an error comes from, naming nobody; anywhere.")
+        bool, typer.Option("--debug", help="Show where an error comes from, without names.")
     ] = False,
 ) -> None:
     """Hiring campaigns, sent without fear.
@@ -263,7 +263,7 @@ def carry_out() -> int:
 
         complain(
             in_words(error),
-            *([] if manner().debug else ["More about it: type it again with --debug"]),
+            *([] if manner().debug else ["To see more, run it again with --debug"]),
         )
         _debug(error)
         return 1
