@@ -102,7 +102,7 @@ def test_a_ledger_of_a_newer_version_is_refused_and_not_touched(tmp_path: Path) 
     (tmp_path / "ledger.db").rename(path)
     statement(path, "UPDATE alembic_version SET version_num = '9999'")
     before = in_bytes(tmp_path)
-    with pytest.raises(LedgerUnusable, match=r"newer version.*9999.*not touched.*Update"):
+    with pytest.raises(LedgerUnusable, match=r"newer version.*9999.*not changed.*Update"):
         opened(path)
     assert in_bytes(tmp_path) == before
 
@@ -112,7 +112,7 @@ def test_a_database_of_something_else_is_refused_and_not_touched(tmp_path: Path)
     path = tmp_path / "photos.db"
     statement(path, "CREATE TABLE photo (id INTEGER)", "INSERT INTO photo VALUES (1)")
     before = in_bytes(tmp_path)
-    with pytest.raises(LedgerUnusable, match=r"other tables.*not touched.*CAMPAIGN_DATABASE_URL"):
+    with pytest.raises(LedgerUnusable, match=r"other tables.*not changed.*CAMPAIGN_DATABASE_URL"):
         opened(path)
     assert in_bytes(tmp_path) == before
 
