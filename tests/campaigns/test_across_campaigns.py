@@ -180,7 +180,7 @@ def test_by_name_somebody_is_let_through_once(two: TwoCampaigns) -> None:
     [
         (("new@example.com", "--why", "x"), "new@example.com is not held"),
         (("nobody@example.com", "--why", "x"), "no candidate with this address"),
-        ((ADA, "--why", " "), "recorded with a reason"),
+        ((ADA, "--why", " "), "needs a reason"),
     ],
 )
 def test_who_is_not_held_is_not_let_through(
@@ -279,7 +279,7 @@ def test_somebody_blocked_while_a_run_is_at_work_is_not_invited(two: TwoCampaign
     ("words", "told"),
     [
         (("not-an-address", "--why", "x"), "not-an-address: wanted an email address"),
-        ((ADA,), "recorded with a reason"),
+        ((ADA,), "needs a reason"),
         ((ADA, "--lift", "--why", "x"), f"{ADA}: is not on the list"),
         (("--lift",), "--lift needs the addresses"),
     ],
