@@ -280,7 +280,7 @@ def test_somebody_blocked_while_a_run_is_at_work_is_not_invited(two: TwoCampaign
     [
         (("not-an-address", "--why", "x"), "not-an-address: wanted an email address"),
         ((ADA,), "needs a reason"),
-        ((ADA, "--lift", "--why", "x"), f"{ADA}: is not on the list"),
+        ((ADA, "--lift", "--why", "x"), f"{ADA} is not on the list"),
         (("--lift",), "--lift needs the addresses"),
     ],
 )
