@@ -20,6 +20,7 @@ from prefect.states import Cancelled
 
 from data.own_files import make_folder
 from flows.engine.idle_looks import DROPPED, forget_earlier
+from flows.engine.machine import say_where
 from flows.pages.seen import tolerantly
 
 LOCKS = user_data_path("hiring-campaigns", appauthor=False) / "at-work"
@@ -37,6 +38,7 @@ def dropped_beside_another(
 
     @wraps(work)
     async def whole(*args: P.args, **kwargs: P.kwargs) -> State[Any]:
+        await tolerantly(say_where())
         with _alone() as alone:
             state = await work(*args, **kwargs) if alone else Cancelled(message=DROPPED)
         await tolerantly(_tidy(state.message))

@@ -17,9 +17,9 @@ from config.errors import BadInput
 from config.reading.folder import campaigns_at
 from flows.at_work import dropped_beside_another
 from flows.batch_summary import page, state_of_all
-from flows.engine.event_order import say_scheduled
 from flows.pages.final_states import BAD_INPUT, STOPPED
 from flows.pages.markdown import artifact_key
+from flows.pages.notices import tell
 from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
@@ -35,7 +35,8 @@ def _name() -> str:
     flow_run_name=_name,
     persist_result=False,
     retries=0,
-    on_running=[say_scheduled],
+    on_failure=[tell],
+    on_crashed=[tell],
 )
 @dropped_beside_another
 async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[Any]:

@@ -64,17 +64,17 @@ def _names(outcomes: Sequence[Outcome], state: str) -> str:
 def page(title: str, outcomes: Sequence[Outcome]) -> str:
     """Counts of every campaign as Markdown, those that need a person first."""
     header = ("campaign", "came out", *COUNTED)
-    lines = [f"# {_cell(title)}", "", state_of_all(outcomes).message or "", ""]
-    lines += [_row(header), _row(["---"] * 2 + ["---:"] * len(COUNTED))]
+    lines = [f"# {cell(title)}", "", state_of_all(outcomes).message or "", ""]
+    lines += [row(header), row(["---"] * 2 + ["---:"] * len(COUNTED))]
     ordered = sorted(outcomes, key=lambda outcome: -_order(outcome.state))
     for outcome in ordered[:SHOWN]:
         counts = [f"{_number(outcome, name):,}" if outcome.counts else "" for name in COUNTED]
-        lines.append(_row([_cell(outcome.entry.name), word(outcome.state), *counts]))
+        lines.append(row([cell(outcome.entry.name), word(outcome.state), *counts]))
     if len(ordered) > SHOWN:
         lines += ["", f"{len(ordered) - SHOWN:,} more are not shown here."]
     for outcome in ordered[:SHOWN]:
         if outcome.state not in FINE:
-            lines += ["", f"**{_cell(outcome.entry.name)}**: {_cell(outcome.why)}"]
+            lines += ["", f"**{cell(outcome.entry.name)}**: {cell(outcome.why)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -83,10 +83,11 @@ def _number(outcome: Outcome, name: str) -> int:
     return outcome.counts[name] - (outcome.counts["removed"] if name == "waiting" else 0)
 
 
-def _row(cells: Sequence[str]) -> str:
+def row(cells: Sequence[str]) -> str:
+    """One row of a table."""
     return f"| {' | '.join(cells)} |"
 
 
-def _cell(text: str) -> str:
+def cell(text: str) -> str:
     """Keep what others wrote, as the name of a file, from being markup."""
     return "".join(f"\\{c}" if c in r"\`*_[]<>|#" else c for c in " ".join(text.split()))

@@ -30,11 +30,11 @@ from data.store.states import Ending
 from flows.at_work import dropped_beside_another
 from flows.engine.credentials import service_settings
 from flows.engine.ended_by_signal import leave_its_stack_out
-from flows.engine.event_order import say_scheduled
 from flows.engine.next_run import schedule_next
 from flows.engine.sharing import ask_for_wave_runs
 from flows.engine.worker_files import written_down
 from flows.pages.final_states import BAD_INPUT, STOPPED, state_of
+from flows.pages.notices import tell
 from flows.pages.seen import Seen, name_of, seen
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
@@ -64,7 +64,8 @@ def _name() -> str:
     flow_run_name=_name,
     persist_result=False,
     retries=0,
-    on_running=[say_scheduled],
+    on_failure=[tell],
+    on_crashed=[tell],
 )
 @dropped_beside_another
 async def run_campaign(

@@ -8,9 +8,9 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated, Any
 
-from prefect import flow
+from prefect import Flow, flow
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import State
+from prefect.client.schemas.objects import FlowRun, State
 from prefect.runtime import flow_run
 from prefect.states import Completed, Failed
 from pydantic import Field
@@ -24,6 +24,7 @@ from data.decisions.verdicts import NEED_A_REASON, Decided, NotDecided, about
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
 from flows.campaign import run_campaign
+from flows.pages.notices import tell
 from flows.pages.seen import named_by_its_clock, show
 from flows.run.ending import finish
 from flows.words.doubts import STEPS
@@ -64,11 +65,23 @@ class Nothing(CampaignError):
     """A form is about a campaign, or a step, that has nothing to decide."""
 
 
+async def tell_refusal(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+    """Tell that an answer could not be taken; of the run that it began, that run itself tells."""
+    if state.name == NOT_DECIDED:
+        await tell(flow, flow_run, state)
+
+
 def _name() -> str:
     return f"{flow_run.flow_name}: {named_by_its_clock(flow_run.parameters['campaign'])}"
 
 
-@flow(name="approve campaign", flow_run_name=_name, persist_result=False, retries=0)
+@flow(
+    name="approve campaign",
+    flow_run_name=_name,
+    persist_result=False,
+    retries=0,
+    on_failure=[tell_refusal],
+)
 async def approve_campaign(
     campaign: Key, plan: Code, answer: Answer, who: Who, why: Why = ""
 ) -> State[Any]:
@@ -116,7 +129,13 @@ async def _show_answer(key: str) -> None:
             await show(client, ledger, local, end)
 
 
-@flow(name="confirm pilot", flow_run_name=_name, persist_result=False, retries=0)
+@flow(
+    name="confirm pilot",
+    flow_run_name=_name,
+    persist_result=False,
+    retries=0,
+    on_failure=[tell_refusal],
+)
 async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     """Say that the invitation to oneself is right, and invite the others.
 
@@ -138,7 +157,13 @@ async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     return await _run(in_ledger.definition, campaign, in_ledger.belongs_to, in_ledger.sheet)
 
 
-@flow(name="settle campaign", flow_run_name=_name, persist_result=False, retries=0)
+@flow(
+    name="settle campaign",
+    flow_run_name=_name,
+    persist_result=False,
+    retries=0,
+    on_failure=[tell_refusal],
+)
 async def settle_campaign(
     campaign: Key,
     what: What,

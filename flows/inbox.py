@@ -40,9 +40,9 @@ from flows import reports
 from flows.at_work import dropped_beside_another
 from flows.batch import show
 from flows.batch_summary import state_of_all
-from flows.engine.event_order import say_scheduled
 from flows.engine.idle_looks import NOTHING_NEW, quiet_until_busy
 from flows.pages.final_states import BAD_INPUT, COMPLETED, STOPPED
+from flows.pages.notices import tell
 from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
@@ -85,7 +85,8 @@ def _name() -> str:
     flow_run_name=_name,
     persist_result=False,
     retries=0,
-    on_running=[say_scheduled],
+    on_failure=[tell],
+    on_crashed=[tell],
 )
 @dropped_beside_another
 async def watch_inbox(
@@ -116,6 +117,19 @@ async def watch_inbox(
         LINES.busy(flow_run.id)
         name = BAD_INPUT if isinstance(error, BadInput) else STOPPED
         return Failed(name=name, message=in_words(error))
+
+
+def is_due(place: Path) -> bool:
+    """Whether a look into a folder would find something to do. Raises LedgerUnusable, BadInput."""
+    files = _files(place)
+    if not files:
+        return False
+    with Ledger.open(load_local().database_url) as ledger:
+        before = _seen_before(files, ledger)
+        return any(
+            not before[file] or any(arrival.due for arrival in _campaigns(file, ledger))
+            for file in files
+        )
 
 
 def _state(outcomes: Sequence[Outcome], unfinished: Sequence[Path]) -> State[Any]:

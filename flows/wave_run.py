@@ -8,9 +8,9 @@ from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 
 from flows.campaign import run_to_end
-from flows.engine.event_order import say_scheduled
+from flows.engine.machine import say_where
 from flows.engine.sharing import WAVE_RUN
-from flows.pages.seen import name_of
+from flows.pages.seen import name_of, tolerantly
 from flows.run.observer import whole
 from tasks.plan.target import CampaignSource
 
@@ -24,7 +24,6 @@ def _name() -> str:
     flow_run_name=_name,
     persist_result=False,
     retries=0,
-    on_running=[say_scheduled],
 )
 async def share_campaign(
     file: str, campaign: str, definition: str | None = None, sheet: str | None = None
@@ -33,6 +32,7 @@ async def share_campaign(
 
     Whoever cancels the run that asked for it means it as well.
     """
+    await tolerantly(say_where())
     whole.set(flow_run.parent_flow_run_id)
     beside = Path(definition) if definition else None
     asked = CampaignSource(Path(file), campaign, beside, sheet=sheet)

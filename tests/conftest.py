@@ -69,9 +69,9 @@ def child_runs() -> Iterator[ChildRuns]:
 
 
 # Groups whose tests go through everything, as `make journeys` does: commands typed by a newcomer,
-# Prefect's own workers, schedules and automations, a real browser, LibreOffice. They mostly wait.
+# workers, schedules, messages to a team, a real browser, LibreOffice. They mostly wait.
 JOURNEYS = {
-    *("automations", "browser", "demo", "editor", "libreoffice", "next_steps", "schedules", "up"),
+    *("browser", "demo", "editor", "libreoffice", "next_steps", "schedules", "told", "up"),
     "workers",
 }
 

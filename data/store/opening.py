@@ -23,7 +23,7 @@ from data.store.sqlite import engine_of_file, make_durable
 
 __all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite", "what_failed"]
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
 NEWEST = KNOWN[-1]
 
 # It keeps the connection it works on in a module: two threads would take each other's.

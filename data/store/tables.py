@@ -414,6 +414,23 @@ class InboxContent(SQLModel, table=True):
     seen_at: datetime = _time(nullable=False)
 
 
+class Notice(SQLModel, table=True):
+    """What a person is told of one state of a run, by Prefect's id of it; `says` names nobody.
+
+    `told_at` is None until the address took it.
+    """
+
+    __tablename__ = "notice"
+    __table_args__ = (UniqueConstraint("flow_run", "state"),)
+
+    id: int = Field(default=None, primary_key=True)
+    flow_run: str
+    state: str
+    says: str
+    noted_at: datetime = _time(nullable=False)
+    told_at: datetime | None = _time()
+
+
 class ReceiptDoubt(SQLModel, table=True):
     """A receipt that did not fit this ledger, and who accepted it after a look, when and why.
 
@@ -456,3 +473,4 @@ pace = _table_of(Pace)
 inbox = _table_of(InboxContent)
 forgotten = _table_of(Forgotten)
 approvals = _table_of(Approval)
+notices = _table_of(Notice)

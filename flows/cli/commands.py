@@ -132,7 +132,8 @@ GROUPS = (
         (
             Entry("up", "flows.cli.serve.up", "up campaigns", "status"),
             Entry("serve", "flows.cli.serve.serve", "serve hiring.yaml", "status"),
-            Entry("deploy", "flows.cli.serve.deploy", "deploy hiring.yaml", "status"),
+            Entry("deploy", "flows.cli.serve.deploy", "deploy hiring.yaml", "worker"),
+            Entry("worker", "flows.cli.serve.worker", "worker", "status"),
             Entry("doctor", "flows.cli.see.doctor", "doctor", "status"),
             Entry("metrics", "flows.cli.see.metrics", "metrics -o campaigns.prom", "status"),
             Entry(

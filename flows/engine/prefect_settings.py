@@ -22,7 +22,7 @@ RUNS = {
     # Prefect's own results would be a second, weaker memory of what was sent.
     "PREFECT_RESULTS_PERSIST_BY_DEFAULT": "false",
     # Seconds between two signs of life; three missed ones are noticed
-    # (flows/serving/automations.py).
+    # (flows/serving/lookout.py).
     "PREFECT_FLOWS_HEARTBEAT_FREQUENCY": "30",
 }
 
@@ -82,7 +82,7 @@ def prepare(*, quiet: bool) -> None:
 def kept_for(keep: timedelta | None) -> dict[str, str]:
     """How long a server keeps runs, which is as long as people's data (CAMPAIGN_KEEP).
 
-    Events are most of it: their automations are done with them in minutes.
+    Events are most of it: a look for silent runs goes back two minutes.
     """
     return {
         "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",

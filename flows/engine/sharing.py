@@ -41,6 +41,7 @@ async def ask_for_wave_runs(asked: CampaignSource, most: int, key: str, people: 
                     "definition": str(asked.definition) if asked.definition else None,
                     "sheet": asked.sheet,
                 },
+                tags=[WAVE_RUN],  # by which a worker knows it (flows/serving/pool_worker.py)
                 timeout=0,  # seconds: it is not waited for
                 idempotency_key=f"{flow_run.id} {number}",
             )

@@ -49,6 +49,11 @@ class TemporaryServer:
         self._read_ahead = b""
         self._led = self._answers = False
 
+    @property
+    def is_led(self) -> bool:
+        """Whether Prefect was led there."""
+        return self._led
+
     def lead(self) -> None:
         """Lead Prefect there; called before it is imported. Raises NoPrefect."""
         if self._process is None or self._led:
@@ -91,6 +96,11 @@ class TemporaryServer:
 
 
 _under_way: list[TemporaryServer] = []  # at most one: Prefect reads its address but once
+
+
+def is_temporary() -> bool:
+    """Whether the server of this process ends with the command."""
+    return any(server.is_led for server in _under_way)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from flows.pages.seen import CANCELLED
 from flows.run.ending import Finish
 
 # Only a finished campaign reads as success; the others
-# are Failed, so that automations fire on them.
+# are Failed, so that a person is told of them.
 COMPLETED = "Completed"
 NEEDS_ATTENTION = "NeedsAttention"
 WAITING_FOR_APPROVAL = "WaitingForApproval"

@@ -1,23 +1,40 @@
-"""Where a bad file is wrong, as Prefect may know it: not what was found there, a name perhaps."""
+"""What is wrong with a file, as Prefect may know it: never what a person's row holds."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from config.command_line import command
 from config.mistakes import Mistake
+from config.reading.sources import TEXT_TABLES, suffix_of
 
 SHOWN = 5
+# Of a definition; not candidates, and no field that nobody knows, which may be anything.
+FIELDS = {"campaign", "project", "problem", "invites", "schedule", "guard"}
 
 
-def where_wrong(problems: Sequence[Mistake], *typed: object) -> str:
-    """Name the places, and what to type to read what is wrong there: `typed` after `check`."""
-    places = [_place(problem) for problem in problems]
-    more = [f"{len(places) - SHOWN:,} more places"] if len(places) > SHOWN else []
-    where = "; ".join([*dict.fromkeys(places[:SHOWN]), *more])
+def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
+    """Say what is wrong, and what to type to read the rest: `typed` after `check`."""
+    lines = [*dict.fromkeys(map(_line, mistakes))]
+    more = [f"{len(mistakes) - SHOWN:,} more places"] if len(mistakes) > SHOWN else []
+    where = "; ".join([*lines[:SHOWN], *more])
+    if not more and all(map(is_nobodys, mistakes)):
+        return f"{where.rstrip('.?')}. Fix it; the next run reads it again."
     return f"{where}. What is wrong there: {command('check', *typed)}"
 
 
-def _place(problem: Mistake) -> str:
-    file = problem.place.file
-    where = str(problem.place).replace(file, Path(file).name, 1)
-    return f"{where}, {problem.field}" if problem.field else where
+def is_nobodys(mistake: Mistake) -> bool:
+    """Whether a mistake concerns no person, so that all of it may be said.
+
+    It is in a field of the definition itself, or its file is not there.
+    """
+    place = mistake.place
+    if place.sheet is not None or suffix_of(Path(place.file)) in TEXT_TABLES:
+        return False
+    return not Path(place.file).exists() or (mistake.field or "").partition(".")[0] in FIELDS
+
+
+def _line(mistake: Mistake) -> str:
+    file = mistake.place.file
+    where = str(mistake.place).replace(file, Path(file).name, 1)
+    where = f"{where}, {mistake.field}" if mistake.field else where
+    return f"{where}: {mistake.clause}" if is_nobodys(mistake) else where

@@ -1,4 +1,4 @@
-"""What `campaign up`, `serve` and `deploy` register and keep: deployments, schedules, automations.
+"""What `campaign up`, `serve`, `worker` and `deploy` register, run and look after.
 
 Hands out `serve` and the deployments.
 """

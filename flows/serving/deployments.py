@@ -41,8 +41,6 @@ FLOWS = tuple(
     )
 )
 
-LOOKS = timedelta(minutes=1)  # into a watched folder
-
 
 @dataclass(frozen=True, slots=True)
 class Planned:
@@ -54,6 +52,7 @@ class Planned:
     schedule: Schedule | None = None
     tags: tuple[str, ...] = ()
     description: str = ""
+    watched: bool = False
 
     @property
     def full_name(self) -> str:
@@ -61,8 +60,15 @@ class Planned:
         return f"{self.flow.name}/{self.name}"
 
     @property
+    def folder(self) -> Path | None:
+        """The folder of the file that it runs; None of what runs no file."""
+        return Path(self.parameters["file"]).parent if "file" in self.parameters else None
+
+    @property
     def when(self) -> str:
         """When it runs, for people."""
+        if self.watched:
+            return "when something new is there"
         if self.schedule is None:
             return "on demand"
         zone = self.schedule.timezone or "UTC"
@@ -122,13 +128,13 @@ def every(interval: timedelta | None, timezone: str | None) -> Schedule:
 
 
 def of_inbox(folder: Path) -> Planned:
-    """The deployment that looks into a watched folder every minute."""
+    """The deployment that runs what is new in a watched folder (flows/serving/inbox_watch.py)."""
     name = folder.resolve().name
     return Planned(
         watch_inbox,
         name,
         {"folder": str(folder.resolve())},
-        schedule=every(LOOKS, None),
+        watched=True,
         description=f"Runs what is laid into the folder {name}.",
     )
 

@@ -1,4 +1,4 @@
-"""Telling a Prefect server all it needs: the work pool, deployments, automations, block types."""
+"""Telling a Prefect server all it needs: the work pool, deployments, block types, addresses."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -13,10 +13,17 @@ from pydantic import SecretStr
 
 from flows.campaign import run_campaign
 from flows.engine.credentials import AssessmentCredentials
-from flows.serving.automations import register
+from flows.engine.notice_address import keep
 from flows.serving.deployments import Planned, look_up, remarks_on, to_work
 
 AT_ONCE = 100
+# Of versions before 0.2: what they did is done by the runs themselves, and by a look at them.
+AUTOMATIONS = (
+    "CampaignRunGone",
+    "CampaignGoneRunAgain",
+    "CampaignRunAgain",
+    "CampaignNeedsAPerson",
+)
 
 
 async def deploy_all(
@@ -40,35 +47,57 @@ async def deploy_all(
 async def gone(
     planned: Sequence[Planned], places: Sequence[Path], unreadable: Collection[Path], *, prune: bool
 ) -> list[str]:
-    """Name the campaigns of these places that are deployed, and defined in none of their files.
-
-    What a file that cannot be read describes is not gone. With `prune` they are removed.
-    """
-    there = [place.resolve() for place in places]
-    kept = {wanted.full_name for wanted in planned}
-    names = []
-    ours = FlowFilter(name=FlowFilterName(any_=[run_campaign.name]))
+    """Name the deployed campaigns that are `undefined`; with `prune` they are removed."""
     async with get_client() as client:
-        deployed: list[DeploymentResponse] = []
-        while more := await client.read_deployments(
-            flow_filter=ours, limit=AT_ONCE, offset=len(deployed)
-        ):
-            deployed += more
-        for deployment in deployed:
-            name = f"{run_campaign.name}/{deployment.name}"
-            file = Path(deployment.parameters.get("file", ""))
-            here = any(place in (file, *file.parents) for place in there)
-            if here and name not in kept and file not in unreadable:
-                names.append(name)
-                if prune:
-                    await client.delete_deployment(deployment.id)
-    return names
+        deployed = await undefined(client, planned, places, unreadable)
+        for deployment in deployed if prune else []:
+            await client.delete_deployment(deployment.id)
+    return [name_of(deployment) for deployment in deployed]
+
+
+async def undefined(
+    client: PrefectClient,
+    planned: Collection[Planned],
+    places: Sequence[Path],
+    unreadable: Collection[Path],
+) -> list[DeploymentResponse]:
+    """The deployed campaigns of these places that none of their files defines.
+
+    What a file that cannot be read describes is not among them.
+    """
+    there = {place.resolve() for place in places}
+    kept = {wanted.full_name for wanted in planned}
+    ours = FlowFilter(name=FlowFilterName(any_=[run_campaign.name]))
+    deployed: list[DeploymentResponse] = []
+    while more := await client.read_deployments(
+        flow_filter=ours, limit=AT_ONCE, offset=len(deployed)
+    ):
+        deployed += more
+    return [
+        deployment
+        for deployment in deployed
+        if name_of(deployment) not in kept
+        and (file := Path(deployment.parameters.get("file", ""))) not in unreadable
+        and not there.isdisjoint((file, file.parent))
+    ]
+
+
+def name_of(deployment: DeploymentResponse) -> str:
+    """The name by which Prefect knows a campaign's deployment."""
+    return f"{run_campaign.name}/{deployment.name}"
 
 
 async def prepare_server(client: PrefectClient, notify_url: SecretStr | None) -> None:
-    """What every server needs: the automations, and the block type for credentials."""
+    """What every server needs: the block type for credentials, and where to tell people.
+
+    Without an address, the one that is kept there stays. The automations of earlier versions go.
+    """
     await AssessmentCredentials.aregister_type_and_schema(client=client)
-    await register(client, notify_url)
+    if notify_url is not None:
+        await keep(notify_url)
+    for name in AUTOMATIONS:
+        for automation in await client.read_automations_by_name(name):
+            await client.delete_automation(automation.id)
 
 
 async def _pool(client: PrefectClient, name: str) -> None:

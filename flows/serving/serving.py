@@ -1,16 +1,20 @@
 """Serving deployments from this process until it is told to stop, and stopping gently.
 
-A run under way gets the signal first, lets what is in flight finish, and says itself how it ended.
-Schedules stay as they are: what came due meanwhile is settled by the next start, once.
+A run under way gets the signal first, lets what is in flight finish, and says itself how it ended;
+another one goes on with it as soon as something serves it. Schedules stay as they are: what came
+due meanwhile is settled by the next start, once.
 """
 
 import asyncio
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 from uuid import UUID
 
 import psutil
@@ -29,63 +33,109 @@ from prefect.runner import Runner
 from prefect.states import Cancelled
 
 from config.timetable.moments import in_zone
+from flows.engine.machine import run_of
 from flows.serving.deployments import Planned, look_up, remarks_on, to_serve
+from flows.serving.folder_changes import FolderChanges, Given, Tell
+from flows.serving.inbox_watch import watch
+from flows.serving.lookout import Lookout, go_on_later
 
 STOPS = (signal.SIGINT, signal.SIGTERM)
 MISSED = "Missed"
 
 
 async def serve(
-    planned: Sequence[Planned],
+    given: Given,
+    also: Sequence[Planned],
     *,
     patience: float,
-    ready: Callable[[Sequence[str]], None] = lambda _: None,
+    alone: bool = False,
+    ready: Callable[[], None] = lambda: None,
+    tell: Tell = lambda _: None,
 ) -> None:
     """Register deployments and run what comes due, until SIGINT or SIGTERM.
 
-    `patience` is in seconds: how long runs under way may take to end by themselves. `ready` is
-    called once, when the first run could be taken, with what a person should know of schedules.
+    `also` is what no file defines, such as forms. `patience` is in seconds: how long runs under way
+    may take to end by themselves. `alone`: the server is ours, and has no runs of other machines.
+    `ready` is called once, when the first run could be taken; `tell` hears what a person should
+    know of files and schedules. Raises BadInput.
     """
+    runner = Runner(name="campaign", pause_on_shutdown=False)
+    changes = FolderChanges(given, partial(_register, runner), tell)
+
+    async def register() -> None:
+        async with get_client() as client:
+            words = await _register(runner, client, also)
+            words += await changes.begin(client)
+        ready()
+        tell(words)
+
+    async def end() -> bool:
+        if started := runner.started:
+            await runner.astop()
+        return started
+
+    watching = [partial(watch, each) for each in also if each.watched]
+    served = Served(register, runner.start, end, beside=[changes.keep, *watching])
+    await until_stopped(served, patience, alone=alone)
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Something of Prefect's that starts runs as processes.
+
+    `register` comes before `start`; `close` lets it take no more runs, and `end` answers whether
+    `start` then comes to its end by itself. What is `beside` goes on meanwhile.
+    """
+
+    register: Callable[[], Awaitable[None]]
+    start: Callable[[], Coroutine[Any, Any, None]]
+    end: Callable[[], Awaitable[bool]]
+    close: Callable[[], None] = lambda: None
+    beside: Sequence[Callable[[], Coroutine[Any, Any, None]]] = ()
+
+
+async def _register(runner: Runner, client: PrefectClient, planned: Sequence[Planned]) -> list[str]:
+    """Register deployments; answers what a person should know of their schedules."""
+    words = []
+    for wanted in planned:
+        as_kept = await look_up(client, wanted)
+        words += [f"Warning: {remark}" for remark in remarks_on(wanted, as_kept)]
+        deployment = await runner.aadd_deployment(await to_serve(wanted, as_kept))
+        zone = wanted.schedule.timezone if wanted.schedule else None
+        await skip_missed(client, deployment, wanted.name, zone)
+    return words
+
+
+async def until_stopped(served: Served, patience: float, *, alone: bool) -> None:
+    """Let runs be started, look after those that die, and end all of it gently when told to."""
     stopped = asyncio.Event()
     with _signalled_alone(stopped):
-        await _serve(planned, patience, ready, stopped)
-
-
-async def _serve(
-    planned: Sequence[Planned],
-    patience: float,
-    ready: Callable[[Sequence[str]], None],
-    stopped: asyncio.Event,
-) -> None:
-    _stop_on_signals(stopped)
-    others = set(psutil.Process().children())  # such as the server that `campaign up` started
-    runner = Runner(name="campaign", pause_on_shutdown=False)
-    words = []
-    async with get_client() as client:
-        for wanted in planned:
-            as_kept = await look_up(client, wanted)
-            words += remarks_on(wanted, as_kept)
-            deployment = await runner.aadd_deployment(await to_serve(wanted, as_kept))
-            zone = wanted.schedule.timezone if wanted.schedule else None
-            await skip_missed(client, deployment, wanted.name, zone)
-    serving = asyncio.create_task(runner.start())
-    # The runner begins with a signal handler of its own, which marks its runs as cancelled.
-    await asyncio.sleep(0)
-    _stop_on_signals(stopped)
-    ready(words)
-    stopping = asyncio.create_task(stopped.wait())
-    try:
-        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        stopped.set()
-        await asyncio.to_thread(_end_runs, others, patience, stopped)
-    finally:
-        stopping.cancel()
-        if runner.started:
-            await runner.astop()
-        else:
-            serving.cancel()
-        with suppress(asyncio.CancelledError):
-            await serving
+        _stop_on_signals(stopped)
+        others = set(psutil.Process().children())  # such as the server that `campaign up` started
+        await served.register()
+        serving = asyncio.create_task(served.start())
+        # Prefect begins with a signal handler of its own, which ends its runs in its own way.
+        await asyncio.sleep(0)
+        _stop_on_signals(stopped)
+        keeping = [Lookout(alone=alone).keep(), *(beside() for beside in served.beside)]
+        beside = [asyncio.create_task(each) for each in keeping]
+        stopping = asyncio.create_task(stopped.wait())
+        try:
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            stopped.set()
+            served.close()
+            for each in beside:
+                each.cancel()
+            runs = [child for child in psutil.Process().children() if child not in others]
+            under_way = list(filter(None, map(run_of, runs)))
+            await asyncio.to_thread(_end_runs, runs, patience, stopped)
+            await go_on_later(under_way)
+        finally:
+            stopping.cancel()
+            if not await served.end():
+                serving.cancel()
+            with suppress(asyncio.CancelledError):
+                await serving
 
 
 def _stop_on_signals(stopped: asyncio.Event) -> None:
@@ -122,9 +172,8 @@ def _signalled_alone(stopped: asyncio.Event) -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _end_runs(others: set[psutil.Process], patience: float, again: asyncio.Event) -> None:
+def _end_runs(runs: Sequence[psutil.Process], patience: float, again: asyncio.Event) -> None:
     """Ask every run to stop, once more when told again, and wait until each said how it ended."""
-    runs = [child for child in psutil.Process().children() if child not in others]
     ends = time.monotonic() + patience
     # Only looked at: whoever asks for a process's end takes it from the runner, which needs it.
     while any(map(_alive, runs)) and time.monotonic() < ends:

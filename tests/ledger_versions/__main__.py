@@ -20,9 +20,10 @@ import pytest
 from sqlalchemy import Engine, event
 from sqlmodel import SQLModel
 
-from data.campaigns import inbox
+from data.campaigns import inbox, notices
 from data.moving.ledger_copy import copy_ledger
 from data.receipts import receipt_doubts
+from data.store.clock import now
 from data.store.opening import NEWEST
 from data.store.states import Ending
 from sandbox.faults.faults import Fault
@@ -90,6 +91,7 @@ def live_through(desk: DoubtfulCampaign) -> None:
     typed(desk, "forget", "edsger@example.com", "--why", "asked by mail", "--yes")
     with desk.ledger() as ledger:
         ledger.write(receipt_doubts.note, KEY, "hiring.receipt", "a receipt of another ledger")
+        ledger.write(notices.note, "a run", "NeedsAttention", f"{KEY}: NeedsAttention.", now())
         ledger.write(inbox.note, "a" * 64, KEY, "autumn.yaml", Ending.COMPLETED)
     # Somebody comes in whom no run has seen yet.
     desk.file.write_text(SOUGHT.replace("invites:", LATER), encoding="utf-8")

@@ -30,7 +30,6 @@ import stamina
 import uvicorn
 from alembic.script import ScriptDirectory
 from dotenv.parser import parse_stream
-from prefect import flow_engine
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import Event
 from prefect.events.clients import AssertingEventsClient
@@ -43,12 +42,10 @@ from prefect.runner import Runner, _workspace_starter, _workspace_supervisor
 from prefect.runner._workspace_runtime import PreparedWorkspaceManifest
 from prefect.server.api.server import create_app
 from prefect.server.database import _migrations
-from prefect.server.events import jinja_filters
 from prefect.server.models import events as server_events
 from prefect.server.schemas.states import Pending, Running
 from prefect.settings import PREFECT_API_URL, Settings, temporary_settings
 from prefect.settings.legacy import _get_valid_setting_names
-from prefect.states import Crashed, InfrastructurePending, Submitting
 from prefect.utilities.engine import capture_sigterm
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 from ruamel.yaml.composer import Composer
@@ -60,21 +57,15 @@ from flows.cli.see.doctor import installed
 from flows.engine import prefect_settings
 from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
 from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
-from flows.serving import automations
 from sandbox.server import _Server
 from tests.project.test_dependencies import ROOMS, ROOT
 
 # What only a whole run shows, or a test of its own holds: what is relied on, by that test.
 ELSEWHERE = {
-    "test_automations::test_a_campaign_that_needs_a_person_is_told_to_a_webhook": (
-        "templates of actions know flow_run.state, tojson and ui_url (flows/serving/automations.py)"
-    ),
-    "test_automations::test_or_to_a_mailbox": (
-        "the block for Slack takes any address of Apprise (flows/serving/automations.py)"
+    "test_told::test_or_to_a_mailbox": (
+        "the block for Slack takes any address of Apprise (flows/engine/notice_address.py)"
     ),
     "test_worker::test_a_machine_that_goes_down_leaves_nobody_twice": (
-        "an inferred deployment takes parameters from a template of JSON "
-        "(flows/serving/automations.py); "
         "a killed worker leaves its files behind (flows/engine/worker_files.py)"
     ),
     "test_deployments::test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked": (
@@ -179,16 +170,6 @@ def test_the_event_of_a_state_has_its_id_and_names_the_one_before(
         before.id,
     )
     assert told(timedelta(minutes=6)).follows is None
-
-
-def test_signs_of_life_are_named_so() -> None:
-    """Else a run that lives is marked as gone, or one that is gone never is (automations.py)."""
-    names = {cast(Any, state()).name for state in (Submitting, InfrastructurePending)}
-    names |= {Pending().name, Running().name}
-    assert names == set(automations.SIGNS_OF_LIFE) - {"heartbeat"}
-    assert 'event="prefect.flow-run.heartbeat"' in inspect.getsource(flow_engine)
-    assert cast(Any, Crashed()).name in automations.NEEDS_A_PERSON
-    assert "ui_url" in jinja_filters.all_filters
 
 
 def test_what_waits_to_be_told_can_be_sent_before_the_end() -> None:

@@ -31,13 +31,14 @@ from sandbox.server import Sandbox
 from tasks.status.standing import tally
 from tests.support.ledgers.journal import attempts
 from tests.support.prefects.prefect_home import (
+    CAMPAIGN,
     QUICK,
     Desk,
     PrefectServer,
     free_port,
     wait_for_server,
 )
-from tests.support.prefects.workers import PREFECT, go_down, wait_until
+from tests.support.prefects.workers import go_down, wait_until
 
 LATENCY = 0.05  # seconds: the service is the limit
 POOL = "campaigns"
@@ -240,8 +241,8 @@ def play(
     assert deployed.code == 0, deployed.err
     with ExitStack() as stack:
         machines = [ground.machine(f"machine{n}", **settings) for n in range(1, workers + 1)]
-        # One run each: the wave run goes to the other worker.
-        processes = [stack.enter_context(one_run_each(machine)) for machine in machines]
+        # The wave run goes to the worker that has not the campaign's own run.
+        processes = [stack.enter_context(worker(machine)) for machine in machines]
         run = ground.prefect.start(f"campaign/{key}")
         share = ground.people // 5
         wait_until(lambda: len(ground.sent(key)) >= share, 300, machines[0].folder / "worker.log")
@@ -258,12 +259,12 @@ def play(
 
 
 @contextmanager
-def one_run_each(machine: Desk) -> Iterator[subprocess.Popen[bytes]]:
+def worker(machine: Desk) -> Iterator[subprocess.Popen[bytes]]:
     """A worker in a process group of its own, which with its run is killed at the end."""
-    words = ("worker", "start", "--type", "process", "--pool", POOL, "--limit", "1")
+    words = ("worker", "--pool", POOL)
     with (machine.folder / "worker.log").open("ab") as said:
         process = subprocess.Popen(
-            [PREFECT, *words],
+            [CAMPAIGN, *words],
             env=machine.environment | QUICK,
             cwd=machine.folder,
             stdin=subprocess.DEVNULL,

@@ -1,5 +1,6 @@
 """`campaign doctor`: is everything that a campaign needs in order, and how to fix what is not."""
 
+import shlex
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING
@@ -66,6 +67,7 @@ def _findings() -> "Iterator[Finding]":
     yield from _ledger(local)
     yield from _packages()
     yield _prefect()
+    yield from _dead_letters()
     yield from _secrets()
 
 
@@ -137,12 +139,29 @@ def _ledger(local: "LocalSettings") -> "Iterator[Finding]":
                 "ledger", f"{ledger.place} can be opened; it has {counted(number, 'campaign')}"
             )
             ledger.read(closed.refuse_where_closed)
+            yield from _untold(ledger)
             yield from _refused(ledger)
             yield from _doubts(ledger)
     except NoLedger:
         yield well("ledger", f"none at {file} yet; the first run creates it")
     except CampaignError as error:
         yield Finding("ledger", How.MEND, str(error))
+
+
+def _untold(ledger: "Ledger") -> "Iterator[Finding]":
+    from data.campaigns import notices
+    from data.store.clock import now
+    from tasks.status.health import Finding, How
+
+    if waiting := ledger.read(notices.waiting, now()):
+        sentence = (
+            f"{counted(len(waiting), 'message')} to CAMPAIGN_NOTIFY_URL could not be delivered"
+        )
+        mend = (
+            "See whether the address still takes messages. It is tried again while this runs: "
+            f"{command('up')}"
+        )
+        yield Finding("messages", How.LOOK, sentence, mend)
 
 
 def _refused(ledger: "Ledger") -> "Iterator[Finding]":
@@ -283,6 +302,23 @@ def installed(revision: str) -> bool:
     bears = re.compile(rf"^revision\b.*[\"']{re.escape(revision)}[\"']", re.MULTILINE)
     versions = Path(next(iter(_migrations.__path__))) / "versions" / "sqlite"
     return any(bears.search(file.read_text("utf-8")) for file in versions.glob("*.py"))
+
+
+def _dead_letters() -> "Iterator[Finding]":
+    """What Prefect's server was told and could not take in, as it lays it aside itself."""
+    from prefect.settings import get_current_settings
+
+    from tasks.status.health import Finding, How
+
+    folder = get_current_settings().home / "dlq"
+    if number := sum(1 for file in folder.glob("*") if file.is_file()):
+        sentence = (
+            f"Prefect's server was too busy for {counted(number, 'message')} in {folder}, and its "
+            "pages may lack as much. No campaign needs them"
+        )
+        remove = f"rm -r {shlex.quote(str(folder))}"
+        mend = f"For many campaigns at once, give it PostgreSQL. Then type: {remove}"
+        yield Finding("prefect", How.LOOK, sentence, mend)
 
 
 def _secrets() -> "Iterator[Finding]":

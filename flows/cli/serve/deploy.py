@@ -28,10 +28,10 @@ def deploy(
         bool, typer.Option("--prune", help="Remove deployed campaigns that no file has any more.")
     ] = False,
 ) -> None:
-    """Register campaigns, forms and automations for workers.
+    """Register campaigns and forms for workers.
 
-    Needs a Prefect server (PREFECT_API_URL). The workers are Prefect's own, and read the
-    same files, ledger and settings. You can type it again safely: it renews what is there.
+    Needs a Prefect server (PREFECT_API_URL). Workers read the same files, ledger and settings;
+    start one with campaign worker. You can type it again safely: it renews what is there.
     """
     import asyncio
 
@@ -62,6 +62,6 @@ def deploy(
                 f"Warning: {name} is still deployed, but no file here has it any more. To remove "
                 f"it: {command('deploy', *(places or []), '--prune')}"
             )
-    say(f"Where they are to run, start a worker: prefect worker start --pool {pool}")
+    say(f"Where they are to run, start a worker: {command('worker', '--pool', pool)}")
     if problems:
         raise typer.Exit(2)

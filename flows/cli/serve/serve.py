@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from prefect.schedules import Schedule
 
     from config.mistakes import Mistake
+    from config.settings import LocalSettings
     from flows.serving.deployments import Planned
 
 Places = Annotated[
@@ -64,12 +65,11 @@ def serve(
     prepare(quiet=False)
     from flows.cli.serve.schedules import schedule_of
 
-    served, _ = planned(places, schedule_of(cron, every, timezone))
-    serve_all(served)
+    serve_all(places, schedule_of(cron, every, timezone))
 
 
 def planned(
-    places: "Sequence[Path]", schedule: "Schedule | None" = None
+    places: "Sequence[Path]", schedule: "Schedule | None" = None, *, served: bool = False
 ) -> "tuple[list[Planned], list[Mistake]]":
     """What these files and folders and the forms make; a bad file among others is left out.
 
@@ -84,43 +84,65 @@ def planned(
     if problems and not deployments:
         raise BadInput(problems)
     complain(*lines_of(problems))
+    then = "you fix it" if served else "you fix it and run this again"
     for file in dict.fromkeys(problem.place.file for problem in problems):
-        complain(f"  left out until you fix it and run this again: {command('check', file)}")
+        complain(f"  left out until {then}: {command('check', file)}")
     return [*deployments, *forms()], problems
 
 
-def serve_all(planned: "Sequence[Planned]") -> None:
-    """Serve deployments until SIGINT or SIGTERM, with their automations. Raises BadSettings."""
+def serve_all(
+    places: "Sequence[Path]", schedule: "Schedule | None", inbox: "Planned | None" = None
+) -> None:
+    """Serve files and folders until SIGINT or SIGTERM. Raises BadSettings, BadInput.
+
+    With an `inbox` the server is our own, which has no runs of other machines.
+    """
     import asyncio
 
     from config.settings import check_service, load_local
 
+    deployments, _ = planned(places, schedule, served=True)
+    deployments += [inbox] if inbox else []
     check_service()  # now, rather than in every run
     local = load_local()
     server = server_named()
-    _stand_aside()
+    wide = [place.resolve() for place in places]
+    stand_aside()
 
     async def serving() -> None:
         from prefect.client.orchestration import get_client
 
+        from flows.serving.deployments import forms
+        from flows.serving.folder_changes import Given
         from flows.serving.registering import prepare_server
         from flows.serving.serving import serve as until_stopped
 
         collector.look_from_now_on()
         async with get_client() as client:
             await prepare_server(client, local.notify_url)
-        await until_stopped(planned, patience=local.request_deadline + 15, ready=ready)
+        await until_stopped(
+            Given(wide, schedule),
+            [*forms(), *([inbox] if inbox else [])],
+            patience=patience_of(local),
+            alone=inbox is not None,
+            ready=ready,
+            tell=lambda words: complain(*words),
+        )
 
-    def ready(words: "Sequence[str]") -> None:
-        say(f"{counted(len(planned), 'deployment')} at {server}. Ctrl-C stops it.")
-        say(*(f"  {deployment.full_name}: {deployment.when}" for deployment in planned))
-        complain(*(f"Warning: {line}" for line in words))
+    def ready() -> None:
+        say(f"{counted(len(deployments), 'deployment')} at {server}. Ctrl-C stops it.")
+        say(*(f"  {deployment.full_name}: {deployment.when}" for deployment in deployments))
 
     asyncio.run(serving())
-    say("Stopped. Schedules go on with the next start; what was missed is done once.")
+    say("Stopped. Runs and schedules go on with the next start; what was missed is done once.")
 
 
-def _stand_aside() -> None:
+def patience_of(local: "LocalSettings") -> float:
+    """How many seconds runs may take to end that are told to stop."""
+    return local.request_deadline + 15
+
+
+def stand_aside() -> None:
     """Stand in Prefect's home: Prefect looks for the flows of a run in the working folder first."""
     from prefect.settings import get_current_settings
 

@@ -107,12 +107,11 @@ def up(
     with _login(port) as login, _server(port, log, login) as server:
         _wait(server, address, log)
         say(f"Its pages ask for a login. Paste there: {login}")
-        from flows.cli.serve.serve import planned, serve_all
+        from flows.cli.serve.serve import serve_all
         from flows.serving.deployments import of_inbox
 
-        campaigns, _ = planned([folder])
         with _watching(server):
-            serve_all([*campaigns, of_inbox(inbox)])
+            serve_all([folder], None, of_inbox(inbox))
         if server.poll() is not None:
             raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
 

@@ -99,8 +99,8 @@ def test_workers_are_told_to_give_signs_of_life(tmp_path: Path) -> None:
     assert made.work_pool_name == "pool"
 
 
-def test_every_flow_is_known_to_the_automations(tmp_path: Path) -> None:
-    """A flow that they do not know would crash unseen."""
+def test_every_flow_is_looked_after(tmp_path: Path) -> None:
+    """A flow that a look does not know would crash unseen."""
     write(tmp_path, "known")
     found = planned_of([tmp_path], None)[0]
     planned = [*found, *forms(), of_inbox(tmp_path), of_wave_runs("campaigns")]

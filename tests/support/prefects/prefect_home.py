@@ -290,7 +290,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
 
 @pytest.fixture(scope="module")
 def automated(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Standing]:
-    """A module's own server, for what is deployed: automations there write with every event."""
+    """A module's own server, for what is deployed."""
     with standing_in(tmp_path_factory.mktemp("automated")) as standing:
         yield standing
 

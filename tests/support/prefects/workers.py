@@ -1,4 +1,4 @@
-"""Prefect's own worker as a process, and what the tests wait for while it works."""
+"""A worker as a process, and what the tests wait for while it works."""
 
 import os
 import signal
@@ -13,13 +13,13 @@ from typing import Any
 
 import psutil
 
-from tests.support.prefects.prefect_home import PREFECT_TYPED, PrefectServer, WarmDesk
-from tests.support.prefects.warm_start import Warm
+from tests.support.prefects.prefect_home import PrefectServer, WarmDesk
+from tests.support.prefects.warm_start import CAMPAIGN, Warm
 
 PREFECT = str(Path(sys.executable).parent / "prefect")
 
-WORKER = f"import os; os.setsid(); {PREFECT_TYPED}"
-GRACE = 10  # seconds
+WORKER = f"import os; os.setsid(); {CAMPAIGN}"
+GRACE = 60  # seconds
 TEMPORARY = "tmp"
 
 
@@ -37,7 +37,7 @@ def worker(desk: WarmDesk, pool: str = "campaigns") -> Iterator[Warm]:
 
     What it says is added to `worker.log` in the desk's folder; its temporary files are in `tmp`.
     """
-    words = ["worker", "start", "--pool", pool, "--type", "process"]
+    words = ["worker", "--pool", pool]
     log, temporary = desk.folder / "worker.log", desk.folder / TEMPORARY
     temporary.mkdir(exist_ok=True)
     environment = desk.environment | {"TMPDIR": str(temporary)}
@@ -68,15 +68,6 @@ def runs_of(prefect: PrefectServer, tag: str) -> list[dict[str, Any]]:
     """The runs with a tag, in the order in which they were to begin."""
     found = prefect.ask("flow_runs", flow_runs={"tags": {"any_": [tag]}})
     return sorted(found, key=lambda run: str(run["expected_start_time"]))
-
-
-def notice_after(prefect: PrefectServer, automation: str, seconds: int) -> None:
-    """Let an automation that waits for silence wait for less of it."""
-    everything = prefect.ask("automations")
-    [found] = [one for one in everything if one["name"] == automation]
-    found["trigger"]["within"] = seconds
-    body = {name: found[name] for name in ("name", "description", "enabled", "trigger", "actions")}
-    prefect.call("PUT", f"automations/{found['id']}", body)
 
 
 def schedule_often(prefect: PrefectServer, deployment: str, seconds: int) -> None:

@@ -14,10 +14,13 @@ import pytest
 from prefect.server.database import _migrations
 from prefect.settings import (
     PREFECT_API_URL,
+    PREFECT_HOME,
     PREFECT_SERVER_DATABASE_CONNECTION_URL,
     temporary_settings,
 )
 
+from data.campaigns import notices
+from data.store.clock import now
 from flows.cli.main import main
 from flows.cli.serve.serve import Server
 from sandbox.faults.faults import Fault
@@ -272,6 +275,24 @@ def test_how_a_prefect_server_receives_us(
         code, [(found_as, said)] = found(desk, "prefect")
     assert (code, found_as) == (int(kind == "mend"), kind)
     assert words in said
+
+
+def test_what_could_not_be_told(desk: DoubtfulCampaign) -> None:
+    """What Prefect's server laid aside is counted, and what nobody could be told; each with what
+    to do. Where there is none of it, nothing is said."""
+    with temporary_settings({PREFECT_HOME: desk.folder / "home"}):
+        assert found(desk, "messages")[1] == []
+        assert [how for how, _ in found(desk, "prefect")[1]] == ["well"]
+        with desk.ledger() as ledger:
+            ledger.write(notices.note, "a run", "Stopped", "spring: Stopped.", now())
+        laid_aside = desk.folder / "home" / "dlq" / "a-message"
+        laid_aside.parent.mkdir(parents=True)
+        laid_aside.write_text("{}")
+        _, [_, (how, said)] = found(desk, "prefect")
+        assert (how, f"1 message in {laid_aside.parent}" in said) == ("look", True)
+        assert f"rm -r {laid_aside.parent}" in said
+        _, [(how, said)] = found(desk, "messages")
+        assert (how, "campaign up" in said) == ("look", True)
 
 
 def test_a_secret_that_a_killed_worker_left_behind(desk: DoubtfulCampaign) -> None:

@@ -1,19 +1,13 @@
-"""What Prefect does by itself: registered as often as one likes, heard where the settings say."""
+"""How people are told of runs, where the settings say, and what a server is told of campaigns."""
 
 import asyncio
-import json
 import re
 import shutil
 import socketserver
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -21,15 +15,26 @@ from prefect.client.orchestration import PrefectClient
 
 from config.errors import BadSettings
 from config.settings import load_local
-from flows.serving.automations import AGAIN, GONE, GONE_AGAIN, NOTIFY, gone
+from data.campaigns import notices
+from data.store.clock import now
+from data.store.ledger import Ledger
+from flows.serving.registering import AUTOMATIONS
 from flows.serving.serving import MISSED, skip_missed
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, Standing, kept
-from tests.support.prefects.workers import PREFECT, runs_of, wait_until
+from tests.support.prefects.workers import PREFECT, runs_of
+from tests.support.webhook import listening, webhook
 
-pytestmark = [pytest.mark.xdist_group("automations"), pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.xdist_group("told"), pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[3]
+# The least that a server takes for one.
+AUTOMATION = {
+    "description": "",
+    "enabled": True,
+    "trigger": {"type": "event", "posture": "Reactive", "expect": ["a"], "within": 0},
+    "actions": [{"type": "do-nothing"}],
+}
 
 
 @pytest.fixture
@@ -37,47 +42,13 @@ def standing(automated: Standing) -> Standing:
     return automated
 
 
-def automations(prefect: PrefectServer) -> dict[str, dict[str, Any]]:
-    """The automations by name; one name twice is a mistake."""
-    found = prefect.ask("automations")
-    named = {one["name"]: one for one in found}
-    assert len(named) == len(found)
-    return named
-
-
-@contextmanager
-def listening(handler: type[socketserver.BaseRequestHandler], kind: Any) -> Iterator[int]:
-    """A server on this machine for the length of a test; answers its port."""
-    with kind(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-        thread.start()
-        try:
-            yield server.server_address[1]
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-def test_registered_twice_they_are_there_once(desk: Desk, prefect: PrefectServer) -> None:
-    """A second registration changes nothing: what the server listens for goes on, and what a
-    person switched off stays off."""
-    assert desk.type("deploy", desk.campaign("twice", 1)).code == 0
-    first = automations(prefect)
-    assert set(first) == {GONE, GONE_AGAIN, AGAIN}
-    prefect.call("PATCH", f"automations/{first[AGAIN]['id']}", {"enabled": False})
-    assert desk.type("deploy", desk.folder / "twice.yaml").code == 0
-    second = automations(prefect)
-    assert {name: one["id"] for name, one in second.items()} == {
-        name: one["id"] for name, one in first.items()
-    }
-    assert second[GONE]["updated"] == first[GONE]["updated"]
-    assert (second[GONE]["enabled"], second[AGAIN]["enabled"]) == (True, False)
-
-
-def test_silence_alone_starts_nothing_again() -> None:
-    """It is also what is heard of a run that has ended, where a sign of life comes late: only a
-    run that could be marked as gone, which an ended one cannot, is started again."""
-    assert [action.type for action in gone().actions] == ["change-flow-run-state"]
+def test_automations_of_earlier_versions_go(desk: Desk, prefect: PrefectServer) -> None:
+    """They would tell everything a second time, and write with every event of every run; those of
+    others stay."""
+    for name in (*AUTOMATIONS, "of somebody else"):
+        prefect.call("POST", "automations/", {**AUTOMATION, "name": name})
+    assert desk.type("deploy", desk.campaign("anew", 1)).code == 0
+    assert [one["name"] for one in prefect.ask("automations")] == ["of somebody else"]
 
 
 def needs_a_person(desk: Desk, key: str) -> None:
@@ -89,54 +60,34 @@ def needs_a_person(desk: Desk, key: str) -> None:
     assert desk.type("run", file).code == 3
 
 
-def until_it_is_told(desk: Desk, key: str, told: Callable[[], bool]) -> None:
-    """Let campaigns need a person until it is told.
-
-    One is not enough: where its database is locked, Prefect's server tries an event four times in a
-    tenth of a second, and drops it.
-    """
-    for number in range(6):
-        needs_a_person(desk, f"{key}{number}")
-        with suppress(AssertionError):
-            return wait_until(told, 1 if number == 0 else 20)
-    raise AssertionError("six campaigns, and nobody was told")
-
-
 def test_a_campaign_that_needs_a_person_is_told_to_a_webhook(
     desk: Desk, prefect: PrefectServer
 ) -> None:
-    """One message with the run, the state, the counts and where to look; no name, no address, and
-    nowhere in what Prefect keeps is the webhook's own secret."""
-    heard: list[str] = []
-
-    class Hook(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            assert self.headers["Content-Type"] == "application/json"
-            heard.append(json.loads(body)["text"])
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with listening(Hook, HTTPServer) as port:
-        url = f"http://127.0.0.1:{port}/hook-of-the-team"
-        assert desk.type("deploy", CAMPAIGN_NOTIFY_URL=url).code == 0
-        # When the second one is heard, the first one has been as often as it will be.
-        until_it_is_told(desk, "hooked", lambda: len({text.split()[0] for text in heard}) > 1)
-    runs = [text.split()[0] for text in heard]
-    assert len(set(runs)) == len(runs)
-    assert heard[0].startswith(f"{runs[0]} 20")
-    assert "NeedsAttention. 2 of 3 invited, 0 refused, 1 unsure" in heard[0]
-    assert "/runs/flow-run/" in heard[0]
-    assert "person1" not in heard[0]
+    """Each once, with the run, the state, the counts and where to look: no name, no address, and
+    nowhere in what Prefect keeps is the webhook's own secret. What it refuses waits in the
+    ledger."""
+    with webhook() as hook:
+        assert desk.type("deploy", CAMPAIGN_NOTIFY_URL=hook.url).code == 0
+        needs_a_person(desk, "hooked")
+        needs_a_person(desk, "again")
+        hook.refuses = True
+        needs_a_person(desk, "deaf")
+    assert hook.refused == 1
+    assert [text.split()[0] for text in hook.told] == ["hooked", "again"]
+    with Ledger.open(desk.environment["CAMPAIGN_DATABASE_URL"]) as ledger:
+        [waiting] = ledger.read(notices.waiting, now())
+    assert waiting.says.startswith("deaf ")
+    first = hook.told[0]
+    assert first.startswith("hooked 20")
+    assert "NeedsAttention. 2 of 3 invited, 0 refused, 1 unsure" in first
+    assert "/artifacts/key/campaign-hooked " in first
+    assert "/runs/flow-run/" in first
+    assert "person1" not in first
     assert not [path.name for path, text in kept(prefect).items() if b"hook-of-the-team" in text]
 
 
 def test_or_to_a_mailbox(desk: Desk, prefect: PrefectServer) -> None:
-    """The same by mail, through the server that the address names."""
+    """The same by mail, through the server that the address names; in place of the webhook."""
     mails: list[str] = []
 
     class Mail(socketserver.StreamRequestHandler):
@@ -154,12 +105,13 @@ def test_or_to_a_mailbox(desk: Desk, prefect: PrefectServer) -> None:
 
     with listening(Mail, socketserver.ThreadingTCPServer) as port:
         url = f"mailto://127.0.0.1:{port}/?from=campaign@example.com&to=team@example.com"
+        assert desk.type("deploy", CAMPAIGN_NOTIFY_URL="https://example.com/hook").code == 0
         assert desk.type("deploy", CAMPAIGN_NOTIFY_URL=url).code == 0
-        until_it_is_told(desk, "mailed", lambda: bool(mails))
-    assert re.search(r"mailed\d 20", mails[0])
-    assert "NeedsAttention" in mails[0]
-    assert "person1" not in mails[0]
-    assert automations(prefect)[NOTIFY]["enabled"]
+        needs_a_person(desk, "mailed")
+    [mail] = mails
+    assert re.search(r"Subject: mailed 20", mail)
+    assert "NeedsAttention" in mail
+    assert "person1" not in mail
 
 
 def test_what_was_missed_is_done_once(desk: Desk, prefect: PrefectServer) -> None:

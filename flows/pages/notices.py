@@ -1,0 +1,140 @@
+"""A person is told of each run that needs one, by the run itself, at its end.
+
+To CAMPAIGN_NOTIFY_URL, or to the address that `campaign deploy` keeps in Prefect for its workers.
+The ledger has each notice before it is sent. What the address does not take, or a run that died
+did not tell, is told by a look of `campaign up`, `serve` or `worker` (flows/serving/lookout.py).
+Prefect's automations tell nothing here: a busy server loses the events that they wait for.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from prefect import Flow
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import FlowRun, State
+from prefect.logging import get_logger
+from prefect.settings import get_current_settings
+
+from config.errors import CampaignError
+from config.settings import load_local
+from data.campaigns import notices
+from data.campaigns.notices import Waiting
+from data.store.clock import now
+from data.store.ledger import Ledger
+from flows.engine.temporary_server import is_temporary
+from flows.pages.markdown import artifact_key
+
+if TYPE_CHECKING:
+    from flows.engine.notice_address import Address
+
+OF_CAMPAIGN = "campaign:"  # so the tag begins that names a run's campaign
+AT_WORK = timedelta(minutes=2)  # so long whoever noted a notice may be sending it
+
+
+async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
+    """Tell how a run has ended: a hook of the flows that tell."""
+    del flow
+    if is_temporary():  # somebody typed it, and reads it there
+        return
+    async with get_client() as client:
+        # Its name and its tags are others than when it began.
+        await tell_of(await client.read_flow_run(flow_run.id), state)
+
+
+async def tell_of(run: FlowRun, state: State[Any], more: str = "") -> None:
+    """Tell of a state of a run, unless that was done. Raises nothing.
+
+    `more` is what else a person is to know.
+    """
+    try:
+        if (address := await _address()) is None:
+            return
+        says = " ".join(filter(None, (f"{run.name}: {state.name}.", state.message, more)))
+        says = f"{says} {_page(run)}"
+        try:
+            noted = await asyncio.to_thread(_note, run.id, str(state.name), says)
+        except CampaignError:  # there is no ledger that could remember it
+            await _send(address, says)
+            return
+        await _send_noted(address, [noted] if noted else [])
+    except Exception as error:  # noqa: BLE001 - Prefect and addresses fail in ways of their own
+        _not_told(error)
+
+
+async def tell_what_waits() -> None:
+    """Tell what nobody has taken so far. Raises nothing."""
+    try:
+        waiting = await asyncio.to_thread(_waiting)
+        if waiting and (address := await _address()) is not None:
+            await _send_noted(address, waiting)
+    except CampaignError:
+        return  # no ledger, so nothing was noted
+    except Exception as error:  # noqa: BLE001 - Prefect and addresses fail in ways of their own
+        _not_told(error)
+
+
+async def not_noted(runs: Sequence[FlowRun]) -> list[FlowRun]:
+    """Of these runs, those of whose state nothing was noted; none where there is no ledger."""
+    try:
+        states = await asyncio.to_thread(_noted, [str(run.id) for run in runs])
+    except CampaignError:
+        return []
+    return [run for run in runs if (str(run.id), run.state_name) not in states]
+
+
+def _page(run: FlowRun) -> str:
+    """Where a person sees more: the campaign's page, if it is known which, and the run's."""
+    pages = get_current_settings().ui_url or ""
+    keys = [tag.removeprefix(OF_CAMPAIGN) for tag in run.tags if tag.startswith(OF_CAMPAIGN)]
+    links = [f"{pages}/artifacts/key/{artifact_key('campaign', key)}" for key in keys[:1]]
+    return " ".join([*links, f"{pages}/runs/flow-run/{run.id}"])
+
+
+async def _address() -> "Address | None":
+    from flows.engine.notice_address import address_at, kept_address  # noqa: PLC0415 - slow
+
+    url = load_local().notify_url
+    return address_at(url) if url is not None else await kept_address()
+
+
+async def _send_noted(address: "Address", noted: Sequence[Waiting]) -> None:
+    for notice in noted:
+        await _send(address, notice.says)
+        await asyncio.to_thread(_told, notice.row)
+
+
+async def _send(address: "Address", says: str) -> None:
+    from flows.engine.notice_address import send  # noqa: PLC0415 - slow
+
+    await send(address, says.partition(". ")[0], says)
+
+
+def _note(run: UUID, state: str, says: str) -> Waiting | None:
+    with Ledger.open(load_local().database_url, create=False) as ledger:
+        return ledger.write(notices.note, str(run), state, says, now())
+
+
+def _told(row: int) -> None:
+    with Ledger.open(load_local().database_url, create=False) as ledger:
+        ledger.write(notices.tell, row, now())
+
+
+def _waiting() -> list[Waiting]:
+    with Ledger.open(load_local().database_url, create=False) as ledger:
+        return ledger.read(notices.waiting, now() - AT_WORK)
+
+
+def _noted(runs: list[str]) -> set[tuple[str, str]]:
+    with Ledger.open(load_local().database_url, create=False) as ledger:
+        return ledger.read(notices.noted, runs)
+
+
+def _not_told(error: Exception) -> None:
+    # Its class alone: what it says may hold the address, which is a secret.
+    get_logger("campaign").warning(
+        "Nobody could be told yet (%s). It is tried again while campaign up, serve or worker runs.",
+        type(error).__name__,
+    )

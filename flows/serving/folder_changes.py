@@ -1,0 +1,158 @@
+"""Files that come, change, break or go while they are served: their deployments follow.
+
+What was switched off in Prefect's pages stays there when its file goes, so that it is still off
+when the file comes back.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from prefect.artifacts import MarkdownArtifact
+from prefect.client.orchestration import PrefectClient, get_client
+from prefect.logging import get_logger
+from prefect.schedules import Schedule
+
+from config.errors import BadInput
+from config.mistakes import Mistake
+from config.reading.sources import WORKBOOKS, YAML, suffix_of
+from flows.batch_summary import cell, row
+from flows.pages.markdown import artifact_key
+from flows.pages.wrong_places import where_wrong
+from flows.serving.deployments import Planned
+from flows.serving.given import planned_of
+from flows.serving.registering import name_of, undefined
+from flows.words.complaints import lines_of
+from tasks.inbox import Traces, traces
+
+EVERY = 5.0  # seconds between two looks; a file is read once it is the same twice
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What is served: files and folders, and the schedule of what has none of its own."""
+
+    places: Sequence[Path]
+    schedule: Schedule | None = None
+
+    @property
+    def folders(self) -> list[Path]:
+        """The folders among them."""
+        return [place.resolve() for place in self.places if place.is_dir()]
+
+    def read(self) -> tuple[list[Planned], list[Mistake]]:
+        """Their deployments, and what is wrong. Raises BadInput: a folder that cannot be read."""
+        return planned_of(self.places, self.schedule)
+
+    def look(self) -> Traces:
+        """What tells that one of the files is another than before."""
+        found = [file for place in self.places for file in _definitions(place)]
+        return {file: trace for file, trace in traces(found).items() if trace is not None}
+
+
+def _definitions(place: Path) -> list[Path]:
+    if not place.is_dir():
+        return [place]
+    try:
+        return [file for file in place.iterdir() if suffix_of(file) in (*YAML, *WORKBOOKS)]
+    except OSError:
+        return []
+
+
+Register = Callable[[PrefectClient, Sequence[Planned]], Awaitable[Sequence[str]]]
+Tell = Callable[[Sequence[str]], None]
+
+
+class FolderChanges:
+    """Keeps deployments as the files are. `register` takes some up, `tell` says what happened."""
+
+    def __init__(self, given: Given, register: Register, tell: Tell) -> None:
+        self._given = given
+        self._register = register
+        self._tell = tell
+        self._planned: dict[str, Planned] = {}
+        self._read = self._seen = given.look()
+
+    async def begin(self, client: PrefectClient) -> list[str]:
+        """Register what is there; answers what a person should know of it. Raises BadInput."""
+        planned, mistakes = await asyncio.to_thread(self._given.read)
+        self._planned = {each.full_name: each for each in planned}
+        return [*await self._register(client, planned), *await self._tidy(client, mistakes)]
+
+    async def keep(self) -> None:
+        """Follow the files, until this is cancelled."""
+        while True:
+            await asyncio.sleep(EVERY)
+            try:
+                await self.look()
+            except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+                why = type(error).__name__
+                get_logger("campaign").warning("Changed files could not be taken up (%s).", why)
+
+    async def look(self) -> None:
+        """Take up what has changed, once nobody is writing it any more."""
+        seen, before = await asyncio.to_thread(self._given.look), self._seen
+        self._seen = seen
+        if seen == self._read or seen != before:
+            return
+        try:
+            planned, mistakes = await asyncio.to_thread(self._given.read)
+        except BadInput:
+            return  # the folder cannot be read now: what was served is served on
+        self._read = seen
+        fresh = [each for each in planned if self._planned.get(each.full_name) != each]
+        async with get_client() as client:
+            words = [f"Now served: {each.full_name}: {each.when}" for each in fresh]
+            words += await self._register(client, fresh)
+            self._planned = {each.full_name: each for each in planned}
+            self._tell([*words, *await self._tidy(client, mistakes), *lines_of(mistakes)])
+
+    async def _tidy(self, client: PrefectClient, mistakes: Sequence[Mistake]) -> list[str]:
+        """Take away what no file describes any more, and write the page of each folder.
+
+        Answers what was taken away.
+        """
+        gone = []
+        bad = {resolved(mistake) for mistake in mistakes}
+        planned, places = self._planned.values(), self._given.places
+        for deployment in await undefined(client, planned, places, bad):
+            if not deployment.paused and any(each.active for each in deployment.schedules):
+                await client.delete_deployment(deployment.id)
+                gone.append(f"No longer served: {name_of(deployment)}: no file has it any more")
+        for folder in self._given.folders:
+            wrong = [each for each in mistakes if folder in resolved(each).parents]
+            served = [each for each in planned if folder == each.folder]
+            await MarkdownArtifact(
+                key=artifact_key("folder", folder.name.lower()),
+                description=_in_short(served, wrong),
+                markdown=page(folder.name, served, wrong),
+            ).acreate(client)
+        return gone
+
+
+def resolved(mistake: Mistake) -> Path:
+    """The file that a mistake is in."""
+    return Path(mistake.place.file).resolve()
+
+
+def page(name: str, served: Collection[Planned], mistakes: Sequence[Mistake]) -> str:
+    """What a folder has, as Markdown: its campaigns and when they run, and its bad files."""
+    lines = [f"# {cell(name)}", "", _in_short(served, mistakes), ""]
+    lines += [row(["campaign", "file", "when"]), row(["---"] * 3)]
+    lines += [
+        row([cell(each.name), cell(Path(each.parameters["file"]).name), cell(each.when)])
+        for each in sorted(served, key=lambda each: each.name)
+    ]
+    files: dict[str, list[Mistake]] = {}
+    for mistake in mistakes:
+        files.setdefault(mistake.place.file, []).append(mistake)
+    for file, wrong in files.items():
+        lines += ["", f"**{cell(Path(file).name)}**: {cell(where_wrong(wrong, file))}"]
+    return "\n".join(lines) + "\n"
+
+
+def _in_short(served: Collection[Planned], mistakes: Sequence[Mistake]) -> str:
+    bad = len({mistake.place.file for mistake in mistakes})
+    words = [f"{len(served):,} served"] + ([f"{bad:,} with mistakes"] if bad else [])
+    return ", ".join(words)

@@ -1,0 +1,66 @@
+"""What the ledger remembers of what people were told."""
+
+import asyncio
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from data.campaigns import notices
+from data.store.clock import now
+from data.store.ledger import Ledger
+from flows.pages.notices import AT_WORK, tell_what_waits
+from tests.support.ledgers.databases import ledger_at
+from tests.support.webhook import Webhook, webhook
+
+
+@pytest.fixture
+def hook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Webhook]:
+    with webhook() as hook:
+        monkeypatch.setenv("CAMPAIGN_NOTIFY_URL", hook.url)
+        monkeypatch.setenv("CAMPAIGN_DATABASE_URL", ledger_at(tmp_path))
+        yield hook
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger.open(ledger_at(tmp_path)) as ledger:
+        yield ledger
+
+
+def test_a_state_of_a_run_is_noted_once(ledger: Ledger) -> None:
+    """Whoever comes second, the run or a look at it, has nothing to tell."""
+    first = ledger.write(notices.note, "a run", "Gone", "spring: Gone.", now())
+    assert first is not None
+    assert ledger.write(notices.note, "a run", "Gone", "spring: Gone.", now()) is None
+    assert ledger.write(notices.note, "a run", "Stopped", "spring: Stopped.", now()) is not None
+    assert ledger.read(notices.noted, ["a run"]) == {("a run", "Gone"), ("a run", "Stopped")}
+
+
+def test_what_was_not_taken_is_told_by_a_later_look(hook: Webhook, ledger: Ledger) -> None:
+    """Until it is taken, and then never again; what somebody may be telling just now is left."""
+    long_ago = now() - AT_WORK
+    for key, at in (("first", long_ago), ("second", long_ago), ("third", now())):
+        ledger.write(notices.note, key, "Stopped", f"{key}: Stopped.", at)
+    hook.refuses = True
+    asyncio.run(tell_what_waits())
+    assert (hook.refused, hook.told) == (1, [])
+    hook.refuses = False
+    for _ in range(2):
+        asyncio.run(tell_what_waits())
+    assert hook.told == ["first: Stopped.", "second: Stopped."]
+
+
+def test_what_is_noted_goes_after_a_while(ledger: Ledger) -> None:
+    """A ledger that is used for years does not grow by what was told long ago."""
+    old = now() - notices.KEPT - timedelta(seconds=1)
+    ledger.write(notices.note, "old", "Stopped", "old: Stopped.", old)
+    ledger.write(notices.note, "new", "Stopped", "new: Stopped.", now())
+    assert ledger.read(notices.noted, ["old", "new"]) == {("new", "Stopped")}
+
+
+def test_without_a_ledger_nothing_waits(tmp_path: Path, hook: Webhook) -> None:
+    asyncio.run(tell_what_waits())
+    assert hook.told == []
+    assert not (tmp_path / "ledger.db").exists()

@@ -1,0 +1,145 @@
+"""What is decided of runs whose process is gone: a thousand cases need no server."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+from prefect.client.schemas.objects import FlowRun, State, StateType
+
+from flows.serving.lookout import (
+    A_MOMENT,
+    IN_A_ROW,
+    SILENCE,
+    TELLS,
+    WELL,
+    goes_on_by_itself,
+    is_gone,
+    is_told,
+    key_of_next,
+    what_next,
+)
+
+AT = datetime(2026, 12, 1, 9, tzinfo=UTC)
+DEPLOYMENT = uuid4()
+
+
+def run_of(
+    kind: StateType,
+    name: str | None = None,
+    *,
+    ended: datetime = AT,
+    lived: timedelta | None = timedelta(seconds=5),
+    key: str | None = None,
+    **more: Any,
+) -> FlowRun:
+    state: State[Any] = State(type=kind, name=name, timestamp=ended)
+    fields: dict[str, Any] = {
+        "deployment_id": DEPLOYMENT,
+        "expected_start_time": ended - timedelta(minutes=1),
+        "start_time": None if lived is None else ended - lived,
+        "parameters": {"file": "/hiring/spring.yaml"},
+        "idempotency_key": key,
+    }
+    return FlowRun(id=uuid4(), flow_id=uuid4(), state=state, **(fields | more))
+
+
+@pytest.mark.parametrize("patience", [A_MOMENT, SILENCE])
+@pytest.mark.parametrize(
+    ("since", "heard", "gone"),
+    [(-1.0, None, True), (-0.99, None, False), (-5, -1, True), (-5, -0.5, False), (-1, -5, True)],
+)
+def test_a_run_is_gone_when_nothing_was_heard_for_long_enough(
+    patience: timedelta, since: float, heard: float | None, gone: bool
+) -> None:
+    """Neither of its state nor of a sign of life; moments in lengths of our patience."""
+    sign = None if heard is None else AT + heard * patience
+    assert is_gone(AT + since * patience, sign, AT, patience) is gone
+
+
+def test_what_crashes_at_every_start_is_begun_again_so_often() -> None:
+    """One after the other, by keys that let Prefect begin each only once; then a person looks."""
+    run, keys = run_of(StateType.CRASHED), []
+    while (key := key_of_next(run)) is not None:
+        keys.append(key)
+        run = run_of(StateType.CRASHED, key=key, lived=None)
+    assert len(set(keys)) == len(keys) == IN_A_ROW
+    assert "nothing goes on by itself" in what_next(run)
+
+
+def test_what_ran_well_before_it_crashed_is_begun_again_for_ever() -> None:
+    """A machine that is switched off each evening is no reason to give up."""
+    run = run_of(StateType.CRASHED)
+    for _ in range(3 * IN_A_ROW):
+        key = key_of_next(run)
+        assert key is not None
+        run = run_of(StateType.CRASHED, key=key, lived=WELL)
+
+
+def test_two_that_look_begin_a_run_again_once() -> None:
+    """Both ask with the same key, which no other run has."""
+    run = run_of(StateType.CRASHED)
+    assert key_of_next(run) == key_of_next(run.model_copy())
+    assert key_of_next(run) != key_of_next(run_of(StateType.CRASHED))
+
+
+SAME = {"file": "/hiring/spring.yaml"}
+LATER = AT + timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "goes_on"),
+    [
+        (StateType.RUNNING, {}, True),
+        (StateType.PENDING, {"lived": None}, True),
+        (StateType.RUNNING, {"parameters": {"file": "/hiring/autumn.yaml"}}, False),
+        (StateType.SCHEDULED, {"expected_start_time": AT, "lived": None}, True),
+        (StateType.SCHEDULED, {"expected_start_time": AT + timedelta(hours=1)}, False),
+        (StateType.COMPLETED, {"start_time": LATER}, True),
+        (StateType.FAILED, {"start_time": LATER}, True),
+        # It ended before the other crashed: nobody did since what that one left.
+        (StateType.COMPLETED, {"start_time": AT - timedelta(minutes=1)}, False),
+        (StateType.CANCELLED, {"lived": None}, False),
+    ],
+)
+def test_a_later_run_does_what_a_crashed_one_left(
+    kind: StateType, fields: dict[str, Any], goes_on: bool
+) -> None:
+    """With the same parameters, under way or begun since; one that was dropped did nothing."""
+    run = run_of(StateType.CRASHED, lived=timedelta(minutes=5))
+    assert goes_on_by_itself(run, [run, run_of(kind, **fields)], AT) is goes_on
+    assert not goes_on_by_itself(run, [run], AT)
+
+
+@pytest.mark.parametrize(
+    ("flow", "kind", "name", "told"),
+    [
+        ("campaign", StateType.FAILED, "NeedsAttention", True),
+        ("campaign", StateType.CRASHED, "Gone", True),
+        ("batch", StateType.FAILED, "Stopped", True),
+        ("inbox", StateType.FAILED, "BadInput", True),
+        ("wave run", StateType.FAILED, "NeedsAttention", False),
+        ("wave run", StateType.CRASHED, "Gone", False),
+        ("approve campaign", StateType.FAILED, "NotDecided", True),
+        ("approve campaign", StateType.FAILED, "NeedsAttention", False),
+        ("settle campaign", StateType.CRASHED, "Crashed", True),
+    ],
+)
+def test_one_run_tells_of_a_campaign(flow: str, kind: StateType, name: str, told: bool) -> None:
+    """Of its wave runs the main one, of what a form began that run; what crashes cannot."""
+    run = run_of(kind, name)
+    assert is_told(flow, run, AT + TELLS) is told
+    # Else it may be just about to tell it itself.
+    assert is_told(flow, run, AT) is (told and kind is StateType.CRASHED)
+
+
+def test_a_run_that_was_typed_is_only_told() -> None:
+    """It belongs to no deployment: whoever typed it goes on."""
+    assert what_next(run_of(StateType.CRASHED, deployment_id=None)) == ""
+    assert "Another run goes on" in what_next(run_of(StateType.CRASHED))
+    assert what_next(run_of(StateType.FAILED, "NeedsAttention")) == ""
+
+
+def test_keys_name_the_run_that_crashed() -> None:
+    run = run_of(StateType.CRASHED)
+    assert UUID(str(key_of_next(run)).split()[-1]) == run.id
