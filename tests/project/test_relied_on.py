@@ -16,7 +16,7 @@ import signal
 import socket
 import threading
 import urllib.request
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from io import StringIO
 from pathlib import Path
@@ -30,9 +30,11 @@ import stamina
 import uvicorn
 from alembic.script import ScriptDirectory
 from dotenv.parser import parse_stream
+from prefect import flow_engine
 from prefect.client.schemas.objects import FlowRun
 from prefect.events import Event
 from prefect.events.clients import AssertingEventsClient
+from prefect.events.filters import EventFilter, EventOccurredFilter, EventResourceFilter
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import TerminationSignal
 from prefect.logging.configuration import DEFAULT_LOGGING_SETTINGS_PATH, load_logging_config
@@ -42,11 +44,11 @@ from prefect.runner import Runner, _workspace_starter, _workspace_supervisor
 from prefect.runner._workspace_runtime import PreparedWorkspaceManifest
 from prefect.server.api.server import create_app
 from prefect.server.database import _migrations
-from prefect.server.models import events as server_events
-from prefect.server.schemas.states import Pending, Running
+from prefect.server.events.filters import EventFilter as ServerEventFilter
 from prefect.settings import PREFECT_API_URL, Settings, temporary_settings
 from prefect.settings.legacy import _get_valid_setting_names
 from prefect.utilities.engine import capture_sigterm
+from prefect.workers.base import BaseWorker
 from python_calamine import CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 from ruamel.yaml.composer import Composer
 from ruamel.yaml.main import CParser  # type: ignore[attr-defined]
@@ -65,7 +67,7 @@ ELSEWHERE = {
     "test_told::test_or_to_a_mailbox": (
         "the block for Slack takes any address of Apprise (flows/engine/notice_address.py)"
     ),
-    "test_worker::test_a_machine_that_goes_down_leaves_nobody_twice": (
+    "test_worker::test_a_worker_that_stops_or_is_killed_leaves_nobody_twice": (
         "a killed worker leaves its files behind (flows/engine/worker_files.py)"
     ),
     "test_deployments::test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked": (
@@ -140,36 +142,24 @@ def test_a_place_in_prefects_logging_file_is_a_variable(monkeypatch: pytest.Monk
 # -- Prefect: runs, their events and their ends ---------------------------------------------------
 
 
-def test_the_event_of_a_state_has_its_id_and_names_the_one_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The server's word for a state is what flows/engine/event_order.py says in its place."""
+def test_a_heartbeat_is_an_event_of_its_run() -> None:
+    """By which a look knows that a run on another machine lives (flows/serving/lookout.py)."""
+    assert 'event="prefect.flow-run.heartbeat"' in inspect.getsource(flow_engine)
+    occurred = EventOccurredFilter(since=datetime(2026, 12, 1, tzinfo=UTC))
+    asked = EventFilter(resource=EventResourceFilter(id=["a"]), occurred=occurred)
+    of_server = ServerEventFilter.model_validate(asked.model_dump(mode="json"))
+    assert of_server.resource is not None
+    assert of_server.resource.id == ["a"]
+    assert of_server.occurred.since == occurred.since
 
-    async def nothing_related(**_: object) -> list[Any]:
-        return []
 
-    monkeypatch.setattr(server_events, "_flow_run_related_resources_from_orm", nothing_related)
-    now = datetime.now(UTC)
-    before, after = Pending(id=uuid4(), timestamp=now), Running(id=uuid4(), timestamp=now)
-    run = cast(Any, SimpleNamespace(id=uuid4(), name="a", run_count=1))
-
-    def told(later: timedelta) -> Event:
-        return cast(
-            Event,
-            asyncio.run(
-                server_events.flow_run_state_change_event(
-                    cast(Any, None), now + later, run, before.id, before, after.id, after
-                )
-            ),
-        )
-
-    event = told(timedelta(0))
-    assert (event.event, event.id, event.follows) == (
-        "prefect.flow-run.Running",
-        after.id,
-        before.id,
-    )
-    assert told(timedelta(minutes=6)).follows is None
+def test_a_worker_takes_what_is_due_by_a_method_of_its_own() -> None:
+    """Which ours passes through, so that it can leave some to others
+    (flows/serving/pool_worker.py)."""
+    asks = inspect.getsource(BaseWorker.get_and_submit_flow_runs)
+    assert "self._submit_scheduled_flow_runs(flow_run_response=runs_response)" in asks
+    submits = inspect.signature(BaseWorker._submit_scheduled_flow_runs)
+    assert [*submits.parameters] == ["self", "flow_run_response"]
 
 
 def test_what_waits_to_be_told_can_be_sent_before_the_end() -> None:
@@ -400,18 +390,21 @@ INSIDE = {
 }
 # What their references describe.
 PROMISED = {
-    *("prefect", "prefect.artifacts", "prefect.automations", "prefect.cache_policies"),
+    *("prefect", "prefect.artifacts", "prefect.cache_policies"),
     *("prefect.blocks.core", "prefect.blocks.notifications", "prefect.blocks.webhook"),
     *(f"prefect.client.schemas.{name}" for name in ("actions", "filters", "objects", "responses")),
     *("prefect.client.schemas.schedules", "prefect.client.schemas.sorting"),
     *("prefect.client.orchestration", "prefect.context", "prefect.deployments"),
-    *("prefect.deployments.runner", "prefect.events", "prefect.events.actions"),
+    *("prefect.deployments.runner", "prefect.events.filters"),
     *("prefect.exceptions", "prefect.logging", "prefect.runner", "prefect.runtime"),
     *("prefect.schedules", "prefect.settings", "prefect.states", "prefect.types"),
     *("prefect.types.entrypoint", "prefect.workers.process"),
     *("ruamel.yaml", "ruamel.yaml.error", "ruamel.yaml.nodes", "dotenv", "uvicorn"),
 }
-PRIVATE = {("flows/cli/see/doctor.py", "_migrations")}
+PRIVATE = {
+    ("flows/cli/see/doctor.py", "_migrations"),
+    ("flows/serving/pool_worker.py", "_submit_scheduled_flow_runs"),
+}
 # Our own, and what is public by its own documentation in spite of its underscore.
 OURS = {"_engine", "_look", "_name", "_mapping", "_asdict", "_fields", "_exit"}
 
