@@ -28,6 +28,9 @@ from flows.words.doubts import STEPS, look, meaning, reached
 from tasks.plan.holds import in_words
 from tasks.status.standing import furthest
 
+Forms = Mapping[str, str]
+NONE: Forms = {}
+APPROVE, SETTLE = "approve campaign", "settle campaign"  # the forms that a page names
 SHOWN = 50  # people, and doubts, in one table
 TOLD = ("candidates", "added", "invited", "waiting", "sending", "unsure", "refused", "withdrawn")
 SINCE, REMOVED = "withdrawn_since", "removed"
@@ -75,13 +78,14 @@ def summary(
     reason: str | None,
     written: Path | None,
     held: Holds = NOBODY,
+    forms: Forms = NONE,
 ) -> str:
     """Tell where a campaign stands: the page a person opens in the morning.
 
     `counts` are those of the status object. `people` are the ledger's rows of everybody who was
     refused or is unsure, and of as many others as are shown; some may be in it twice. `reason` is
     why the run stopped, `written` the folder with the links, `held` counts those who are left out
-    for now.
+    for now; `forms` are the addresses of Prefect's forms, by their names.
     """
     send = campaign.send_invites
     looked = _look(campaign, people)
@@ -90,7 +94,7 @@ def summary(
         f"**Stopped.** {_text(reason)}" if reason else "",
         _image(funnel(counts, send=send), how_far(counts, send=send)),
         _counts(campaign, counts),
-        *_doubtful(campaign, doubts),
+        *_doubtful(campaign, doubts, forms),
         *_refused(campaign, looked),
         *_held(campaign, held),
         *_people(campaign, looked, counts["candidates"]),
@@ -105,28 +109,33 @@ def _image(picture: str, words: str) -> str:
     return f"![{words}](data:image/svg+xml;base64,{encoded})"
 
 
-def plan(asked: ShownPlan) -> str:
+def plan(asked: ShownPlan, forms: Forms = NONE) -> str:
     """Tell what waits for approval, and how to answer; or what the answer was."""
     key = asked.plan.campaign
     rows = [line.partition(": ")[::2] for line in asked.plan.told.splitlines()]
     if asked.until is not None:
         rows.append(("answer by", asked.until))
-    stands = "waits for approval" if asked.answer is None else f"{asked.answer} by {asked.who}"
     return "\n\n".join(
         (
-            f"# {key}: plan {asked.code} {_text(stands)}",
+            f"# {key}: {_text(how_it_stands(asked))}",
             _table(("", "what a run would do"), rows),
-            *(_how_to_answer(asked) if asked.answer is None else _answered(asked)),
+            *(_how_to_answer(asked, forms) if asked.answer is None else _answered(asked)),
             "Once the definition or the ledger has changed, this plan is void, and the next run "
             "shows another one.\n",
         )
     )
 
 
-def _how_to_answer(asked: ShownPlan) -> Iterable[str]:
+def how_it_stands(asked: ShownPlan) -> str:
+    """Say in a line what became of a plan so far."""
+    stands = "waits for approval" if asked.answer is None else f"{asked.answer} by {asked.who}"
+    return f"plan {asked.code} {stands}"
+
+
+def _how_to_answer(asked: ShownPlan, forms: Forms) -> Iterable[str]:
     typed = command("approve", asked.plan.campaign, "--plan", asked.code)
     yield (
-        "Nothing was sent. To answer, run the form **approve campaign** with the plan "
+        f"Nothing was sent. To answer, run the form {_form(APPROVE, forms)} with the plan "
         f"`{asked.code}`, or type:"
     )
     yield f"```\n{typed}\n{typed} --reject --why TEXT\n```"
@@ -170,7 +179,11 @@ def _call(state: str, number: int | None) -> str:
     return state if number is None else f"{number}, {state}"
 
 
-def _doubtful(campaign: Campaign, doubts: Sequence[Doubt]) -> Iterable[str]:
+def _form(name: str, forms: Forms) -> str:
+    return f"[{name}]({forms[name]})" if name in forms else f"**{name}**"
+
+
+def _doubtful(campaign: Campaign, doubts: Sequence[Doubt], forms: Forms) -> Iterable[str]:
     """Tell what is unsure, where to look, and the command or form that settles it."""
     if not doubts:
         return
@@ -178,14 +191,15 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt]) -> Iterable[str]:
     yield (
         f"## Unsure: {calls:,} {'call' if calls == 1 else 'calls'}\n\n"
         "It may have happened, and is never sent again by itself. Look, then settle it: with the "
-        f"form **settle campaign**, or type `{command('settle', campaign.key)}`."
+        f"form {_form(SETTLE, forms)}, or type `{command('settle', campaign.key)}`."
     )
     for operation in Operation:
         of_one_kind = [doubt for doubt in doubts if doubt.operation is operation]
         if of_one_kind:
             yield look(operation, campaign)
+            yield f"What: {STEPS[operation]}. Verdicts: {', '.join(WORDS[operation])}."
             yield _table(
-                ("what", "person", "who", "sent", "how far", "what was seen", "verdicts"),
+                ("person", "who", "sent", "how far", "what was seen"),
                 [_doubt(doubt) for doubt in of_one_kind[:SHOWN]],
             )
             yield _more(len(of_one_kind))
@@ -194,13 +208,11 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt]) -> Iterable[str]:
 def _doubt(doubt: Doubt) -> tuple[object, ...]:
     who = masked_email(doubt.email1) if doubt.row is not None else ""
     return (
-        STEPS[doubt.operation],
         doubt.row or "",
         who,
         in_zone(doubt.sent_at, doubt.timezone, seconds=True),
         reached(doubt),
         meaning(doubt),
-        ", ".join(WORDS[doubt.operation]),
     )
 
 

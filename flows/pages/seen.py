@@ -5,7 +5,7 @@ answer, the run goes on unseen: it guards nothing.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from time import thread_time
@@ -15,9 +15,11 @@ from uuid import UUID
 from prefect.artifacts import MarkdownArtifact, ProgressArtifact
 from prefect.client.orchestration import PrefectClient, get_client
 from prefect.client.schemas.actions import ArtifactUpdate
+from prefect.client.schemas.filters import FlowFilter, FlowFilterId, FlowFilterName
 from prefect.context import FlowRunContext
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
+from prefect.settings import get_current_settings
 
 from config.errors import CampaignError
 from config.settings import LocalSettings, load_local
@@ -137,11 +139,31 @@ async def show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end:
 
 
 async def _show(client: PrefectClient, ledger: Ledger, local: LocalSettings, end: Finish) -> None:
-    page = await asyncio.to_thread(_page, ledger, local, end)
+    page = await asyncio.to_thread(_page, ledger, local, end, await _forms(client))
     if page is not None:
         key = markdown.artifact_key("campaign", end.campaign)
         page = markdown.dated(page, now(), await asyncio.to_thread(_zone, ledger, end))
-        await MarkdownArtifact(key=key, markdown=page).acreate(client)
+        in_short = await asyncio.to_thread(_in_short, ledger, end)
+        await MarkdownArtifact(key=key, markdown=page, description=in_short).acreate(client)
+
+
+async def _forms(client: PrefectClient) -> dict[str, str]:
+    """The addresses of the forms that a page names, where they are deployed."""
+    names = FlowFilterName(any_=[markdown.APPROVE, markdown.SETTLE])
+    pages, forms = get_current_settings().ui_url, {}
+    for flow in await client.read_flows(flow_filter=FlowFilter(name=names)) if pages else []:
+        of_it = FlowFilter(id=FlowFilterId(any_=[flow.id]))
+        for deployment in await client.read_deployments(flow_filter=of_it, limit=1):
+            forms[flow.name] = f"{pages}/deployments/deployment/{deployment.id}/run"
+    return forms
+
+
+def _in_short(ledger: Ledger, end: Finish) -> str:
+    """Say in a line how far a campaign is and whether it needs somebody."""
+    campaign = ledger.read(queries.find_campaign, end.campaign)
+    if end.plan is not None:
+        return markdown.how_it_stands(end.plan)
+    return markdown.how_far(end.counts, send=campaign is None or campaign.send_invites)
 
 
 def _zone(ledger: Ledger, end: Finish) -> str | None:
@@ -152,9 +174,11 @@ def _zone(ledger: Ledger, end: Finish) -> str | None:
     return end.plan.plan.timezone if end.plan else None
 
 
-def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
+def _page(
+    ledger: Ledger, local: LocalSettings, end: Finish, forms: Mapping[str, str]
+) -> str | None:
     if end.plan is not None:
-        return markdown.plan(end.plan)
+        return markdown.plan(end.plan, forms)
     campaign = ledger.read(queries.find_campaign, end.campaign)
     if campaign is None:
         return None
@@ -170,6 +194,7 @@ def _page(ledger: Ledger, local: LocalSettings, end: Finish) -> str | None:
         reason=end.reason,
         written=written if written.is_dir() else None,
         held=end.held,
+        forms=forms,
     )
 
 

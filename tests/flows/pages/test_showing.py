@@ -17,7 +17,7 @@ from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step
 from data.store.tables import Campaign, Candidate
 from flows.pages import seen
-from flows.pages.markdown import SHOWN, artifact_key, dated, how_far, percent, plan, summary
+from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, percent, plan, summary
 from flows.report.funnel import ANYWHERE, funnel
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
@@ -77,15 +77,7 @@ def page(**more: Any) -> str:
         "reason": None,
         "written": None,
     }
-    told |= more
-    return summary(
-        told["campaign"],
-        told["counts"],
-        told["people"],
-        told["doubts"],
-        reason=told["reason"],
-        written=told["written"],
-    )
+    return summary(**(told | more))
 
 
 # -- names ------------------------------------------------------------------------------------
@@ -228,11 +220,17 @@ def test_what_is_unsure_comes_with_how_to_settle_it() -> None:
     told = page(doubts=[doubt(), doubt(Operation.CREATE, row=None)])
     assert "campaign settle backend-2026" in told
     assert "**settle campaign**" in told
-    assert "| invite | 7 |" in told
-    assert "sent, again, withdraw" in told
+    assert "What: invite. Verdicts: sent, again, withdraw.\n\n| person | who |" in told
+    assert "| 7 | " in told
     assert "No answer came in time." in told
     assert "ReadTimeout" not in told
     assert 'whether the project "Backend engineer" exists' in told
+
+
+def test_a_form_is_a_link_where_it_is_deployed() -> None:
+    """One press away from the page, for whoever never learned where Prefect has its forms."""
+    told = page(doubts=[doubt()], forms={SETTLE: "http://here/deployments/deployment/1/run"})
+    assert "[settle campaign](http://here/deployments/deployment/1/run)" in told
 
 
 def test_what_was_refused_comes_with_what_to_mend() -> None:

@@ -18,6 +18,7 @@ from playwright.sync_api import Page
 
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
+from sandbox.service.record import Record
 from tests.support.page_elsewhere import attack, browser_led_astray, rebound
 from tests.support.prefects.prefect_home import (
     CAMPAIGN,
@@ -33,6 +34,7 @@ from tests.support.prefects.prefect_home import (
 from tests.support.prefects.prefect_tables import furnish
 from tests.support.prefects.workers import runs_of, wait_until
 from tests.support.trapped_folder import trapped
+from tests.support.webhook import webhook
 
 pytestmark = [pytest.mark.xdist_group("up"), pytest.mark.timeout(600)]
 
@@ -104,7 +106,7 @@ def invitations(desk: Desk) -> Counter[str]:
 def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
     """Its pages are at the address it names; Ctrl-C in the terminal lets a run under way end by
     itself, leaves no process and no doubt, nor a stack trace of a run that was about to begin; the
-    next start goes on with the same deployment. Where it is killed, the server ends as well, and
+    next start goes on with it by itself. Where it is killed, the server ends as well, and
     the port is free. Prefect knows nobody by name."""
     morning = desk.campaign("morning", PEOPLE).read_text()
     evening = morning.replace("morning", "evening") + "invites: {send: false}\n"
@@ -133,15 +135,10 @@ def test_up_runs_stops_and_comes_up_again(desk: Desk) -> None:
     desk.service.faults.clear()
 
     with up(desk, port) as process:
-        [first] = runs_of(server, "campaign:morning")
-        assert (first["state_name"], "interrupted" in first["state"]["message"]) == (
-            "Stopped",
-            True,
-        )
-        server.start("campaign/morning")
         wait_until(lambda: len(invitations(desk)) == PEOPLE, 200, log)
-        runs = wait_until(partial(all_ended, server), 100, log)
-        assert runs[-1]["state_name"] == "Completed"
+        first, second = wait_until(partial(all_ended, server), 100, log)
+        assert "interrupted" in first["state"]["message"]
+        assert (first["state_name"], second["state_name"]) == ("Stopped", "Completed")
         started = psutil.Process(process.pid).children()
         [pages] = [one for one in started if "flows.engine.child_process" in one.cmdline()]
         process.kill()
@@ -194,6 +191,84 @@ def test_ctrl_c_while_a_run_is_still_loading_ends_gently(desk: Desk) -> None:
     assert "Stopped('0 of 2 invited. The run was interrupted.', type=FAILED)" in words, words
     assert not invitations(desk)
     assert json.loads(desk.type("status", "morning", "--json").out)["counts"]["unsure"] == 0
+
+
+def test_after_a_power_cut_it_goes_on_by_itself(desk: Desk) -> None:
+    """Everything is killed amid the invitations, and once more amid those of the next run: each
+    time the run is marked and told once, and the next start of `campaign up` goes on. Nobody has
+    two emails, and no more are unsure than were in flight."""
+    desk.campaign("morning", PEOPLE)
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    port, log = free_port(), desk.folder.parent / "up.log"
+    server = server_of(desk, port)
+    with webhook() as hook:
+        desk.environment["CAMPAIGN_NOTIFY_URL"] = hook.url
+        for cut in range(2):
+            with up(desk, port) as process:
+                if cut == 0:
+                    server.start("campaign/morning")
+                desk.service.wait_for(partial(at_least, 40 * (cut + 1)), timeout=200)
+                for child in [process, *psutil.Process(process.pid).children(recursive=True)]:
+                    child.kill()
+                process.wait(timeout=100)
+        desk.service.faults.clear()
+        with up(desk, port):
+            ended = {"type": {"any_": ["FAILED", "COMPLETED"]}}
+            mine = {"tags": {"any_": ["campaign:morning"]}, "state": ended}
+            wait_until(lambda: server.ask("flow_runs", flow_runs=mine), 200, log)
+            wait_until(lambda: len(hook.told) == 3, 60, log)
+            runs = runs_of(server, "campaign:morning")
+    told = [text for text in hook.told if text.startswith("morning 20")]
+    assert [run["state_name"] for run in runs] == ["Gone", "Gone", "NeedsAttention"]
+    assert len({text.split()[-1] for text in told}) == len(told) == 3
+    assert set(invitations(desk).values()) == {1}
+    counts = json.loads(desk.type("status", "morning", "--json").out)["counts"]
+    assert counts["invited"] + counts["unsure"] == PEOPLE
+    assert counts["unsure"] <= 16
+
+
+def at_least(number: int, record: Record) -> bool:
+    return len(record.invitations) >= number
+
+
+def test_it_follows_the_files_of_its_folder(desk: Desk) -> None:
+    """What comes is served, what breaks is told on the folder's page with what is wrong, and what
+    goes has no deployment any more, nor a run that would come due; what was switched off stays."""
+    daily = "schedule: {every: 1 day}\n"
+    first = desk.campaign("first", 2)
+    port, log = free_port(), desk.folder.parent / "up.log"
+    server = server_of(desk, port)
+
+    def deployed() -> set[str]:
+        every = server.ask("deployments", flows={"name": {"any_": ["campaign"]}})
+        return {deployment["name"] for deployment in every}
+
+    def page() -> str:
+        pages = {"key": {"any_": ["folder-hiring"]}}
+        return str(server.ask("artifacts/latest", artifacts=pages)[0]["data"])
+
+    with up(desk, port):
+        wait_until(lambda: deployed() == {"first"}, 60, log)
+        text = first.read_text()
+        second = desk.folder / "second.yaml"
+        second.write_text(text.replace("first", "second") + daily)
+        third = desk.folder / "third.yaml"
+        third.write_text(text.replace("first", "third") + daily)
+        wait_until(lambda: deployed() == {"first", "second", "third"}, 100, log)
+        wait_until(lambda: "| second | second.yaml | every 1 day |" in page(), 60, log)
+        server.call("PATCH", f"deployments/{server.deployment('campaign/third')}", {"paused": True})
+        due = {"deployments": {"name": {"any_": ["second"]}}}
+        wait_until(lambda: server.ask("flow_runs", **due), 100, log)
+        first.write_text(text.replace("problem: 42", "problem: forty-two"))
+        second.unlink()
+        third.unlink()
+        wait_until(lambda: deployed() == {"first", "third"}, 100, log)
+        wait_until(lambda: "**first.yaml**" in page(), 60, log)
+        assert 'problem: found "forty-two"' in page()
+        assert server.ask("flow_runs", **due) == []
+        first.write_text(text)
+        wait_until(lambda: "first.yaml**" not in page(), 100, log)
+    assert "No longer served: campaign/second" in log.read_text()
 
 
 def all_ended(server: PrefectServer) -> list[dict[str, object]]:
