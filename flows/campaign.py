@@ -14,12 +14,13 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
+from prefect.context import FlowRunContext
 from prefect.logging import get_run_logger
 from prefect.runtime import flow_run
 from prefect.states import Failed
 
 from config.errors import BadInput, CampaignError
-from config.settings import load_local
+from config.settings import LocalSettings, ServiceSettings, load_local
 from data.campaigns.same_campaign import AnotherCampaign
 from data.sending import idle_runs
 from data.sending.processes import HEARTBEAT_EXPIRES
@@ -38,6 +39,7 @@ from flows.pages.notices import tell
 from flows.pages.seen import Seen, name_of, seen
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
+from flows.run.idle import nothing_new
 from flows.run.interrupts import listen_again
 from flows.run.observer import Observers, RunObserver, observing
 from flows.run.order import RunContext, conduct
@@ -108,6 +110,8 @@ async def run_to_end(
         if (warning := written_down(os.environ)) is not None:
             get_run_logger().warning(warning)
         with Ledger.open(local.database_url) as ledger:
+            if (done := await _done_already(asked, ledger, service, local)) is not None:
+                return state_of(done)
             async with seen(ledger, local, service.base_url) as pages:
                 context = RunContext(
                     ledger,
@@ -137,6 +141,22 @@ async def run_to_end(
             return Failed(name=BAD_INPUT, message=where)
         input_is_bad = getattr(error, "exit_code", 1) == 2
         return Failed(name=BAD_INPUT if input_is_bad else STOPPED, message=in_words(error))
+
+
+async def _done_already(
+    asked: CampaignSource, ledger: Ledger, service: ServiceSettings, local: LocalSettings
+) -> Finish | None:
+    """Where a schedule began this run and there is nothing to do: how the campaign stands."""
+    context, since = FlowRunContext.get(), now()
+    if context is None or context.flow_run is None or not context.flow_run.auto_scheduled:
+        return None
+    end = await asyncio.to_thread(nothing_new, asked, ledger, service)
+    if end is not None:
+        note = partial(idle_runs.note, reason=None)
+        await asyncio.to_thread(ledger.write, note, end.campaign, since, end.ending)
+        for line in await asyncio.to_thread(forget_due, ledger, local, now()):
+            get_run_logger().warning(line)
+    return end
 
 
 async def _conducted(asked: CampaignSource, context: RunContext, pages: Seen) -> Finish:

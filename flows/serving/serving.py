@@ -111,7 +111,6 @@ async def until_stopped(served: Served, patience: float, *, alone: bool) -> None
     stopped = asyncio.Event()
     with _signalled_alone(stopped):
         _stop_on_signals(stopped)
-        others = set(psutil.Process().children())  # such as the server that `campaign up` started
         await served.register()
         serving = asyncio.create_task(served.start())
         # Prefect begins with a signal handler of its own, which ends its runs in its own way.
@@ -126,10 +125,11 @@ async def until_stopped(served: Served, patience: float, *, alone: bool) -> None
             served.close()
             for each in beside:
                 each.cancel()
-            runs = [child for child in psutil.Process().children() if child not in others]
-            under_way = list(filter(None, map(run_of, runs)))
-            await asyncio.to_thread(_end_runs, runs, patience, stopped)
-            await go_on_later(under_way)
+            # Not the server that `campaign up` started.
+            children = psutil.Process().children()
+            runs = {run: child for child in children if (run := run_of(child)) is not None}
+            await asyncio.to_thread(_end_runs, [*runs.values()], patience, stopped)
+            await go_on_later([*runs])
         finally:
             stopping.cancel()
             if not await served.end():

@@ -12,17 +12,19 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 
 from config.command_line import command
 from config.errors import CampaignError
-from flows.words.speech import say
+from flows.words.speech import complain, say
 
 STARTS = 120.0  # seconds; a fresh home took up to 24 s on a quiet machine
 STOPS = 30.0
 LOOKS = 1.0  # whether the server is still there
+# So often it is started anew within so many seconds.
+RESTARTS, SHORT_TIME = 3, 600.0
 
 
 class CannotStart(CampaignError):
@@ -104,15 +106,15 @@ def up(
     say(f"Starting Prefect at {address} …")
     # Until runs are served, to be told to stop is the same as Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with _login(port) as login, _server(port, log, login) as server:
-        _wait(server, address, log)
+    with _login(port) as login, Server(port, log, login) as server:
+        server.wait(address)
         say(f"Its pages ask for a login. Paste there: {login}")
         from flows.cli.serve.serve import serve_all
         from flows.serving.deployments import of_inbox
 
         with _watching(server):
             serve_all([folder], None, of_inbox(inbox))
-        if server.poll() is not None:
+        if server.is_gone:
             raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
 
 
@@ -155,63 +157,88 @@ def _login(port: int) -> Iterator[str]:
         yield login
 
 
-@contextmanager
-def _server(port: int, log: Path, login: str) -> Iterator["subprocess.Popen[bytes]"]:
+class Server:
     """Prefect's server as a process of its own, ended after everything that speaks to it."""
-    from config.settings import load_local
-    from data.own_files import OWN, make_folder
-    from flows.engine.child_process import start_child
-    from flows.engine.login import guarded
-    from flows.engine.prefect_settings import kept_for
 
-    make_folder(log.parent)
-    command = [sys.executable, "-m", "flows.engine.prefect_server", str(port)]
-    with open(log, "wb", opener=lambda path, flags: os.open(path, flags, OWN)) as words:
-        server = start_child(
-            command,
-            stdout=words,
-            stderr=words,
-            # Ctrl-C is for us: the server must hear how the runs ended before it ends.
-            start_new_session=True,
-            env=kept_for(load_local().keep) | guarded(login, port),
-        )
+    def __init__(self, port: int, log: Path, login: str) -> None:
+        self._port, self._log, self._login = port, log, login
+        self._starts: list[float] = []
+
+    def __enter__(self) -> Self:
+        from data.own_files import make_folder
+
+        make_folder(self._log.parent)
+        if self._log.exists():  # its last words may say why it died
+            self._log.replace(self._log.with_suffix(".old.log"))
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.terminate()
         try:
-            yield server
-        finally:
-            _end(server)
+            self._process.wait(STOPS)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether its process has ended."""
+        return self._process.poll() is not None
 
-def _end(server: "subprocess.Popen[bytes]") -> None:
-    server.terminate()
-    try:
-        server.wait(STOPS)
-    except subprocess.TimeoutExpired:
-        os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
+    def start(self) -> None:
+        """Start its process; what it says is added to its log."""
+        from config.settings import load_local
+        from data.own_files import OWN
+        from flows.engine.child_process import start_child
+        from flows.engine.login import guarded
+        from flows.engine.prefect_settings import kept_for
 
+        command = [sys.executable, "-m", "flows.engine.prefect_server", str(self._port)]
+        with open(self._log, "ab", opener=lambda path, flags: os.open(path, flags, OWN)) as words:
+            self._process = start_child(
+                command,
+                stdout=words,
+                stderr=words,
+                # Ctrl-C is for us: the server must hear how the runs ended before it ends.
+                start_new_session=True,
+                env=kept_for(load_local().keep) | guarded(self._login, self._port),
+            )
+        self._starts.append(time.monotonic())
 
-def _wait(server: "subprocess.Popen[bytes]", address: str, log: Path) -> None:
-    """Wait until the server answers. Raises CannotStart."""
-    from flows.cli.serve.serve import answers
+    def wait(self, address: str) -> None:
+        """Wait until it answers. Raises CannotStart."""
+        from flows.cli.serve.serve import answers
 
-    ends = time.monotonic() + STARTS
-    while server.poll() is None and time.monotonic() < ends:
-        if answers(f"{address}/api"):
-            return
-        time.sleep(0.2)
-    raise CannotStart(f"Prefect's server did not start; its words are in {log}.")
+        ends = time.monotonic() + STARTS
+        while not self.is_gone and time.monotonic() < ends:
+            if answers(f"{address}/api"):
+                return
+            time.sleep(0.2)
+        raise CannotStart(f"Prefect's server did not start; its words are in {self._log}.")
+
+    def dies_again_and_again(self) -> bool:
+        """Whether it was started so often in a short time that it is not started once more."""
+        return len([at for at in self._starts if time.monotonic() - at < SHORT_TIME]) > RESTARTS
 
 
 @contextmanager
-def _watching(server: "subprocess.Popen[bytes]") -> Iterator[None]:
-    """Without its server this process has nothing to do: it then stops as if it was told to."""
+def _watching(server: Server) -> Iterator[None]:
+    """Start the server again where it dies; runs under way go on meanwhile.
+
+    Where it dies again and again this process has nothing to do: it stops as if it was told to.
+    """
     over = threading.Event()
 
     def look() -> None:
         while not over.wait(LOOKS):
-            if server.poll() is not None:
+            if not server.is_gone:
+                continue
+            if server.dies_again_and_again():
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
+            complain("Prefect's server went away, and is started again.")
+            server.start()
 
     watching = threading.Thread(target=look)
     watching.start()

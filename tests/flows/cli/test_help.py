@@ -124,7 +124,7 @@ def test_a_slip_names_the_nearest(typed: Type, words: list[str], nearest: str) -
 
 
 # They start servers, or need one: tried with the documents.
-SERVERS = {"demo", "rehearse", "sandbox", "up", "serve", "deploy", "credentials"}
+SERVERS = {"demo", "rehearse", "sandbox", "up", "serve", "deploy", "worker", "credentials"}
 NEED_MORE = {"approve", "confirm"}  # a plan that waits, a pilot
 NOBODY_HELD = {"allow": 2}
 
