@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import anyio
 from prefect.client.schemas.objects import FlowRun
 from prefect.workers.process import ProcessJobConfiguration, ProcessWorker, ProcessWorkerResult
 
@@ -40,7 +39,7 @@ class PoolWorker(ProcessWorker, abc.ABC):  # so marked, Prefect goes on starting
         self,
         flow_run: FlowRun,
         configuration: ProcessJobConfiguration,
-        task_status: anyio.abc.TaskStatus[int] | None = None,
+        task_status: Any = None,
     ) -> ProcessWorkerResult:
         """Run it in a process of its own."""
         key = flow_run.parameters.get("campaign")
