@@ -63,7 +63,7 @@ def _names(outcomes: Sequence[Outcome], state: str) -> str:
 
 def page(title: str, outcomes: Sequence[Outcome]) -> str:
     """Counts of every campaign as Markdown, those that need a person first."""
-    header = ("campaign", "came out", *COUNTED)
+    header = ("campaign", "result", *COUNTED)
     lines = [f"# {cell(title)}", "", state_of_all(outcomes).message or "", ""]
     lines += [row(header), row(["---"] * 2 + ["---:"] * len(COUNTED))]
     ordered = sorted(outcomes, key=lambda outcome: -_order(outcome.state))

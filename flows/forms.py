@@ -115,7 +115,7 @@ async def _run(file: str, campaign: str, definition: str | None, sheet: str | No
 
 def _answer(campaign: str, plan: str, answer: Answer, who: str, why: str) -> ShownPlan:
     if answer is Answer.REJECTED and not why.strip():
-        raise Nothing("A rejection is recorded with a reason: fill in why. Nothing was decided.")
+        raise Nothing("A rejection needs a reason: fill in why. Nothing was decided.")
     with Ledger.open(load_local().database_url, create=False) as ledger:
         return decide(ledger, campaign, answer, plan, who, why)
 
@@ -219,7 +219,7 @@ def _settle(
     if campaign is None:
         raise Nothing(f"There is no campaign {key} in the ledger.")
     if word in NEED_A_REASON and not by.why.strip():
-        raise Nothing(f"{word} is recorded with a reason: fill in why. Nothing was decided.")
+        raise Nothing(f"{word} needs a reason: fill in why. Nothing was decided.")
     adding_again.recover(ledger, campaign.id)
     operation = next(each for each in STEPS if STEPS[each] == what)
     decided = [

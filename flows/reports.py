@@ -17,7 +17,7 @@ from data.own_files import CannotWrite
 from flows.words.complaints import lines_of
 from tasks.outputs.marking import marked_copy
 
-HEADLINE = "Nothing of this file was sent, because of what is wrong in it:"
+HEADLINE = "Nothing in this file was sent, because of these mistakes:"
 
 
 def report_of(file: Path) -> Path:
@@ -36,7 +36,7 @@ def tell(file: Path, content: str, problems: Sequence[Mistake]) -> bool:
         lines += [f"A copy with these places marked: {copy.name}", ""]
     lines += [
         "Fix the file, or save a fixed copy over it; the inbox picks it up again by itself.",
-        f"To see whether all is well: {command('check', file.name)}",
+        f"To check it: {command('check', file.name)}",
     ]
     text = "\n".join(lines) + "\n"
     report = report_of(file)

@@ -34,10 +34,10 @@ def state_of(end: Finish) -> State[Any]:
         words += f", {end.held.number:,} held." if end.held.number else "."
         return Failed(
             name=NEEDS_ATTENTION,
-            message=f"{words} See who: {command('status', end.campaign)}",
+            message=f"{words} To see who: {command('status', end.campaign)}",
         )
     if end.ending is Ending.AWAITS_APPROVAL:
         return Failed(name=WAITING_FOR_APPROVAL, message=end.reason)
     if end.reason == CANCELLED:
-        return Cancelled(message=f"{invited}. {end.reason} What was recorded stands.")
+        return Cancelled(message=f"{invited}. {end.reason} What was recorded is safe.")
     return Failed(name=STOPPED, message=f"{invited}. {end.reason}")

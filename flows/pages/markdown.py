@@ -190,7 +190,8 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt], forms: Forms) -> Iter
     calls = len({doubt.attempt for doubt in doubts})
     yield (
         f"## Unsure: {calls:,} {'call' if calls == 1 else 'calls'}\n\n"
-        "It may have happened, and is never sent again by itself. Look, then settle it: with the "
+        "It may have happened, and it is not sent again until you settle it. Look, then decide: "
+        "with the "
         f"form {_form(SETTLE, forms)}, or type `{command('settle', campaign.key)}`."
     )
     for operation in Operation:
@@ -199,7 +200,7 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt], forms: Forms) -> Iter
             yield look(operation, campaign)
             yield f"What: {STEPS[operation]}. Verdicts: {', '.join(WORDS[operation])}."
             yield _table(
-                ("person", "who", "sent", "how far", "what was seen"),
+                ("person", "who", "sent", "how far it got", "evidence"),
                 [_doubt(doubt) for doubt in of_one_kind[:SHOWN]],
             )
             yield _more(len(of_one_kind))
@@ -248,24 +249,24 @@ def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
         key, why = campaign.key, ("--why", "TEXT")
         yield (
             f"## Refused: {looked.refused:,}\n\nThe service said no, and nothing happened. "
-            f"See who and why: `{command('status', key)}`."
+            f"To see who and why: `{command('status', key)}`."
         )
         if looked.not_added:
             yield (
-                f"Fix the row in `{Path(campaign.definition).name}`, then run again; where the "
-                f"fault lay elsewhere, `{command('settle', key, '--candidates', 'again', *why)}`."
+                f"Fix the row in `{Path(campaign.definition).name}`, then run again; if the row "
+                f"was right, `{command('settle', key, '--candidates', 'again', *why)}`."
             )
         if looked.refused > looked.not_added:
             again = command("resend", key, "EMAIL", *why)
-            yield f"A refused invitation is sent once more with `{again}`."
+            yield f"To send a refused invitation again: `{again}`."
 
 
 def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
     if held.number:
         key, person = campaign.key, ("EMAIL", "--why", "TEXT")
         yield (
-            f"## Held: {in_words(held)}\n\nSee who and why: `{command('status', key)}`. One is let "
-            f"through by name with `{command('allow', key, *person)}`, or left out for good with "
+            f"## Held: {in_words(held)}\n\nTo see who and why: `{command('status', key)}`. Invite "
+            f"one anyway with `{command('allow', key, *person)}`, or leave one out for good with "
             f"`{command('withdraw', key, *person)}`."
         )
 

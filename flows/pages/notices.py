@@ -135,6 +135,7 @@ def _noted(runs: list[str]) -> set[tuple[str, str]]:
 def _not_told(error: Exception) -> None:
     # Its class alone: what it says may hold the address, which is a secret.
     get_logger("campaign").warning(
-        "Nobody could be told yet (%s). It is tried again while campaign up, serve or worker runs.",
+        "No notice could be sent yet (%s). It is tried again while campaign up, serve or worker "
+        "runs.",
         type(error).__name__,
     )

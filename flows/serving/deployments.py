@@ -135,7 +135,7 @@ def of_inbox(folder: Path) -> Planned:
         name,
         {"folder": str(folder.resolve())},
         watched=True,
-        description=f"Runs what is laid into the folder {name}.",
+        description=f"Runs what you put into the folder {name}.",
     )
 
 
@@ -150,12 +150,12 @@ def forms() -> list[Planned]:
         Planned(
             confirm_pilot,
             "confirm",
-            description="Say that the pilot's invitation is right.",
+            description="Confirm the pilot's invitation.",
         ),
         Planned(
             settle_campaign,
             "settle",
-            description="Say what came of an unsure call.",
+            description="Decide what is unsure.",
         ),
     ]
 

@@ -50,7 +50,7 @@ def kept(wanted: Schedule | None, there: DeploymentResponse | None) -> Kept:
         removed = remembered and registered != _NONE and new is not None
         stays = Kept(_only(new, active=not removed), version)
     elif remembered and _version(ours.schedule) != registered:
-        words = "was changed in Prefect, and stays as it is there"
+        words = "was changed in Prefect and is kept"
         return Kept([_again(ours, SLUG), *added], version, there.paused, words=words)
     else:
         stays = Kept(_only(new, active=ours.active), version, superseded=() if new else [ours])
@@ -60,7 +60,7 @@ def kept(wanted: Schedule | None, there: DeploymentResponse | None) -> Kept:
         version,
         there.paused,
         stays.superseded,
-        "is switched off in Prefect, and stays off: switch it on there" if off else None,
+        "is switched off in Prefect and stays off; switch it on there" if off else None,
     )
 
 

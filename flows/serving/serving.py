@@ -212,7 +212,7 @@ async def skip_missed(
     # A run that a person asked for is kept: its parameters may be others.
     missed = [run for run in due if run.auto_scheduled][1:]
     for run in missed:
-        message = "Nobody served this when it came due. One later run does all that is left."
+        message = "Nothing served this when it came due. One later run does all of it."
         await client.set_flow_run_state(run.id, Cancelled(name=MISSED, message=message), force=True)
         if run.expected_start_time is not None:
             named = f"{name} {in_zone(run.expected_start_time, zone)}"

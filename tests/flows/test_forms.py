@@ -179,7 +179,7 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
     fill_in(desk, "settle_campaign", **fields, verdict="again")
     assert told() == (
         "NotDecided",
-        "again is recorded with a reason: fill in why. Nothing was decided.",
+        "again needs a reason: fill in why. Nothing was decided.",
     )
     fill_in(desk, "settle_campaign", **fields, verdict="again", why="no email came")
     assert (told()[0], "may still be working on" in told()[1]) == ("NotDecided", True)

@@ -7,7 +7,10 @@ import typer
 from flows.words.speech import say
 
 Name = Annotated[
-    str, typer.Argument(metavar="NAME", help="What to call them: lower case, digits and dashes.")
+    str,
+    typer.Argument(
+        metavar="NAME", help="The name to give them: lower-case letters, digits and dashes."
+    ),
 ]
 
 
@@ -30,6 +33,4 @@ def credentials(name: Name) -> None:
     service = load_service()
     address = server_named()
     asyncio.run(keep(name, service))
-    say(
-        f"Kept at {address} as {name}. Where runs shall use them: CAMPAIGN_CREDENTIALS_BLOCK={name}"
-    )
+    say(f"Kept at {address} as {name}. To use them in a run: CAMPAIGN_CREDENTIALS_BLOCK={name}")

@@ -14,7 +14,7 @@ Places = Annotated[
     typer.Argument(metavar="FILE_OR_FOLDER", help="Campaigns, or folders of them."),
 ]
 Pool = Annotated[
-    str, typer.Option(metavar="NAME", help="The work pool; it is created when there is none.")
+    str, typer.Option(metavar="NAME", help="The work pool; created if it does not exist.")
 ]
 
 

@@ -20,7 +20,7 @@ def group() -> None:
 @ledger.command("backup", cls=Answering, epilog=epilog("ledger backup ledger.bak", "status"))
 def backup(
     target: Annotated[
-        str, typer.Argument(metavar="FILE", help="Where to; a file that is not there yet.")
+        str, typer.Argument(metavar="FILE", help="The file to write; it must not exist yet.")
     ],
 ) -> None:
     """Copy the ledger into a file to keep; runs can go on meanwhile.
@@ -53,9 +53,7 @@ def copy(
     source: Annotated[
         str, typer.Argument(metavar="FROM", help="The ledger: a file, or a database's address.")
     ],
-    target: Annotated[
-        str, typer.Argument(metavar="TO", help="A file that is not there, or an empty database.")
-    ],
+    target: Annotated[str, typer.Argument(metavar="TO", help="A new file, or an empty database.")],
 ) -> None:
     """Move the ledger to another database, and close the old one.
 
@@ -67,8 +65,8 @@ def copy(
     copied = copy_ledger(_address(source), _address(target))
     say_table(["table", "rows"], [[name, str(rows)] for name, rows in copied.rows.items()])
     say(
-        "All of it is there, row by row as it was. The old ledger is closed: it can be looked at, "
-        "and sends nothing any more.",
+        "Everything was copied and compared. The old ledger is closed: you can look at it, and it "
+        "sends nothing any more.",
         f"Next: set CAMPAIGN_DATABASE_URL to {copied.address}",
     )
 

@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from prefect.schedules import Schedule
 
 Cron = Annotated[
-    str | None, typer.Option(metavar="LINE", help='When, as cron has it: "0 9 * * 1-5".')
+    str | None, typer.Option(metavar="LINE", help='When, as a cron line: "0 9 * * 1-5".')
 ]
 Every = Annotated[
-    int | None, typer.Option(min=1, metavar="MINUTES", help="Or every so many minutes.")
+    int | None, typer.Option(min=1, metavar="MINUTES", help="Or a number of minutes between runs.")
 ]
 Timezone = Annotated[
-    str | None, typer.Option(metavar="ZONE", help="Such as Europe/Paris; UTC when left out.")
+    str | None, typer.Option(metavar="ZONE", help="Such as Europe/Paris; default: UTC.")
 ]
 
 
@@ -41,9 +41,10 @@ def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "S
         try:
             ZoneInfo(timezone)
         except (ZoneInfoNotFoundError, ValueError):
-            raise BadSchedule(f"{timezone} is no time zone; they are called Europe/Paris") from None
+            wrong = f"{timezone} is not a time zone; write it like Europe/Paris"
+            raise BadSchedule(wrong) from None
     if cron is not None and every is not None:
-        raise BadSchedule("One schedule at a time: --cron or --every")
+        raise BadSchedule("give --cron or --every, not both")
     if cron is not None:
         try:
             return Schedule(cron=read_cron(cron), timezone=timezone or "UTC")

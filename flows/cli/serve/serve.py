@@ -38,7 +38,7 @@ class RefusedLogin(CampaignError):
     def __init__(self) -> None:
         super().__init__(
             "The Prefect server refuses this login: PREFECT_API_AUTH_STRING, or PREFECT_API_KEY. "
-            "Set the one that it was started with, then run the same command again."
+            "Set the one the server was started with, then run the same command again."
         )
 
 

@@ -53,7 +53,7 @@ def _instead(typed: Path) -> str:
         return f"Type the folder of your campaigns: {command('up', folder)}"
     begun = ["mkdir", *([] if folder.parent.is_dir() else ["-p"]), str(folder)]
     return (
-        "Type the name of your campaigns' folder again, or begin a new one: "
+        "Correct the name of the folder, or create it: "
         f"{shlex.join(begun)}, then {command('up', folder)}"
     )
 
@@ -75,11 +75,11 @@ def up(
         Path | None,
         typer.Argument(
             metavar="FOLDER",
-            help="Your campaigns; its folder inbox is watched. Else: campaigns.",
+            help="The folder of your campaigns; its folder inbox is watched. Default: campaigns.",
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(min=1, max=65535, metavar="PORT", help="Where Prefect's pages are.")
+        int, typer.Option(min=1, max=65535, metavar="PORT", help="The port of Prefect's pages.")
     ] = 4200,
 ) -> None:
     """Start Prefect's pages, the schedules and the inbox.
@@ -115,7 +115,7 @@ def up(
         with _watching(server):
             serve_all([folder], None, of_inbox(inbox))
         if server.is_gone:
-            raise CannotStart(f"Prefect's server went away; its last words are in {log}.")
+            raise CannotStart(f"Prefect's server stopped unexpectedly; see {log}.")
 
 
 def _make(inbox: Path) -> None:
@@ -135,7 +135,7 @@ def _check_free(folder: Path, port: int) -> None:
             probe.bind(("127.0.0.1", port))
         except OSError:
             raise CannotStart(
-                f"The port {port} is taken. If that is a Prefect server which is to stay, type: "
+                f"The port {port} is taken. To use the Prefect server there, type: "
                 f"PREFECT_API_URL=http://127.0.0.1:{port}/api {command('serve', folder)}. "
                 f"Otherwise take another port: {command('up', folder, '--port', port + 1)}"
             ) from None
@@ -151,7 +151,7 @@ def _login(port: int) -> Iterator[str]:
             login = os.environ.get(OF_SERVERS) or held.enter_context(kept(port))
         except OSError as error:
             raise CannotStart(
-                f"The login of Prefect's pages cannot be kept in {KEPT} ({error.strerror})."
+                f"The login of Prefect's pages cannot be stored in {KEPT} ({error.strerror})."
             ) from None
         os.environ[OF_CLIENTS] = login
         yield login
@@ -215,7 +215,7 @@ class Server:
             if answers(f"{address}/api"):
                 return
             time.sleep(0.2)
-        raise CannotStart(f"Prefect's server did not start; its words are in {self._log}.")
+        raise CannotStart(f"Prefect's server did not start; see {self._log}.")
 
     def dies_again_and_again(self) -> bool:
         """Whether it was started so often in a short time that it is not started once more."""
@@ -237,7 +237,7 @@ def _watching(server: Server) -> Iterator[None]:
             if server.dies_again_and_again():
                 os.kill(os.getpid(), signal.SIGTERM)
                 return
-            complain("Prefect's server went away, and is started again.")
+            complain("Prefect's server stopped unexpectedly and is started again.")
             server.start()
 
     watching = threading.Thread(target=look)

@@ -154,7 +154,7 @@ def test_an_interval_counts_from_a_fixed_day() -> None:
     ("cron", "every", "timezone", "said"),
     [
         ("daily", None, None, "--cron"),
-        ("0 9 * * 1-5", 30, None, "One schedule"),
+        ("0 9 * * 1-5", 30, None, "not both"),
         ("0 9 * * 1-5", None, "Paris", "Europe/Paris"),
         (None, None, "../etc", "Europe/Paris"),
     ],
