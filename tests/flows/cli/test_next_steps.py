@@ -46,7 +46,7 @@ ADA, GRACE, NEW = "ada@example.com", "grace@example.com", "new@example.com"
 HEAD = "project: {name: Engineers}\nproblem: 42\ncandidates: {file: people.csv}\n"
 ZONED = HEAD.replace("}", ", timezone: UTC}", 1)
 # They stay open, or need a server: what is typed for them is only looked at.
-OPEN = {"up", "serve", "deploy", "demo", "sandbox", "rehearse", "credentials"}
+OPEN = {"up", "serve", "deploy", "demo", "sandbox", "rehearse", "credentials", "worker"}
 DEPTH = 2
 REHEARSED = {"flows/cli/run/rehearse.py"}  # what would be typed for real, without a run for real
 
@@ -116,7 +116,7 @@ def run_here(runs: Sequence[Any], shown: Any, _: object = None) -> None:
                 if isinstance(error, BadInput):
                     print(where_wrong(error.problems, run.file))
             else:
-                print(state_of(run.end).message, _page(ledger, local, run.end))
+                print(state_of(run.end).message, _page(ledger, local, run.end, {}))
 
 
 @pytest.fixture
@@ -131,6 +131,7 @@ def places(
     )
     monkeypatch.setattr("flows.engine.temporary_server.temporary_server", ExitStack)
     monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # the doctor looks into it
     with Sandbox() as service:
         for name, value in service.environment().items():
             monkeypatch.setenv(name, value)
@@ -397,7 +398,9 @@ UNREACHED = {
     "data/moving/ledger_copy.py: command('status', moving)": "the run that sends has just died",
     "flows/cli/run/demo.py: command(*words)": "a demo of its own, tests/flows/cli/run/test_demo.py",
     "flows/cli/run/sandbox.py: command('sandbox', '--port', 0)": "a port that others took",
+    "flows/cli/see/doctor.py: command('up')": "messages that nobody took",
     "flows/cli/serve/deploy.py: command('deploy', *(places or []), '--prune')": "a Prefect server",
+    "flows/cli/serve/deploy.py: command('worker', '--pool', pool)": "a Prefect server",
     "flows/engine/sharing.py: command('deploy')": "a Prefect server without wave runs",
     "flows/engine/worker_files.py: command('credentials', 'NAME')": "what a worker has written",
     "flows/report/report_sections.py: command('history', key)": "more waves than a page has",
@@ -447,6 +450,7 @@ def visit(
             if code == 2 and depth < DEPTH:
                 place.mend()
                 code, output = place.type(*filled)
+            assert "A mistake in this program" not in output, output
             if code != 2 or " --now" in output:  # until then, as its list says
                 break
         else:
