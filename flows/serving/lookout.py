@@ -25,7 +25,6 @@ from prefect.client.schemas.filters import (
     FlowRunFilterStateType,
 )
 from prefect.client.schemas.objects import FlowRun, State, StateType
-from prefect.client.schemas.responses import DeploymentResponse
 from prefect.client.schemas.sorting import FlowRunSort
 from prefect.events.filters import EventFilter, EventOccurredFilter, EventResourceFilter
 from prefect.exceptions import ObjectNotFound
@@ -168,6 +167,8 @@ class Lookout:
         async with get_client() as client:
             self._listening = self._listening or now()
             await self._mark(client)
+            for run in await _late(client):
+                await self._name(client, run)
             ended, flows = await _ended(client), await _flows(client)
             for run in ended:
                 if is_crashed(run):
@@ -203,10 +204,22 @@ class Lookout:
         """Name a run that crashed, and begin again what it was doing."""
         if run.id in self._looked_after or run.deployment_id is None:
             return
+        await self._name(client, run)
         with suppress(ObjectNotFound):  # its deployment is gone: nothing is to be done any more
-            await name_by_its_time(client, run, await client.read_deployment(run.deployment_id))
             await begin_again(client, run, flow, key_of_next(run))
         self._looked_after.add(run.id)
+
+    async def _name(self, client: PrefectClient, run: FlowRun) -> None:
+        """Name a run that never came so far as to name itself."""
+        due = run.expected_start_time
+        if due is None or run.deployment_id is None or _NAMED.search(run.name):
+            return
+        with suppress(ObjectNotFound):
+            deployment = await client.read_deployment(run.deployment_id)
+            zones = (getattr(each.schedule, "timezone", None) for each in deployment.schedules)
+            what = run.parameters.get("campaign") or deployment.name
+            run.name = f"{what} {in_zone(due, next(zones, None))}"
+            await client.update_flow_run(run.id, name=run.name)
 
     async def _tell(self, runs: Sequence[FlowRun]) -> None:
         """Tell how runs ended that did not tell it themselves."""
@@ -244,14 +257,16 @@ async def begin_again(client: PrefectClient, run: FlowRun, flow: str, key: str |
     )
 
 
-async def name_by_its_time(
-    client: PrefectClient, run: FlowRun, deployment: DeploymentResponse
-) -> None:
-    """Name a run that never came so far as to name itself."""
-    if run.expected_start_time is not None and not _NAMED.search(run.name):
-        zones = (getattr(each.schedule, "timezone", None) for each in deployment.schedules)
-        run.name = f"{deployment.name} {in_zone(run.expected_start_time, next(zones, None))}"
-        await client.update_flow_run(run.id, name=run.name)
+async def _late(client: PrefectClient) -> list[FlowRun]:
+    """The runs that nobody began when they came due."""
+    return await client.read_flow_runs(
+        flow_filter=_ours(),
+        flow_run_filter=FlowRunFilter(
+            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=[StateType.SCHEDULED])),
+            expected_start_time=FlowRunFilterExpectedStartTime(before_=now() - A_MOMENT),
+        ),
+        limit=AT_ONCE,
+    )
 
 
 async def _ended(client: PrefectClient) -> list[FlowRun]:
