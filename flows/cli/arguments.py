@@ -57,8 +57,8 @@ KeepProject = Annotated[
     bool,
     typer.Option(
         "--keep-project",
-        help="This is the same campaign: keep its project and problem, even if FILE now names "
-        "others.",
+        help="Treat FILE as the campaign of this key that is in the ledger: keep its project and "
+        "problem, even if FILE names others.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help=AS_JSON)]

@@ -103,11 +103,11 @@ def _mistyped(key: str, typed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     for id_typed in typed:
         if id_typed["step"] == "project":
             right = command("settle", key, "--project", "ID", *why)
-            yield f"refused, if the id {id_typed['id']} is wrong: {right}"
+            yield f"refused: if the id {id_typed['id']} that you typed is wrong: {right}"
     if ids := [str(id_typed["id"]) for id_typed in typed if id_typed["step"] != "project"]:
-        wrong = f"the id {ids[0]}" if len(ids) == 1 else "a typed id"
+        wrong = f"the id {ids[0]} that you typed" if len(ids) == 1 else "an id that you typed"
         right = command("settle", key, "--candidate", "EMAIL=ID", *why)
-        yield f"refused, if {wrong} is wrong: {right}"
+        yield f"refused: if {wrong} is wrong: {right}"
 
 
 def _refused(

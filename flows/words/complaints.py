@@ -26,8 +26,8 @@ class UnknownCampaign(CampaignError):
         self.key = key
         if not keys:
             hint = (
-                f"No campaign has been run yet. Start with: {command('run', 'FILE')}; if you ran "
-                "one, set CAMPAIGN_DATABASE_URL to its ledger."
+                f"This ledger has no campaigns yet. Start with: {command('run', 'FILE')}; if you "
+                "ran one before, set CAMPAIGN_DATABASE_URL to its ledger."
             )
         elif near := get_close_matches(key.casefold(), keys, n=1):
             hint = f"Did you mean {near[0]}?"

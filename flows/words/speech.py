@@ -157,7 +157,7 @@ def counted(number: int, single: str, many: str | None = None) -> str:
 
 def quoted(words: str, requests: int = 1) -> str:
     """Quote what the service wrote, so that it cannot pass for words of ours."""
-    to = "" if requests == 1 else f" to {requests:,} requests"
+    to = "" if requests == 1 else f" in {requests:,} answers"
     return f'the service wrote{to}: "{words}"'
 
 

@@ -29,7 +29,7 @@ def confirm(ledger: Ledger, campaign: Campaign, who: str, why: str) -> None:
         )
     if person.invite is not Step.DONE:
         raise NothingToConfirm(
-            f"Whether the pilot of {key} was invited is {person.invite}. Nothing was confirmed. "
+            f"The pilot's invitation of {key} is {person.invite}. Nothing was confirmed. "
             f"See: {command('settle', key)}"
         )
     ledger.write(send_progress.confirm, campaign.id, person.row, By(who, why))

@@ -211,8 +211,8 @@ def _in_words(misfit: Misfit, place: str, zone: str | None) -> str:
     got = f"entry no. {entry.attempt} at {entry.service} by {written}"
     if misfit.fit is Fit.OLDER_LEDGER:
         return (
-            f"{misfit.file} says that this ledger had got to {got}: the one you use now looks "
-            "like a restored old copy."
+            f"{misfit.file} says that your ledger had got to {got}. It has not got that far now: "
+            "it looks like a restored old copy."
         )
     same = entry.place.rpartition(" on ")[0] == place
     replaced = ", which is no longer there" if same else ""

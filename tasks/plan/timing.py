@@ -145,7 +145,7 @@ def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str | N
         case Wait.HOURS:
             return "invites.hours has no hours within a year, so nobody can be invited."
         case Wait.HELD:
-            return f"{answer.why}, so nobody else is invited until a person has looked"
+            return f"{answer.why}, so nobody else is invited until a person resumes it"
     return "Some candidates are still waiting."
 
 

@@ -83,7 +83,7 @@ def run(desk: DoubtfulCampaign, key: str, *faults: Fault) -> str:
         end = asyncio.run(
             conduct(asked, RunContext(ledger, load_service(), local, observer=watching))
         )
-        page = markdown.dated(_page(ledger, local, end) or "", now(), _zone(ledger, end))
+        page = markdown.dated(_page(ledger, local, end, {}) or "", now(), _zone(ledger, end))
     return "\n".join([*heard, end.reason or "", page])
 
 

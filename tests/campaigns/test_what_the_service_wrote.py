@@ -124,7 +124,7 @@ def test_problems_and_doctor_quote_what_they_were_answered(campaign: DoubtfulCam
 def test_many_different_words_are_counted_not_listed() -> None:
     """A request number in each answer fills no screen."""
     lines = most_quoted({f"request {n} failed": 1 for n in range(50)} | {"closed": 7})
-    assert lines[0] == 'the service wrote to 7 requests: "closed"'
+    assert lines[0] == 'the service wrote in 7 answers: "closed"'
     assert len(lines) == QUOTED + 1 and lines[-1] == f"and {51 - QUOTED} other answers"
 
 

@@ -14,8 +14,8 @@ class NothingToAccept(CampaignError):
 
     def __init__(self, key: str, place: str) -> None:
         super().__init__(
-            f"No run of {key} was stopped by a receipt that does not match the ledger {place}, so "
-            "there is nothing to accept. If one was, CAMPAIGN_DATABASE_URL named another ledger "
+            f"The ledger {place} knows of no run of {key} that a receipt has stopped, so there is "
+            "nothing to accept. If you saw one stop, CAMPAIGN_DATABASE_URL named another ledger "
             "then."
         )
 

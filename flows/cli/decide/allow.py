@@ -20,9 +20,9 @@ def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     """Let the next run invite people who are held.
 
     People are held when another campaign has invited them, when this one most likely has at
-    another address, or when they are on the do-not-contact list. It covers this campaign and
-    what there is now: a later invitation or a new entry in the list holds them again. Nothing
-    is sent now.
+    another address, or when they are on the do-not-contact list. This lifts what holds them now,
+    in this campaign alone; a later invitation or a new entry in the list holds them again.
+    Nothing is sent now.
     """
     from data.decisions import allowing
 

@@ -44,7 +44,7 @@ def approve(
         shown, _ = ledger.read(approvals.look, key)
         if shown is not None:
             say(*lines_of(shown))
-            if plan is None and not _agreed(shown, given):
+            if plan is None and not _agreed(shown, "Reject" if reject else "Approve"):
                 say("Nothing was decided.")
                 raise typer.Exit(1)
         asked = decide(ledger, key, given, plan, who or login_name(), why)
@@ -56,9 +56,9 @@ def approve(
         say(f"  send: {command('run', *as_typed(Path(file), beside, sheet=sheet))}")
 
 
-def _agreed(asked: "ShownPlan", given: str) -> bool:
+def _agreed(asked: "ShownPlan", verb: str) -> bool:
     """Ask whoever has just seen the plan; without a terminal, typing the command is the answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True
-    answer = answer_to(f"Plan {asked.code}: {given}? [y/N] ")
+    answer = answer_to(f"{verb} plan {asked.code}? [y/N] ")
     return (answer or "").strip().casefold() in ("y", "yes")

@@ -43,7 +43,8 @@ def forget(
 
     Names, addresses, notes, ids and links go; what was done stays counted, without a name. A
     keyed hash of the address keeps them from being added or invited again. It lists what the
-    service and your own files still have, for you to remove. Ends with 3 if nobody has an address.
+    service and your own files still have, for you to remove. Ends with 3 if one of the addresses
+    belongs to nobody.
     """
     from config.settings import load_local
     from data.campaigns import queries
@@ -107,11 +108,15 @@ def _forget(
     say(*_still_named(naming(every, _places(ledger, local))))
     if unwritten:
         again = command("forget", *_each_once(every), "--why", why)
-        complain("", *unwritten, f"Not everything is done. Then run again: {again}")
+        complain("", *unwritten, f"Not everything is done. Once this is fixed, run again: {again}")
         raise typer.Exit(1)
     if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
         again = command("forget", *nobody, "--lift", "--why", "a typo")
-        say("", f"If that was a typo: {again}  and forget the right address.")
+        say(
+            "",
+            "If you mistyped an address, forget the right one, and let this one in again:",
+            again,
+        )
         raise typer.Exit(3)
 
 
@@ -178,7 +183,8 @@ def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
         if person.candidate_id is None:
             yield (
                 f"  the service may still have this person in project {person.project_id} "
-                f"({person.campaign}), by the id shown at that time: look in the web application"
+                f"({person.campaign}), under the id shown when they were forgotten: look "
+                "in the web application"
             )
             continue
         yield (

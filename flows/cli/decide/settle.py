@@ -160,7 +160,7 @@ def _from_list(
     complain(f"{path}: {counts[Word.ID]:,} of {counted(unsure, 'unsure add')} in it, with an id")
     if counts[Word.DOUBLE]:
         complain(
-            f"  {counted(counts[Word.DOUBLE], 'record')} more of the same people: see "
+            f"  {counted(counts[Word.DOUBLE], 'more record')} of the same people: see "
             "campaign clean-up"
         )
     if (absent := unsure - counts[Word.ID]) > 0:

@@ -33,10 +33,10 @@ class Sent(StrEnum):
 
 ForProject = Annotated[
     str | None,
-    typer.Option(metavar="ID|again", help="The project exists with this id; or it does not exist."),
+    typer.Option(metavar="ID|again", help="The project exists with this ID; again: there is none."),
 ]
 ForProblem = Annotated[
-    Attached | None, typer.Option(help="The project has its problem; or it does not.")
+    Attached | None, typer.Option(help="The project has its problem; again: it has none.")
 ]
 ForCandidate = Annotated[
     list[str] | None,
@@ -44,11 +44,15 @@ ForCandidate = Annotated[
 ]
 ForCandidates = Annotated[
     Added | None,
-    typer.Option(help="All other unsure adds: not there, or do not invite them any more."),
+    typer.Option(
+        help="All other unsure adds: they are not there (again), or not wanted (withdraw)."
+    ),
 ]
 ForInvites = Annotated[
     Sent | None,
-    typer.Option(help="All unsure invitations: arrived, not arrived, or do not invite any more."),
+    typer.Option(
+        help="All unsure invitations: arrived (sent), not arrived (again), not wanted (withdraw)."
+    ),
 ]
 Filled = Annotated[
     Path | None,
@@ -57,7 +61,7 @@ Filled = Annotated[
     ),
 ]
 Export = Annotated[
-    bool, typer.Option("--export", help="Write that file, with a row for each doubt.")
+    bool, typer.Option("--export", help="Write a file with a row for each doubt, for --from.")
 ]
 Output = Annotated[
     Path | None,
@@ -69,7 +73,10 @@ Why = Annotated[
 ]
 Now = Annotated[
     bool,
-    typer.Option("--now", help="Send again at once, although the service may still be working."),
+    typer.Option(
+        "--now",
+        help="With again: the next run need not wait until the service has surely finished.",
+    ),
 ]
 AcceptLedger = Annotated[
     bool,

@@ -136,7 +136,7 @@ def _settle(run: OneRun, set_up: "Stage") -> bool:
     looked = set_up.settle(run.key)
     for settled in looked:
         say(
-            f"  a person looks: {_words(settled)}",
+            f"  in your place the rehearsal looks: {_words(settled)}",
             f"    in a real campaign: {_typed(run.key, settled)}",
         )
     return bool(looked)

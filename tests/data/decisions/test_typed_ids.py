@@ -96,7 +96,7 @@ def test_a_mistyped_candidate_takes_another_id(desk: DoubtfulCampaign) -> None:
     assert run_by_a_wrong_id(desk) is Ending.NEEDS_ATTENTION
     assert desk.steps(GRACE) == ("done", "refused")
     assert desk.settle("--candidate", f"{GRACE}=5001").code == 2  # Ada's
-    assert "the id is 5999 already" in desk.settle("--candidate", f"{GRACE}=5999").err
+    assert "the id is already 5999" in desk.settle("--candidate", f"{GRACE}=5999").err
     typed_as_told(desk, f"{GRACE}=5003")
     assert desk.steps(GRACE) == ("done", "waiting")
     assert run_by_a_wrong_id(desk) is Ending.COMPLETED

@@ -176,7 +176,7 @@ def test_a_wave_counts_people_and_tells_the_reasons_of_what_was_not_done() -> No
     assert list(words(wave, TELLER)) == [
         "invite 1,000 candidates, until 13:01:01: 999 done, 1 unsure, 2 tries more",
         "2 not sent: No way.",
-        'the service wrote to 2 requests: "slow down"',
+        'the service wrote in 2 answers: "slow down"',
     ]
     for number, begins in ((0, "pilot: invite 1,000"), (2, "wave 2: invite 1,000")):
         assert next(words(replace(wave, number=number), TELLER)).startswith(begins)

@@ -108,7 +108,7 @@ def test_who_is_there_twice_is_used_once_and_the_other_is_to_be_removed(
     rows = [["id", "email"], [7002, ADA], *([ids[email], email] for email in EMAILS), [7001, ADA]]
     answer = desk.settle("--from", write(rows))
     assert answer.code == 0, answer.err
-    assert "2 records more of the same people" in answer.err
+    assert "2 more records of the same people" in answer.err
     assert in_use(desk) == ids
     answer = desk.type("clean-up", KEY)
     assert [f"candidate {number} in project" in answer.out for number in (7001, 7002)] == [True] * 2

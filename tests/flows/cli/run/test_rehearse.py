@@ -85,7 +85,7 @@ def test_troubles_are_shown_and_the_promise_holds(tmp_path: Path, desk: dict[str
     assert (ended.returncode, ended.stderr) == (0, "")
     for trouble in TROUBLES:
         assert re.search(rf"{re.escape(trouble.what)} +\d", ended.stdout)
-    assert "in a real campaign: campaign settle hiring --project 101" in ended.stdout
+    assert "in a real campaign: campaign settle hiring --project ID" in ended.stdout
     assert "10 of the 20 unsure had been added" in ended.stdout
     assert "stopped: " in ended.stdout and "same command again" in ended.stdout
     assert "40 emails in the outbox, nobody twice, 40 of 40 links opened" in ended.stdout
