@@ -395,7 +395,7 @@ def test_one_file_in_both_places_is_said(path: str, then: str) -> None:
     with pytest.raises(BadInput, match="1 mistake") as raised:
         read_campaigns(Path(path), Path.cwd() / path)
     assert str(raised.value.problems[0]).startswith(f"{path}: this is the same file twice; ")
-    assert raised.value.then == f"Then type: campaign {{typed}} {then}"
+    assert raised.value.then == f"Then type: campaign %TYPED% {then}"
 
 
 def test_a_table_that_is_given_replaces_the_definition_s_own_people() -> None:

@@ -400,7 +400,7 @@ def test_what_is_wrong_in_it_or_in_its_table_is_told_at_its_place() -> None:
     Path("export.csv").write_text(EXPORT.format("Bob Lee,Test,b@,\n"))
     says = [("split_name", True), ("columns.full_name", "Who"), ("columns.email1", "Mail")]
     told = complaints(Path("export.csv"), definition(*says, ("where.Stage", "Tst")))
-    assert told[0].startswith("hiring.xlsx, campaign!B8, candidates.where.Stage: nobody has")
+    assert told[0].startswith("hiring.xlsx, campaign!B8, candidates.where.Stage: no row has")
     told = complaints(Path("export.csv"), definition(*says))
     assert told[0].startswith('export.csv:2, email1: found "b@"')
     told = complaints(Path("export.csv"), definition())

@@ -223,7 +223,7 @@ def test_after_its_time_nothing_is_sent(office: Office) -> None:
     path = write(office, "ada")
     end = run(office, path, Clock(utc("2026-12-05 03:00")))
     assert end.ending is Ending.STOPPED
-    assert end.reason and "until 2026-12-04 18:00 (Europe/Paris)" in end.reason
+    assert end.reason and "ended on 2026-12-04 18:00 (Europe/Paris)" in end.reason
     assert office.service.record.requests == []
 
 

@@ -197,10 +197,10 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         "a cell has more than 131,072 characters",
     ),
     "repeated.xlsx": (one_text_a_million_times, ""),
-    "merged.xlsx": (merged_everywhere, "more than any campaign needs"),
+    "merged.xlsx": (merged_everywhere, "larger than any campaign needs"),
     "wide.csv": (wide_text, "this row has 5,000,000 columns"),
     "many.csv": (many_rows, "more than 250,000 rows"),
-    "spans.xls": (spans_without_end, "more than any campaign needs"),
+    "spans.xls": (spans_without_end, "larger than any campaign needs"),
     "tags.xls": (tags_without_end, ""),
 }
 

@@ -141,7 +141,7 @@ def test_nothing_is_moved_while_a_run_is_at_work(way: tuple[str, str]) -> None:
     old, new = way
     with a_ledger_at(old).ledger as ledger:
         begun = runs.begin(ledger, "a", None, None)
-        with pytest.raises(NotCopied, match="a run of a is at work"):
+        with pytest.raises(NotCopied, match="a run of a is in progress"):
             copy_ledger(old, new)
         runs.end(ledger, begun.run, Ending.STOPPED, None)
     assert is_open(old)

@@ -361,7 +361,9 @@ def test_results_go_through_no_link(office: Office, place: str) -> None:
     link = office.folder / "out" / place
     link.parent.mkdir(parents=True)
     link.symlink_to(elsewhere)
-    with pytest.raises(BadSettings, match=f"{link} .* is a link, .* Nothing was sent.*_OUTPUT_DIR"):
+    with pytest.raises(
+        BadSettings, match=f"{link} .* is a symbolic link; .* Nothing was sent.*_OUTPUT_DIR"
+    ):
         office.run(path)
     assert office.changing() == []
     link.unlink()
@@ -369,6 +371,6 @@ def test_results_go_through_no_link(office: Office, place: str) -> None:
     shutil.rmtree(office.folder / "out" / "linked")
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(elsewhere)
-    with pytest.raises(CannotWrite, match=r"is a link.*_OUTPUT_DIR, then type"):
+    with pytest.raises(CannotWrite, match=r"is a symbolic link.*_OUTPUT_DIR, then run"):
         office.run(path)
     assert list(elsewhere.iterdir()) == []
