@@ -116,4 +116,4 @@ def test_only_an_index_of_the_same_links_is_written_over(desk: DoubtfulCampaign)
         index.write_bytes(strange)
         answer = desk.type(*written)
         assert (answer.code, index.read_bytes()) == (2, strange)
-        assert f"is no page of links of {KEY}" in answer.err and "with -o" in answer.err
+        assert f"is not a page of links of {KEY}" in answer.err and "with -o" in answer.err
