@@ -355,7 +355,7 @@ def test_a_taken_port_is_told(desk: Desk) -> None:
         end = desk.type("up", desk.folder, "--port", port)
     assert end.code == 1
     assert f"The port {port} is taken" in end.err
-    assert f"campaign up --port {port + 1}" in end.err
+    assert f"campaign up {desk.folder} --port {port + 1}" in end.err
     assert {one.name for one in (desk.folder.parent / ".prefect").iterdir()} == {"prefect.db"}
 
 
