@@ -1,4 +1,4 @@
-"""Whether the process of a run is still alive: the claims of a dead one are free again."""
+"""Whether the process of a run is still alive: what a dead one had claimed is unsure."""
 
 import os
 import socket

@@ -237,7 +237,8 @@ async def go_on_later(runs: Sequence[UUID]) -> None:
             flows = await _flows(client)
             for run in [await client.read_flow_run(each) for each in runs]:
                 if run.state_name == STOPPED or is_crashed(run):
-                    await begin_again(client, run, flows[run.flow_id], f"{_AGAIN} 0 {run.id}")
+                    with suppress(ObjectNotFound):  # of this one alone: the others go on
+                        await begin_again(client, run, flows[run.flow_id], f"{_AGAIN} 0 {run.id}")
     except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
         _not_looked_after(error)
 
