@@ -6,9 +6,9 @@ BIN := $(VENV)/bin
 PIP := $(PYTHON) -m pip --disable-pip-version-check --python
 TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
-BESIDE := bench fuzz mutants advisories
+BESIDE := bench matrix fuzz mutants advisories
 
-.PHONY: demo test journeys crashes simulate faults bench fuzz mutants coverage check rooms references audit advisories setup setup-tests lock clean
+.PHONY: demo test journeys crashes simulate faults bench matrix fuzz mutants coverage check rooms references audit advisories setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -30,6 +30,9 @@ faults: setup-tests    ## REQUESTS=100000 with faults over real sockets, from se
 
 bench: setup-tests .bench/.ready  ## speed and size beside rivals, 42 minutes; QUICK=1 tries the bench
 	@$(BIN)/python -m tests.bench $(if $(QUICK),--quick)
+
+matrix: setup-tests .matrix/.ready  ## kill rivals and ours at six moments, in parts: CONTENDERS="ours csv" MOMENTS="sent" DEATHS=5; PAGE=1
+	@$(BIN)/python -m tests.matrix $(if $(CONTENDERS),--contenders $(CONTENDERS)) $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(DEATHS),--deaths $(DEATHS)) $(if $(PAGE),--page)
 
 fuzz: .fuzz/.ready     ## SECONDS=1800 of bytes that nobody chose for each reader; TARGETS="tables words"
 	@.fuzz/bin/python -m tests.fuzz.fuzz_for_hours $(or $(SECONDS),60) $(TARGETS)

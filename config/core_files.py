@@ -2,7 +2,7 @@
 
 
 def forbid() -> None:
-    """Have this process, and whatever it starts from now on, leave none when it dies.
+    """Keep this process, and every process it starts from now on, from writing one when it dies.
 
     Where the system has no such limit (Windows), nothing is done.
     """

@@ -8,10 +8,11 @@ LONGEST_DOMAIN = 253
 
 
 def email_key(typed: str) -> str:
-    """Reduce an address to what is compared: trimmed, NFC, casefolded, its domain as ASCII.
+    """Reduce an address to the form that is compared: trimmed, NFC, casefolded, its domain as
+    ASCII.
 
-    Never raises: an answer of the service may hold anything, and a domain that IDNA refuses is
-    compared as it was typed. What is sent to the service is what was typed, never this key.
+    Never raises, because an answer of the service may contain anything. A domain that IDNA refuses
+    is compared as it was typed. What is sent to the service is what was typed, never this key.
     """
     if typed.isascii():
         return typed.strip().lower()

@@ -10,13 +10,13 @@ from dotenv.parser import parse_stream
 
 from config.errors import BadSettings
 
-# Any of these names makes a file ours; another program's .env in the folder is not looked at.
+# A file with any of these names is ours; another program's .env in the folder is ignored.
 _OURS = ("ASSESSMENT_", "CAMPAIGN_")
 _ANYONE_ELSE = 0o077  # a group's or everybody's right to read or write
 
 
-# One credential: half of one source and half of another could lead one service's secret to another
-# service's address, or people to a service that nobody meant.
+# They belong together: half from one source and half from another could send one service's secret
+# to another service's address, or people's data to the wrong service.
 SIX = frozenset(
     f"ASSESSMENT_{name}"
     for name in ("AUTH_URL", "BASE_URL", "APP_URL", "CLIENT_ID", "CLIENT_SECRET", "AUDIENCE")
@@ -25,7 +25,7 @@ SIX = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SettingsFile:
-    """A `.env` and what it sets, by upper-case names; `near`: it is where a command is typed."""
+    """A `.env` and what it sets, by upper-case names; `near`: it is in the current folder."""
 
     path: Path
     values: dict[str, str] = field(default_factory=dict, repr=False)
@@ -33,14 +33,14 @@ class SettingsFile:
 
 
 def settings_file(own: Path, near: Path) -> SettingsFile:
-    """Read the one `.env` that counts: `near`, where a command is typed, if it sets anything of
-    ours, else `own`. Raises BadSettings.
+    """Read the one `.env` that counts: `near`, in the current folder, if it sets anything of ours,
+    else `own`. Raises BadSettings.
     """
     try:
         refuse_open_files((own, near))
         refuse_unreadable_lines((own, near))
         if near.is_file() and not (own.is_file() and own.samefile(near)):
-            # Whoever wrote it must not reach into the environment, as ${SECRET} would.
+            # Its author must not be able to read the environment, as ${SECRET} would.
             values = _values(near, interpolate=False)
             if any(name.startswith(_OURS) for name in values):
                 _refuse_half(near, values, own)
@@ -52,11 +52,11 @@ def settings_file(own: Path, near: Path) -> SettingsFile:
 
 
 def _refuse_half(near: Path, values: dict[str, str], own: Path) -> None:
-    """Refuse a `.env` beside a person's work that does not bring the whole service with it.
+    """Refuse a `.env` in the current folder that does not have all six settings of the service.
 
-    Whoever sent the folder may have laid it there: their ledger, list of whom not to contact or
-    certificates, with the service of somebody else, would have everybody invited anew, or a secret
-    read on its way. Raises BadSettings.
+    Whoever sent the folder may have put it there. Their ledger, do-not-contact list or
+    certificates, combined with your service, could invite everybody again, or let them read a
+    secret on its way. Raises BadSettings.
     """
     here, missing = set_here(), SIX - values.keys()
     others = {name for name in SIX & here.keys() if here[name] != values.get(name)}
@@ -74,9 +74,9 @@ def _refuse_half(near: Path, values: dict[str, str], own: Path) -> None:
 
 
 def the_six(file: SettingsFile) -> tuple[dict[str, str], str]:
-    """The service's settings as one source has them, and the name of that source.
+    """The service's settings from one source, and the name of that source.
 
-    The environment comes before a file, as a whole. Raises BadSettings where they would mix.
+    The environment, as a whole, wins over a file. Raises BadSettings if they would be mixed.
     """
     there = {name: file.values[name] for name in SIX & file.values.keys()}
     here = {name: value for name, value in set_here().items() if name in SIX}
@@ -110,7 +110,7 @@ def _listed(names: Collection[str]) -> str:
 def refuse_open_files(files: tuple[Path, ...]) -> None:
     """Refuse a file with settings of ours that others on this machine may read or write.
 
-    What they write leads the secret to an address of theirs. Raises BadSettings, OSError,
+    Others could send the secret to an address of their own. Raises BadSettings, OSError,
     UnicodeError.
     """
     if os.name != "posix":
@@ -118,14 +118,15 @@ def refuse_open_files(files: tuple[Path, ...]) -> None:
     opened = [file for file in dict.fromkeys(files) if _is_open(file) and _is_ours(file)]
     if opened:
         named = " ".join(str(file) for file in opened)
+        hold, it = ("holds", "it") if len(opened) == 1 else ("hold", "them")
         raise BadSettings(
-            f"{' and '.join(map(str, opened))} holds secrets, and others on this machine can read "
-            f"it. Nothing was sent. Make it readable by you alone: chmod 600 {named}"
+            f"{' and '.join(map(str, opened))} {hold} secrets, and others on this machine can read "
+            f"{it}. Nothing was sent. Make {it} readable by you alone: chmod 600 {named}"
         )
 
 
 def refuse_unreadable_lines(files: tuple[Path, ...]) -> None:
-    """Refuse a file of ours with a line that says nothing: a setting would be missing unnoticed.
+    """Refuse a file of ours with a line that cannot be read: a setting could be lost unnoticed.
 
     Raises BadSettings, OSError, UnicodeError.
     """

@@ -1,4 +1,4 @@
-"""What a person can cause or fix. Each error carries the exit code the command line ends with."""
+"""Errors that a person can cause or fix. Each carries the exit code of the command line."""
 
 from collections.abc import Iterable
 
@@ -8,9 +8,9 @@ from config.mistakes import Mistake
 class CampaignError(Exception):
     """Something stopped the work that a person can understand and fix.
 
-    `then` is the line that says what to type, where the text does not; TYPED (command_line.py) in
-    it stands for the name of the command that was typed. `wrote` are the service's own words beside
-    it, set only where a person alone hears of it.
+    `then` is the line that says what to type, if the text does not; TYPED (command_line.py) in it
+    stands for the name of the command that was typed. `wrote` are the service's own words about it,
+    set only if nobody but the person at the terminal sees them.
     """
 
     exit_code: int = 1
@@ -19,11 +19,11 @@ class CampaignError(Exception):
 
 
 class BadInput(CampaignError):
-    """What was written cannot be used as it is. Nothing was sent, the ledger is untouched.
+    """A file or an argument cannot be used as it is. Nothing was sent; the ledger is untouched.
 
     The text names files and a count only; `problems` holds the places and what was found there,
-    and `warnings` what a person should check while fixing them. `then` is there
-    where the same command could never succeed.
+    and `warnings` what a person should check while fixing them. `then` is set if the same command
+    could never succeed.
     """
 
     exit_code = 2

@@ -1,4 +1,4 @@
-"""Where something is written, and what is wrong there: every mistake names its place."""
+"""Mistakes in files, and their places: every mistake names where it is."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,8 @@ class Place:
     def order(self) -> tuple[int, int, str]:
         """Sort the places of one text or sheet as they are read: from the top, then to the right.
 
-        The letters of a column come by their number, then as they are: B before AA before AB.
+        Columns are sorted by the length of their letters, then by the letters: B before AA before
+        AB.
         """
         letters = (self.cell or "").rstrip(digits)
         row = self.line or int((self.cell or "").removeprefix(letters) or 0)
@@ -41,8 +42,8 @@ class Place:
 class Mistake:
     """One thing that a person has to fix, and where.
 
-    `message` is a whole sentence that replaces the found/wanted clause where a sentence says more;
-    `cause` is what the problems of one kind have in common, where `wanted` does not say it.
+    `message` is a whole sentence that replaces the found/wanted clause if that says more; `cause`
+    is what mistakes of one kind have in common, if `wanted` does not say it.
     """
 
     place: Place
@@ -69,7 +70,7 @@ class Mistake:
         return ", ".join(part for part in (seen, wanted) if part)
 
     def as_json(self) -> dict[str, Any]:
-        """Answer the object that `campaign check --json` prints; null where it does not apply."""
+        """Return the object that `campaign check --json` prints; null if a key does not apply."""
         place = self.place
         return {
             "file": place.file,
@@ -86,7 +87,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """What a cell holds that no field can take, such as an error; `what` is shown in its place."""
+    """A cell's content that no field accepts, such as an error; `what` is shown instead."""
 
     what: str
 
@@ -102,7 +103,7 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # A line break or an escape sequence must not break up the one line of a complaint.
+        # A line break or an escape sequence must not split the one line of a mistake.
         return '"' + "".join(c if c.isprintable() else ascii(c)[1:-1] for c in _cut(value)) + '"'
     if isinstance(value, Unusable):
         return value.what

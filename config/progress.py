@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextvars import ContextVar
 
-# Called with what is being done ("reading", "checking") and the rows done so far.
+# Called with the current activity ("reading", "checking") and the number of rows done so far.
 Follower = Callable[[str, int], None]
 
 follower: ContextVar[Follower | None] = ContextVar("follower", default=None)

@@ -1,4 +1,4 @@
-"""Which settings are secrets: a stored environment of a program has them in it."""
+"""Which settings are secrets: the stored environment of a program contains them."""
 
 from collections.abc import Mapping
 from urllib.parse import urlsplit
@@ -8,7 +8,9 @@ _WITH_A_PASSWORD = "CAMPAIGN_DATABASE_URL"  # noqa: S105 - a variable's name
 
 
 def secrets_among(variables: Mapping[str, str]) -> list[str]:
-    """Name the variables that hold a secret of ours; an address of a database by its password."""
+    """Name the variables that hold a secret of ours; a database address counts if it has a
+    password.
+    """
     ours = {name.upper(): value for name, value in variables.items() if value}
     return sorted(name for name, value in ours.items() if name in _SECRET or _locked(name, value))
 

@@ -1,5 +1,6 @@
-"""One service under several spellings of its address. For comparing only: requests go where the
-settings say, letter by letter."""
+"""Different spellings of one service's address. Only for comparing: requests go exactly where the
+settings say.
+"""
 
 import posixpath
 from functools import lru_cache
@@ -18,7 +19,8 @@ def canonical(address: str) -> str:
     """Spell a base URL in one way: case, default port, trailing dots and slashes, IDN, and the
     names of this machine make no difference.
 
-    Never raises: what is no address stays as it is. The usual spelling is its own canonical form.
+    Never raises: a text that is not an address stays as it is. The usual spelling is already
+    canonical.
     """
     try:
         parts = urlsplit(address.strip())
@@ -41,13 +43,13 @@ def same_service(address: str, other: str) -> bool:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host name or address is this very machine's."""
+    """Whether a host name or address belongs to this machine."""
     literal = _literal(host)
     return host.lower().rstrip(".") == "localhost" if literal is None else literal.is_loopback
 
 
 def on_this_machine(address: str) -> bool:
-    """Whether a base URL leads to this very machine. What is no address leads nowhere."""
+    """Whether a base URL leads to this machine. False for a text that is not an address."""
     try:
         return is_loopback(urlsplit(address).hostname or "")
     except ValueError:

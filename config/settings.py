@@ -1,4 +1,6 @@
-"""Settings from the environment or a `.env` file; secrets are never printed or in a definition."""
+"""Settings from the environment or a `.env` file; secrets are never printed, nor put in a
+definition.
+"""
 
 import os
 from collections.abc import Mapping
@@ -16,7 +18,7 @@ from pydantic import (
     StringConstraints,
     ValidationError,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from config import core_files
 from config.env_files import SettingsFile, set_here, settings_file, the_six
@@ -29,17 +31,17 @@ GATEWAY_LIMIT = 30.0
 
 
 def checkout() -> Path | None:
-    """The checkout that this program runs from; None where it was installed without one."""
+    """The checkout that this program runs from; None if it was installed without one."""
     root = Path(__file__).resolve().parent.parent
     return root if (root / "pyproject.toml").is_file() else None
 
 
 def home() -> Path:
-    """Where the ledger and the results live: the checkout, else the user's data directory."""
+    """The folder of the ledger and the results: the checkout, or else the user's data directory."""
     return checkout() or user_data_path("hiring-campaigns", appauthor=False)
 
 
-# Names, to a process that stands elsewhere, the folder in which its command was typed.
+# Tells a process with another working directory in which folder its command was typed.
 TYPED_IN = "CAMPAIGN_TYPED_IN"
 
 
@@ -69,15 +71,15 @@ def _service_url(typed: str) -> str:
     return url
 
 
-# With the drivers that come along, named or not: another one would not keep what it promises.
+# Only with the drivers that are installed with us, named or not: others might break the promise.
 DIALECTS = {"sqlite", "sqlite+pysqlite", "postgresql", "postgresql+psycopg"}
 
 
 def database_address(typed: str) -> str:
     """Accept a SQLite file or a PostgreSQL database; a relative file lies under `home()`.
 
-    Relative to the working directory, the same setting would name a second, empty ledger as soon
-    as the command is typed elsewhere, and everyone would be invited again.
+    If it were relative to the working directory, the same command typed elsewhere would use a
+    second, empty ledger, and everybody would be invited again.
     """
     dialect, separator, rest = typed.strip().partition("://")
     kind = dialect.partition("+")[0]
@@ -93,7 +95,9 @@ def database_address(typed: str) -> str:
 
 
 def _refuse_odd_server(rest: str) -> None:
-    """Refuse what would be read as another address: a part of a password would be shown as one."""
+    """Refuse a text that would be read as a different address: part of a password could be shown as
+    one.
+    """
     server, _, path = rest.partition("/")
     if server.count("@") > 1 or "@" in path.partition("?")[0]:
         raise ValueError("has an @ or a / in its password: write %40 for @, %2F for /, %3A for :")
@@ -134,7 +138,7 @@ def _kept_for(typed: object) -> object:
     except NotASpan:
         kept_for = timedelta(0)
     if kept_for < timedelta(days=1):
-        raise ValueError("must be a span of a day to ten years, such as 180 days")
+        raise ValueError("must be between a day and ten years, such as 180 days")
     return kept_for
 
 
@@ -156,12 +160,28 @@ Word = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Secret = Annotated[SecretStr, Field(min_length=1)]
 
 
-class ServiceSettings(BaseSettings):
+class _Given(BaseSettings):
+    """Settings with the values that they are given: `_load` alone decides where each comes from.
+
+    Otherwise pydantic-settings would look for each of them in the environment, and again in a file.
+    """
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *others: PydanticBaseSettingsSource,
+        **more: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return (init_settings,)
+
+
+class ServiceSettings(_Given):
     """The assessment service: its three addresses and the credentials its operator issued."""
 
     model_config = SettingsConfigDict(
         env_prefix="ASSESSMENT_",
-        env_ignore_empty=True,
         extra="ignore",
         frozen=True,
         hide_input_in_errors=True,
@@ -177,8 +197,8 @@ class ServiceSettings(BaseSettings):
     audience: Word = Field(description="from the operator")
 
 
-class LocalSettings(BaseSettings):
-    """What this machine decides: where the ledger is, and how hard to press the service.
+class LocalSettings(_Given):
+    """What this machine decides: where the ledger is, and how fast to send.
 
     `request_deadline` is in seconds, for one whole call; `invites_per_second` None means no limit.
     `wave_runs` is how many runs of a work pool may share the invitations of a large campaign.
@@ -186,7 +206,6 @@ class LocalSettings(BaseSettings):
 
     model_config = SettingsConfigDict(
         env_prefix="CAMPAIGN_",
-        env_ignore_empty=True,
         extra="ignore",
         frozen=True,
         hide_input_in_errors=True,
@@ -219,7 +238,8 @@ class LocalSettings(BaseSettings):
         default=None,
         gt=0,
         allow_inf_nan=False,
-        description="the limit for all runs of a ledger together; none when left out",
+        description="the most invitations a second, for all runs of a ledger together; no limit "
+        "when left out",
     )
     wave_runs: int = Field(
         default=1,
@@ -232,7 +252,7 @@ class LocalSettings(BaseSettings):
         default=45.0,
         gt=GATEWAY_LIMIT,
         allow_inf_nan=False,
-        description="seconds for one call, more than 30",
+        description="how many seconds one call may take; must be more than 30",
     )
     do_not_contact: Annotated[Path, AfterValidator(_under_home)] | None = Field(
         default=None,
@@ -259,7 +279,7 @@ class LocalSettings(BaseSettings):
     )
     credentials_block: Word | None = Field(
         default=None,
-        description="the name under which Prefect keeps the six settings above, for runs "
+        description="the name under which Prefect keeps the six `ASSESSMENT_` settings, for runs "
         "where none of them is set",
     )
     log_format: Literal["words", "json"] = Field(
@@ -274,9 +294,9 @@ Settings = TypeVar("Settings", bound=BaseSettings)
 
 
 def load_service() -> ServiceSettings:
-    """Read ASSESSMENT_*, all of one source.
+    """Read ASSESSMENT_*, all from one source.
 
-    Raises BadSettings naming every variable that is missing or unusable, or where sources mix.
+    Raises BadSettings naming every variable that is missing or unusable, or if sources are mixed.
     """
     return _load(ServiceSettings, *the_six(_file()))
 
@@ -288,13 +308,13 @@ def load_local() -> LocalSettings:
 
 
 def service_source() -> str | None:
-    """Name the source of ASSESSMENT_*; None where none is set. Raises BadSettings."""
+    """Name the source of ASSESSMENT_*; None if none is set. Raises BadSettings."""
     values, source = the_six(_file())
     return source if values else None
 
 
 def settings_named() -> str | None:
-    """Name the `.env` in the folder where a command is typed, if that is what counts there.
+    """Name the `.env` in the current folder, if it is the one that is used.
 
     Raises BadSettings.
     """
@@ -313,8 +333,8 @@ def check_service() -> None:
         load_service()
 
 
-class Address(BaseSettings):
-    """The service's address alone, for commands that compare it and ask nothing."""
+class Address(_Given):
+    """The service's address alone, for commands that only compare it and send no request."""
 
     model_config = ServiceSettings.model_config
 

@@ -1,4 +1,6 @@
-"""Files and folders for their owner alone: whole or not at all, and through nobody's link."""
+"""Files and folders for their owner only: written whole or not at all, never through a symbolic
+link.
+"""
 
 import os
 import tempfile
@@ -23,20 +25,22 @@ class CannotWrite(CampaignError):
 
 
 def write_whole(path: Path, content: bytes, mode: int = OWN) -> None:
-    """Write a file in one step, for its owner's eyes unless told. Raises CannotWrite."""
+    """Write a file in one step, readable by its owner only unless asked otherwise. Raises
+    CannotWrite.
+    """
     write_pieces(path, [content], mode)
 
 
 def write_pieces(path: Path, pieces: Iterable[bytes], mode: int = OWN) -> None:
-    """Write a file piece by piece, and yet in one step: nobody sees half of it.
+    """Write a file piece by piece, but in one step: nobody sees half of it.
 
-    Raises CannotWrite, and what the pieces raise; the file is then as it was.
+    Raises CannotWrite, and whatever the pieces raise; the file then stays as it was.
     """
     refuse_link(path)
     if path.exists() and not path.is_file():
         raise CannotWrite(path, "it is not a file")
     try:
-        # What others may read they may reach by its name, and list nothing beside it.
+        # A file that others may read can be reached by its name; they cannot list the folder.
         make_folder(path.parent, 0o711 if mode & OTHERS_READ else 0o700)
         number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
     except OSError as error:
@@ -60,12 +64,12 @@ def make_folder(folder: Path, mode: int = 0o700) -> None:
     """Make a folder and what is missing above it, for their owner alone. Raises OSError."""
     for missing in reversed([place for place in (folder, *folder.parents) if not place.exists()]):
         missing.mkdir(mode, exist_ok=True)
-    folder.mkdir(mode, exist_ok=True)  # tells of a file that stands in the way
+    folder.mkdir(mode, exist_ok=True)  # raises if a file is in the way
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse a link in the place of what is to be written: it leads where nobody said, and put in
-    its place the file would be missing there. Raises CannotWrite.
+    """Refuse a symbolic link at the path to write: it leads to an unknown place, and if the file
+    replaced the link, it would be missing at that place. Raises CannotWrite.
     """
     if path.is_symlink():
         raise CannotWrite(path, "it is a symbolic link; remove it")

@@ -60,7 +60,7 @@ def _run() -> FlowRun | None:
 
 @contextmanager
 def _alone() -> Iterator[bool]:
-    """Whether this run may go on; it then stands in the way of scheduled ones for the block."""
+    """Whether this run may go on; if so, scheduled runs are dropped as long as the block lasts."""
     run = _run()
     if run is None or run.deployment_id is None:
         yield True

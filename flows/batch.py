@@ -42,15 +42,15 @@ def _name() -> str:
 async def run_batch(folder: str, side_by_side: SideBySide = DEFAULT) -> State[Any]:
     """Run every campaign of a folder (or of one workbook), some side by side.
 
-    One that fails stops no other, one without changes makes no request. Safe to run again at any
-    time.
+    A campaign that fails does not stop the others, and one without changes makes no request. Safe
+    to run again at any time.
     """
     place = Path(folder)
     try:
-        with stopping_on_signals(Stop()):  # one that comes before the first begins, is heard by all
+        with stopping_on_signals(Stop()):  # a signal before the first one stops them all
             look = partial(asyncio.to_thread, campaigns_at, place)
             entries = await as_task("look for campaigns", look)
-            # Nobody looked at them: each run carries out what its file holds when its turn comes.
+            # No person has approved these bytes: each run takes its file as it is at its turn.
             unseen = [replace(entry, digest=None) for entry in entries]
             outcomes = await run_all(unseen, side_by_side)
             await show("batch", place, outcomes)

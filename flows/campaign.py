@@ -35,8 +35,8 @@ from flows.engine.next_run import schedule_next
 from flows.engine.sharing import ask_for_wave_runs
 from flows.engine.worker_files import written_down
 from flows.pages.final_states import BAD_INPUT, STOPPED, state_of
-from flows.pages.notices import tell
-from flows.pages.seen import Seen, name_of, seen
+from flows.pages.notices import OF_CAMPAIGN, tell
+from flows.pages.seen import Seen, named_by_its_clock, seen
 from flows.pages.wrong_places import where_wrong
 from flows.run.ending import Finish
 from flows.run.idle import nothing_new
@@ -49,16 +49,18 @@ from tasks.retention import forget_due
 from tasks.shell import as_task, in_words
 from tasks.status import logs
 
-# Seconds that a run which shares a campaign stays for others that do not come on: longer than one
-# of them that died on another machine is thought to live. Of two that somebody typed, each stays
-# so much longer than any request takes, since it ends as the campaign does.
+# How many seconds a run of a shared campaign waits for other runs that make no progress: longer
+# than it takes to notice that one of them has died on another machine. A run that somebody typed
+# waits A_MOMENT longer than any request takes, so that it can report how the campaign ended.
 PATIENCE = HEARTBEAT_EXPIRES.total_seconds() + 30
 A_MOMENT = 15.0
 
 
 def _name() -> str:
     asked = flow_run.parameters
-    return name_of(asked.get("campaign") or Path(asked["file"]).stem)
+    what = asked.get("campaign") or Path(asked["file"]).stem
+    keys = [tag.removeprefix(OF_CAMPAIGN) for tag in flow_run.tags if tag.startswith(OF_CAMPAIGN)]
+    return named_by_its_clock(what, next(iter(keys), what))
 
 
 @flow(
@@ -83,10 +85,10 @@ async def run_campaign(
 
     `file` is the definition (YAML or workbook) or a table of candidates with its `definition`;
     `campaign` picks one of several in a file, `sheet` is that of the candidates. Safe to run again
-    at any time. `accept_removed` lets it go on although more people are gone from the definition
-    than its guard allows, `keep_project` although the definition names another project or problem
-    than the campaign has. `digest` is of the bytes that were looked at before, where others must
-    not be sent.
+    at any time. `accept_removed` lets it go on even if more people are gone from the definition
+    than its guard allows, and `keep_project` even if the definition names another project or
+    problem than the campaign has. `digest` is of the bytes that a person has looked at, if only
+    those may be sent.
     """
     beside = Path(definition) if definition else None
     asked = CampaignSource(Path(file), campaign, beside, keep_project, digest, sheet)
@@ -96,7 +98,7 @@ async def run_campaign(
 async def run_to_end(
     asked: CampaignSource, accept_removed: bool = False, most: int | None = None
 ) -> State[Any]:
-    """Do all that is left of a campaign in this run; answers the run's final state.
+    """Do all that is left of a campaign in this run; returns the run's final state.
 
     `most`: how many runs may share it, this one included; None: as the settings say.
     """

@@ -4,7 +4,7 @@ They call what the command line calls. A form's fields are kept by Prefect, so p
 the numbers that the campaign's page shows, never by address.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -16,18 +16,18 @@ from prefect.states import Completed, Failed
 from pydantic import Field
 
 from config.errors import CampaignError
-from config.settings import load_local
+from config.settings import LocalSettings, load_local
 from data.campaigns import approvals, queries
 from data.campaigns.approvals import CODE, Answer, ShownPlan
 from data.decisions import adding_again, settling
-from data.decisions.verdicts import NEED_A_REASON, Decided, NotDecided, about
+from data.decisions.verdicts import NEED_A_REASON, Decided, Doubt, Doubts, NotDecided, about
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
 from flows.campaign import run_campaign
 from flows.pages.notices import tell
 from flows.pages.seen import named_by_its_clock, show
-from flows.run.ending import finish
-from flows.words.doubts import STEPS
+from flows.run.ending import Finish, finish
+from flows.words.doubts import STEPS, listed
 from tasks.plan.approval import decide
 from tasks.plan.pilot import confirm
 from tasks.shell import in_words
@@ -65,14 +65,30 @@ class Nothing(CampaignError):
     """A form is about a campaign, or a step, that has nothing to decide."""
 
 
+class NotListed(CampaignError):
+    """A form is not about what the campaign's page lists now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """What a person filled in to settle something; `person` is a candidate's row."""
+
+    what: What
+    word: Word
+    value: int | None = None
+    person: int | None = None
+    listed: str | None = None
+
+
 async def tell_refusal(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """Tell that an answer could not be taken; of the run that it began, that run itself tells."""
+    """Send a notice that an answer could not be taken; a run that it started sends its own."""
     if state.name == NOT_DECIDED:
         await tell(flow, flow_run, state)
 
 
 def _name() -> str:
-    return f"{flow_run.flow_name}: {named_by_its_clock(flow_run.parameters['campaign'])}"
+    key = flow_run.parameters["campaign"]
+    return f"{flow_run.flow_name}: {named_by_its_clock(key, key)}"
 
 
 @flow(
@@ -109,7 +125,7 @@ async def approve_campaign(
 
 async def _run(file: str, campaign: str, definition: str | None, sheet: str | None) -> State[Any]:
     ran = await run_campaign(file, campaign, definition, sheet=sheet, return_state=True)
-    # As a state of its own: Prefect would sum up the one of a run below into words of its own.
+    # As a new state: Prefect would replace the message of a subflow's state with its own.
     return State(type=ran.type, name=ran.name, message=ran.message)
 
 
@@ -124,9 +140,12 @@ async def _show_answer(key: str) -> None:
     local = load_local()
     with Ledger.open(local.database_url, create=False) as ledger:
         asked, _ = ledger.read(approvals.look, key)
-        end = replace(finish(ledger, key, None), plan=asked)
-        async with get_client() as client:
-            await show(client, ledger, local, end)
+        await _show(ledger, local, replace(finish(ledger, key, None), plan=asked))
+
+
+async def _show(ledger: Ledger, local: LocalSettings, end: Finish) -> None:
+    async with get_client() as client:
+        await show(client, ledger, local, end)
 
 
 @flow(
@@ -137,7 +156,7 @@ async def _show_answer(key: str) -> None:
     on_failure=[tell_refusal],
 )
 async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
-    """Say that the invitation to oneself is right, and invite the others.
+    """Confirm that the pilot's invitation is right, and invite the others.
 
     Open the email that the pilot got, follow its link, and look at what candidates will see.
 
@@ -164,7 +183,7 @@ async def confirm_pilot(campaign: Key, who: Who, why: Why = "") -> State[Any]:
     retries=0,
     on_failure=[tell_refusal],
 )
-async def settle_campaign(
+async def settle_campaign(  # noqa: PLR0913, PLR0917 - the fields of the form
     campaign: Key,
     what: What,
     verdict: Verdict,
@@ -172,29 +191,37 @@ async def settle_campaign(
     why: Why = "",
     value: Number | None = None,
     person: Number | None = None,
+    listed: Code | None = None,
 ) -> State[Any]:
     """Settle what is unsure in a campaign, after a look in the web application.
 
-    The campaign's page lists it, with the verdicts that fit. Nothing is sent: the next run goes on
-    from the verdicts.
+    The campaign's page lists it, with the verdicts that fit and a code. Nothing is sent: the next
+    run goes on from the verdicts.
 
     Args:
         campaign: The campaign's key, such as backend-2026.
         what: The kind of step that is unsure, as the campaign's page names it.
-        verdict: What you have found out, or again, or withdraw.
+        verdict: What you have found out, or what to do (again, withdraw).
         who: Who decides this.
         why: Kept with the decision. The verdicts again and withdraw need it. Name no candidate.
-        value: With the verdict id, the id that the web application shows. An id that was typed
-            wrongly takes another one, while nothing came of it; a candidate's needs person as well.
+        value: With the verdict id, the id that the web application shows. To replace an id that was
+            mistyped and had no effect yet, give the right one here; for a candidate, fill in person
+            as well.
         person: Only this person, by the number on the campaign's page; everyone without it.
+        listed: The code of the list on the campaign's page. Whatever became unsure since then is
+            not settled. Leave it empty only for a refused add, or to replace a mistyped id.
     """
     local = load_local()
+    filled = Filled(what, Word(verdict), value, person, listed)
     try:
         with Ledger.open(local.database_url, create=False) as ledger:
-            number = _settle(ledger, campaign, what, Word(verdict), By(who, why), value, person)
+            try:
+                number = _settle(ledger, campaign, filled, By(who, why))
+            except NotListed:
+                await _show(ledger, local, finish(ledger, campaign, None))
+                raise
             end = finish(ledger, campaign, None)
-            async with get_client() as client:
-                await show(client, ledger, local, end)
+            await _show(ledger, local, end)
     except NotDecided as error:
         return Failed(name=NOT_DECIDED, message="; ".join(dict.fromkeys(error.objections.values())))
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
@@ -205,31 +232,44 @@ async def settle_campaign(
     )
 
 
-def _settle(
-    ledger: Ledger,
-    key: str,
-    what: What,
-    word: Word,
-    by: By,
-    value: int | None,
-    person: int | None,
-) -> int:
-    """Take one verdict on everything of a kind, or on one person; answers how many steps."""
+def _settle(ledger: Ledger, key: str, filled: Filled, by: By) -> int:
+    """Take one verdict on everything of a kind, or on one person; returns how many steps."""
     campaign = ledger.read(queries.find_campaign, key)
     if campaign is None:
         raise Nothing(f"There is no campaign {key} in the ledger.")
-    if word in NEED_A_REASON and not by.why.strip():
-        raise Nothing(f"{word} needs a reason: fill in why. Nothing was decided.")
+    if filled.word in NEED_A_REASON and not by.why.strip():
+        raise Nothing(f"{filled.word} needs a reason: fill in why. Nothing was decided.")
     adding_again.recover(ledger, campaign.id)
-    operation = next(each for each in STEPS if STEPS[each] == what)
     decided = [
-        Decided(doubt.attempt, doubt.row, word, value, doubt.typed)
-        for doubt in about(
-            ledger.read(settling.find, campaign.id, typed=True), operation, word, person
-        )
+        Decided(doubt.attempt, doubt.row, filled.word, filled.value, doubt.typed)
+        for doubt in _meant(ledger.read(settling.find, campaign.id, typed=True), filled)
     ]
     if not decided:
+        what, person = filled.what, filled.person
         step = f"{what} of person {person}" if person else what
         raise Nothing(f"In {key} no {step} is unsure. Nothing was decided.")
     ledger.write(settling.settle, campaign.id, decided, by, soon=False)
     return len(decided)
+
+
+def _meant(doubts: Doubts, filled: Filled) -> list[Doubt]:
+    """The doubts that a verdict is about: none that the page did not list.
+
+    A refused add and a step with a typed id are not unsure, so they have no code. Raises NotListed.
+    """
+    operation = next(each for each in STEPS if STEPS[each] == filled.what)
+    about_these = about(doubts, operation, filled.word, filled.person)
+    unsure = [doubt for doubt in about_these if doubt in doubts.steps]
+    if filled.listed is None and unsure:
+        raise NotListed(
+            "Fill in listed: the code that the campaign's page shows beside what is unsure. "
+            "Nothing was decided."
+        )
+    if filled.listed is None:
+        return about_these
+    if unsure and filled.listed != listed(doubts.steps, operation):
+        raise NotListed(
+            f"What is unsure is not what the campaign's page listed as {filled.listed}, so nothing "
+            "was decided. The page now shows what is unsure, with a new code."
+        )
+    return unsure

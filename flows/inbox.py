@@ -1,14 +1,15 @@
-"""The flow that looks into a watched folder once: what is new there is run, what is bad is told.
+"""The flow that looks into a watched folder once: it runs what is new and reports what is wrong.
 
-A schedule repeats it. Nothing that a person put there is moved or deleted; what came through is
-known by its content, in the ledger.
+A schedule repeats it. Nothing that a person put there is moved or deleted; the ledger knows the
+files that were run by their content.
 """
 
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,11 +28,12 @@ from config.reading.folder import (
     once_each,
     sources,
     stray_tables,
+    unread_files,
 )
 from config.reading.sources import sources_of
 from config.settings import load_local
 from data.campaigns import inbox
-from data.campaigns.inbox import BAD_CONTENT
+from data.campaigns.inbox import BAD_CONTENT, Passed
 from data.own_files import CannotWrite
 from data.store.clock import now
 from data.store.ledger import Ledger
@@ -40,23 +42,25 @@ from flows import reports
 from flows.at_work import dropped_beside_another
 from flows.batch import show
 from flows.batch_summary import state_of_all
-from flows.engine.idle_looks import NOTHING_NEW, quiet_until_busy
+from flows.engine.idle_looks import NOTHING_NEW
 from flows.pages.final_states import BAD_INPUT, COMPLETED, STOPPED
 from flows.pages.notices import tell
 from flows.pages.seen import name_of
 from flows.run.interrupts import Stop, stopping_on_signals
 from flows.side_by_side import DEFAULT, Outcome, SideBySide, run_all
-from tasks.inbox import Traces, at_rest, due, situation, traces
+from tasks.inbox import AS_FAR_AS_IT_GOES, Situation, Traces, at_rest, due, situation, traces
 from tasks.plan.target import Rewritten
 from tasks.shell import as_task, in_words
 
 Seconds = Annotated[
-    float, Field(ge=0, le=600, description="So long nobody may have written to a file, in seconds.")
+    float,
+    Field(
+        ge=0, le=600, description="Seconds for which a file must be unchanged before it is read."
+    ),
 ]
 QUIET = 10.0
 NAME = "inbox"
-LEFT = "What lies there is left for the next look."
-LINES = quiet_until_busy(NAME)
+LEFT = "The files there are left for the next look."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,11 @@ class Arrival:
     entry: Entry
     content: str
     due: bool
+
+    @property
+    def doubled(self) -> bool:
+        """Whether another file describes the campaign as well, so that neither is run."""
+        return self.entry.key is not None and bool(self.entry.problems)
 
 
 @dataclass(slots=True)
@@ -94,19 +103,17 @@ async def watch_inbox(
 ) -> State[Any]:
     """Run what is new in a watched folder, and go on with what has something left to send.
 
-    A file that is still being written is left for the next time. Beside a bad one its report is
-    written. Where there is nothing to do, nothing is logged. Safe to run again at any time.
+    A file that is still being written is left for the next time. A bad file gets a report beside
+    it. Safe to run again at any time.
     """
     place, quiet, stop = Path(folder), timedelta(seconds=quiet_for), Stop()
     try:
         with Ledger.open(load_local().database_url) as ledger, stopping_on_signals(stop):
             look = await as_task("look into the folder", partial(_look, place, ledger, quiet, stop))
             if stop.reason is not None:
-                LINES.busy(flow_run.id)
                 return Failed(name=STOPPED, message=f"{stop.reason} {LEFT}")
             fresh = [arrival for arrival in look.arrivals if arrival.due]
-            if fresh or look.unfinished:
-                LINES.busy(flow_run.id)
+            await asyncio.to_thread(_begin, ledger, fresh)
             outcomes = await run_all([arrival.entry for arrival in fresh], side_by_side)
             keep = partial(asyncio.to_thread, _keep, ledger, fresh, outcomes)
             outcomes = await as_task("write down what came of it", keep) if fresh else []
@@ -114,7 +121,6 @@ async def watch_inbox(
             await show("inbox", place, outcomes)
         return _state(outcomes, look.unfinished)
     except Exception as error:  # noqa: BLE001 - a traceback in Prefect may name people
-        LINES.busy(flow_run.id)
         name = BAD_INPUT if isinstance(error, BadInput) else STOPPED
         return Failed(name=name, message=in_words(error))
 
@@ -156,7 +162,7 @@ async def _look(place: Path, ledger: Ledger, quiet: timedelta, stop: Stop) -> Lo
 
 
 def _files(place: Path) -> list[Path]:
-    return [*campaign_files(place), *stray_tables(place)]
+    return [*campaign_files(place), *stray_tables(place), *unread_files(place)]
 
 
 def _traces(files: Sequence[Path]) -> dict[Path, Traces]:
@@ -164,7 +170,13 @@ def _traces(files: Sequence[Path]) -> dict[Path, Traces]:
 
 
 def _seen_before(files: Sequence[Path], ledger: Ledger) -> dict[Path, bool]:
-    return {file: bool(ledger.read(inbox.passed, sources_of(file, None).digest)) for file in files}
+    return {file: _seen(file, sources_of(file, None).digest, ledger) for file in files}
+
+
+def _seen(file: Path, content: str, ledger: Ledger) -> bool:
+    """Whether looks know a content, and the file holds it still; going back is a change."""
+    passed = bool(ledger.read(inbox.passed, content))
+    return passed and not ledger.read(inbox.changed, file, content, None)
 
 
 def _judge(
@@ -199,34 +211,70 @@ def _campaigns(file: Path, ledger: Ledger) -> Iterator[Arrival]:
     if not passed:
         yield from (Arrival(entry, content, True) for entry in campaigns_of(file, read))
     for last in passed:
-        stands = situation(ledger, content, last.key, at) if last.key else None
-        again = stands is not None and due(last, stands, at)
+        again = ledger.read(inbox.changed, file, content, last.key)
+        again = again or due(last, _situation(ledger, file, content, last, at), at)
         yield Arrival(Entry(file, last.key, digest=content), content, again)
 
 
+def _situation(ledger: Ledger, file: Path, content: str, last: Passed, at: datetime) -> Situation:
+    if last.key is not None:
+        return situation(ledger, content, last.key, at)
+    return Situation(unreported=None if reports.report_of(file).exists() else file.name)
+
+
+def _begin(ledger: Ledger, fresh: Sequence[Arrival]) -> None:
+    """Record what is due before any of it runs: whatever ends this look, the next one goes on."""
+    for file, arrivals in groupby(fresh, lambda arrival: arrival.entry.file):
+        campaigns = {arrival.entry.key: arrival for arrival in arrivals}
+        content = next(iter(campaigns.values())).content
+        doubled = [key for key, arrival in campaigns.items() if arrival.doubled]
+        ledger.write(inbox.begin, file, content, list(campaigns), doubled)
+
+
 def _keep(ledger: Ledger, fresh: Sequence[Arrival], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Note what came of each, and tell beside the files; answers what is news to anybody."""
-    news = []
-    for arrival, outcome in zip(fresh, outcomes, strict=True):
-        if isinstance(outcome.error, Rewritten):
-            continue  # what it holds now is for the next look; nothing came of what it held
-        key = outcome.end.campaign if outcome.end else arrival.entry.key
-        problems = _problems(outcome)
-        # Which of two files is meant may be settled without a change of this one. What a signal
-        # ended goes on with the next look.
-        if not (arrival.entry.key and arrival.entry.problems) and not outcome.interrupted:
-            ledger.write(
-                inbox.note, arrival.content, key, arrival.entry.file.name, _ending(outcome, key)
-            )
-        try:
-            if not problems:
-                reports.withdraw(arrival.entry.file)
-            elif not reports.tell(arrival.entry.file, arrival.content, problems):
-                continue
-        except CannotWrite as error:
-            outcome = replace(outcome, why=f"{outcome.why} {error}")  # noqa: PLW2901
-        news.append(outcome)
+    """Record how each ended, and write reports beside bad files; returns what is new to people."""
+    news: list[Outcome] = []
+    came = zip(fresh, outcomes, strict=True)
+    for file, pairs in groupby(came, lambda pair: pair[0].entry.file):
+        every = list(pairs)
+        # What the file holds now is for the next look; nothing came of what it held.
+        of_file = [pair for pair in every if not isinstance(pair[1].error, Rewritten)]
+        for arrival, outcome in of_file:
+            # Doubled, or ended by a signal: it stays begun, and the next look goes on with it.
+            if not arrival.doubled and not outcome.interrupted:
+                _note(ledger, arrival, outcome)
+        ended = [outcome for _, outcome in of_file]
+        if len(of_file) == len(every):
+            ended = _report(ledger, file, every[0][0].content, ended)
+        news += ended
     return news
+
+
+def _note(ledger: Ledger, arrival: Arrival, outcome: Outcome) -> None:
+    end = outcome.end
+    for key in {arrival.entry.key, end.campaign if end else arrival.entry.key}:
+        name = arrival.entry.file.name
+        ledger.write(inbox.note, arrival.content, key, name, _ending(outcome, key))
+
+
+def _report(ledger: Ledger, file: Path, content: str, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Write one report over all campaigns of a file; returns what is new to people."""
+    problems = list(dict.fromkeys(p for outcome in outcomes for p in _problems(outcome)))
+    ran = {outcome.entry.key for outcome in outcomes}
+    others = [last for last in ledger.read(inbox.passed, content) if last.key not in ran]
+    bad = [outcome.entry.name for outcome in outcomes if _problems(outcome)]
+    whole = len(bad) == len(outcomes) + len(others)
+    try:
+        if problems:
+            fresh = reports.tell(file, content, problems, () if whole else bad)
+        else:
+            fresh = True
+            # The report may be about a campaign that stopped and is tried again only later.
+            if all(last.ending in AS_FAR_AS_IT_GOES for last in others):
+                reports.withdraw(file)
+    except CannotWrite as error:
+        return [replace(outcome, why=f"{outcome.why} {error}") for outcome in outcomes]
+    return [outcome for outcome in outcomes if fresh or not _problems(outcome)]
 
 
 def _problems(outcome: Outcome) -> tuple[Mistake, ...]:

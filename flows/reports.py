@@ -17,7 +17,7 @@ from data.own_files import CannotWrite
 from flows.words.complaints import lines_of
 from tasks.outputs.marking import marked_copy
 
-HEADLINE = "Nothing in this file was sent, because of these mistakes:"
+BECAUSE = "because of these mistakes:"
 
 
 def report_of(file: Path) -> Path:
@@ -25,13 +25,17 @@ def report_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.problems.txt")
 
 
-def tell(file: Path, content: str, problems: Sequence[Mistake]) -> bool:
+def tell(
+    file: Path, content: str, problems: Sequence[Mistake], campaigns: Sequence[str] = ()
+) -> bool:
     """Write the report and the marked copy; False where just that is there already.
 
-    `content` is the digest of what the file holds. Raises CannotWrite.
+    `content` is the digest of what the file holds, `campaigns` are the bad ones among its
+    campaigns, if others are good. Raises CannotWrite.
     """
+    what = f"for {', '.join(campaigns)}" if campaigns else "in this file"
     copy = _marked(file, content, problems)
-    lines = [HEADLINE, "", *lines_of(problems), ""]
+    lines = [f"Nothing {what} was sent, {BECAUSE}", "", *lines_of(problems), ""]
     if copy is not None:
         lines += [f"A copy with these places marked: {copy.name}", ""]
     lines += [
@@ -49,7 +53,7 @@ def tell(file: Path, content: str, problems: Sequence[Mistake]) -> bool:
 def withdraw(file: Path) -> None:
     """Take the report away, once the file is as it should be. Raises CannotWrite."""
     report = report_of(file)
-    if (_text_of(report) or "").startswith(HEADLINE):
+    if BECAUSE in (_text_of(report) or "").partition("\n")[0]:
         try:
             report.unlink(missing_ok=True)
         except OSError as error:
@@ -66,7 +70,7 @@ def _text_of(report: Path) -> str | None:
 
 
 def _marked(file: Path, content: str, problems: Sequence[Mistake]) -> Path | None:
-    """Write the table with its bad cells marked, where there are any; answers where it is."""
+    """Write the table with its bad cells marked, where there are any; returns where it is."""
     try:
         named = named_table(file, None)
         made = marked_copy(named, problems) if named else None
@@ -86,7 +90,7 @@ def _write(path: Path, content: bytes, like: Path) -> None:
     """Write a file as a whole, to be read by those who can read `like`. Raises CannotWrite."""
     fresh: Path | None = None
     try:
-        # Others lay files here: no link of theirs stands where nobody can guess the name.
+        # Other people can write here: nobody can put a link at a name that cannot be guessed.
         number, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:50]}.")
         fresh = Path(name)
         with os.fdopen(number, "wb") as file:

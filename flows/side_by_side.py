@@ -56,7 +56,7 @@ class _End(RunObserver):
 
 
 async def run_all(entries: Sequence[Entry], at_a_time: int) -> list[Outcome]:
-    """Run every campaign, in the given order as far as there is room; answers one outcome each.
+    """Run every campaign, in the given order as far as there is room; returns one outcome each.
 
     A signal ends what runs, and keeps the others from beginning.
     """

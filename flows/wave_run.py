@@ -30,7 +30,7 @@ async def share_campaign(
 ) -> State[Any]:
     """Do what is left of a campaign, beside other runs. Safe to run at any time.
 
-    Whoever cancels the run that asked for it means it as well.
+    If somebody cancels the run that asked for it, this one ends too.
     """
     await tolerantly(say_where())
     whole.set(flow_run.parent_flow_run_id)

@@ -1,4 +1,4 @@
-"""A candidate who follows the link of an invitation as far as the arena, without a browser."""
+"""A candidate who follows an invitation's link to the arena, without a browser."""
 
 import re
 from http.client import HTTPConnection, HTTPException
@@ -27,9 +27,9 @@ class Visitor:
         self._connection.close()
 
     def kept_out(self, link: str, email: str) -> str | None:
-        """Say at which door somebody with this link and this email address is turned away.
+        """Say at which step a person with this link and this email address is refused.
 
-        None when the arena opened to them (interface 4.7).
+        None if the arena opened (interface 4.7).
         """
         if not link.startswith(f"{self._origin}/embedded/welcome?"):
             return "the link does not lead to the application"

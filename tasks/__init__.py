@@ -1,1 +1,4 @@
-"""One step each: a thin Prefect shell over a plain function."""
+"""One step each: a thin Prefect shell over a plain function.
+
+Provides that shell, the look into the inbox, and retention.
+"""

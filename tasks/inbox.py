@@ -7,20 +7,22 @@ from pathlib import Path
 
 from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import Standing
-from data.campaigns.inbox import BAD_CONTENT, Passed
+from data.campaigns.inbox import BAD_CONTENT, BEGUN, Passed
 from data.decisions import adding_again
 from data.store.ledger import Ledger
 from data.store.states import Ending
 from tasks.plan.plan import Cause, make_plan
 from tasks.plan.target import Target
 
-# A campaign that stopped is tried again by itself, but not with every look into the folder.
+# A campaign that stopped is run again automatically, but not at every look into the folder.
 TRY_AGAIN = timedelta(minutes=15)
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What tells that a file is being written: its size, and when it was last (ns since 1970)."""
+    """What shows that a file is being written: its size, and when it was last written (ns since
+    1970).
+    """
 
     size: int
     changed: int
@@ -30,7 +32,7 @@ Traces = dict[Path, Trace | None]
 
 
 def traces(files: Iterable[Path]) -> Traces:
-    """Look at files; None for one that is not there, as while it is being replaced."""
+    """Look at files; None for a file that is not there, for example while it is being replaced."""
     seen: Traces = {}
     for file in files:
         try:
@@ -55,16 +57,18 @@ def at_rest(first: Trace | None, second: Trace | None, at: datetime, quiet: time
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """How a campaign stands whose content came through before.
+    """The state of a campaign whose file was run before.
 
-    `left`: something may be sent now. `late`: the time of its invitations is over. `plan`: where
-    the plan stands that was last shown for approval; None where none was.
+    `left`: something may be sent now. `late`: the time of its invitations is over. `plan`: the
+    state of the plan that was last shown for approval; None if there is none. `unreported`: the
+    name of a bad file that has no report beside it.
     """
 
     left: bool = False
     paused: bool = False
     late: bool = False
     plan: Standing | None = None
+    unreported: str | None = None
 
 
 AS_FAR_AS_IT_GOES = (
@@ -77,11 +81,17 @@ AS_FAR_AS_IT_GOES = (
 
 def due(last: Passed, now: Situation, at: datetime) -> bool:
     """Whether a campaign is run again although nobody touched its file."""
-    if last.ending == BAD_CONTENT or now.paused or now.late:
+    if last.ending == BEGUN:
+        return True
+    if last.ending == BAD_CONTENT:
+        # Its report may have been refused by the folder: that is not tried at every look.
+        just_reported = now.unreported == last.file and at - last.at < TRY_AGAIN
+        return now.unreported is not None and not just_reported
+    if now.paused or now.late:
         return False
     if now.plan is Standing.REJECTED:
         return False
-    if last.ending == Ending.AWAITS_APPROVAL and now.plan is not None:
+    if last.ending == Ending.AWAITS_APPROVAL and now.plan not in (None, Standing.APPROVED):
         return now.plan is not Standing.OPEN
     if last.ending in AS_FAR_AS_IT_GOES:
         return now.left
@@ -89,13 +99,15 @@ def due(last: Passed, now: Situation, at: datetime) -> bool:
 
 
 def situation(ledger: Ledger, digest: str, key: str, at: datetime) -> Situation:
-    """See how a campaign stands, from the ledger alone."""
+    """Find the state of a campaign, from the ledger alone."""
     asked, stands = ledger.read(approvals.look, key)
     plan = stands if asked is not None else None
     paused = ledger.read(pauses.standing, key) is not None
     campaign = ledger.read(queries.find_campaign, key)
+    if campaign is not None and not campaign.digest:
+        return Situation(True, paused, False, plan)  # it is to be read anew
     if campaign is None or campaign.digest != digest:
-        # Another content was taken over since: this one has had its time.
+        # Newer content was stored since, so this one is out of date.
         return Situation(False, paused, False, plan)
     if adding_again.recover(ledger, campaign.id):
         campaign = ledger.read(queries.find_campaign, key) or campaign

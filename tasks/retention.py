@@ -15,21 +15,23 @@ WHO, WHY = "CAMPAIGN_KEEP", "kept long enough"
 
 
 def forget_due(ledger: Ledger, local: LocalSettings, at: datetime) -> list[str]:
-    """Forget everybody in the campaigns whose time is over; says what was done, a line each.
+    """Forget everybody in the campaigns whose time is over; returns a line about each.
 
-    The time counts from the last run and the last decision. The files that runs wrote go first:
-    a campaign whose files cannot be removed stays due. Raises LedgerUnusable, CannotWrite.
+    The time counts from the last run and the last decision. Files that runs wrote are removed
+    first: a campaign whose files cannot be removed stays due. Raises LedgerUnusable, CannotWrite.
     """
     if local.keep is None:
         return []
     lines = []
-    for row, key in ledger.read(forgetting.still_since, at - local.keep):
+    moment = at - local.keep
+    for row, key in ledger.read(forgetting.still_since, moment):
         _remove(local.output_dir / key)
         try:
-            people = ledger.write(forgetting.forget_campaign, row, By(WHO, WHY))
-        except NotDecided:  # a run that was stopped in its tracks may still be sending
+            people = ledger.write(forgetting.forget_if_still, row, moment, By(WHO, WHY))
+        except NotDecided:  # a run that was suspended may still be sending
             continue
-        lines.append(f"{key}: {people:,} forgotten, as their time was over (CAMPAIGN_KEEP)")
+        if people:
+            lines.append(f"{key}: {people:,} forgotten, as their time was over (CAMPAIGN_KEEP)")
     if lines:
         ledger.rewrite()
     return lines

@@ -1,7 +1,7 @@
-"""A step as a Prefect task run: shown and timed there, never cached or retried by Prefect.
+"""A step as a Prefect task run: Prefect shows and times it, but never caches or retries it.
 
-What a step returns and what it is given stay out of Prefect: they name people. Of an error,
-Prefect gets the words meant for people, or its class name; never a traceback.
+What a step gets and returns stays out of Prefect, because it names people. From an error, Prefect
+gets the words meant for people, or its class name; never a traceback.
 """
 
 import re
@@ -21,7 +21,7 @@ from config.errors import CampaignError
 
 T = TypeVar("T")
 
-# How many steps each run of this process has made, by the run's id in Prefect.
+# How many steps each run in this process has made, by the run's id in Prefect.
 made: Counter[str] = Counter()
 
 

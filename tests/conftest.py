@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 from config.tables import file_bytes
+from flows.words.manner import begin
 from tests.promise.crashes.child_runs import ChildRuns
 from tests.support.ledgers.compiled_once import compile_once
 from tests.support.ledgers.databases import each_database, end_postgres, one_test_of_many, postgres
@@ -59,6 +60,12 @@ def data_directory(
     folder = tmp_path_factory.getbasetemp() / f"data-directory-{next(_numbers)}"
     monkeypatch.setenv("XDG_DATA_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def nothing_typed_before() -> None:
+    """A process types one command; here the `--json` or `-q` of an earlier test would last."""
+    begin(())
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
 """What a campaign is, and what each of its fields may say.
 
-Hands out `Definition` and the rules by which a written one becomes it.
+Provides `Definition`, and the rules that turn what a person wrote into one.
 """

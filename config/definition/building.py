@@ -55,9 +55,9 @@ MODELS: dict[Location, type[BaseModel]] = {
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """A campaign as judged: its definition, or None with all that is wrong with it.
+    """A campaign after the checks: its definition, or None and everything that is wrong with it.
 
-    `warnings` are what a person should look at, and nothing stops at.
+    `warnings` are what a person should look at; they stop nothing.
     """
 
     definition: Definition | None
@@ -95,7 +95,7 @@ def build(written: Written) -> Built:
 
 
 def _about_where(written: Written, people: People) -> Iterator[Mistake]:
-    """Complain of columns and values that `where` names and the table does not have."""
+    """Report columns and values that `where` names but the table does not have."""
     for mistake in people.selection.mistakes if people.selection else ():
         place = written.places.value(("candidates", "where", mistake.name))
         yield Mistake(place, f"candidates.where.{mistake.name}", message=mistake.message)
@@ -104,7 +104,7 @@ def _about_where(written: Written, people: People) -> Iterator[Mistake]:
 def _pilot_outside(
     email1: str, candidates: tuple[Candidate, ...], written: Written, people: People
 ) -> Iterator[Mistake]:
-    """Nobody whom `where` leaves out is invited, also not first."""
+    """Refuse a pilot whom `where` leaves out: such a person is never invited, not even first."""
     key = email_key(email1)
     if key in people.left_out and key not in {person.key for person in candidates}:
         message = f"{shown(email1)} is in a row that candidates.where leaves out"
@@ -162,7 +162,7 @@ def _head_problem(detail: ErrorDetails, written: Written) -> Mistake:
 def _with_pilot(
     head: DefinitionFields, candidates: tuple[Candidate, ...], written: Written
 ) -> tuple[Candidate, ...]:
-    """Whoever gets the invitation to oneself is a candidate as well, where not one already."""
+    """Add the pilot to the candidates, unless the pilot is one of them already."""
     email1 = head.invites.pilot
     if email1 is None or (key := email_key(email1)) in {person.key for person in candidates}:
         return candidates

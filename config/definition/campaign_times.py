@@ -1,4 +1,4 @@
-"""The times of a campaign compared: of its project, its invitations and its schedule."""
+"""Compare the times of a campaign: those of its project, its invitations and its schedule."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ from config.timetable.window import Window
 
 
 def project_zone(fields: Mapping[str, Any]) -> str | None:
-    """The project's timezone as written, for every other time; "" where it is no timezone."""
+    """The project's timezone as written, for all other times too; "" if it is not a timezone."""
     project = fields.get("project")
     named = project.get("timezone") if isinstance(project, Mapping) else None
     if named is None:
@@ -28,7 +28,7 @@ def project_zone(fields: Mapping[str, Any]) -> str | None:
 
 
 def outside_the_project(head: DefinitionFields, places: Places) -> Iterator[Mistake]:
-    """Point at invitations that would come before the project opens, or after it has closed."""
+    """Report invitations that would go out before the project opens or after it closes."""
     project, invites = head.project, head.invites
     if project.timezone is None or invites.timezone not in (None, project.timezone):
         return  # no telling which moments the project's own times are
@@ -47,7 +47,7 @@ def _outside(name: str, wall: datetime, where: str, bound: datetime, places: Pla
 
 
 def without_an_end(head: DefinitionFields, places: Places) -> Iterator[Mistake]:
-    """Refuse a least time where nobody here knows the moment at which the project ends."""
+    """Refuse a least time if it is not known here when the project ends."""
     project = head.project
     if head.invites.least_time is None or (project.endtime and project.timezone):
         return
@@ -59,7 +59,7 @@ def without_an_end(head: DefinitionFields, places: Places) -> Iterator[Mistake]:
 
 
 def timetable_of(head: DefinitionFields) -> Timetable:
-    """Put all that `invites` says about time beside each other; zones were judged before."""
+    """Collect everything that `invites` says about time; the zones were checked before."""
     invites = head.invites
     zone = invites.timezone or head.project.timezone or ""
     least, refuses = invites.least_time or (timedelta(0), False)

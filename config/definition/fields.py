@@ -1,7 +1,7 @@
 """The rules of a definition, field by field: the same for YAML and for spreadsheets.
 
-The description of each field is what a complaint says was wanted there, its title what it is for:
-both stand in docs/definition.md and in the schema that editors read.
+A field's description is what a mistake says was wanted there; its title is what the field is for.
+Both are in docs/definition.md and in the schema that editors read.
 """
 
 from datetime import timedelta
@@ -42,13 +42,13 @@ from config.timetable import cron, spans
 SCHEDULE_WANTED = 'a mapping, as in schedule: {cron: "0 9 * * 1-5"} or schedule: {every: 1 hour}'
 ONE_OF_BOTH = 'a schedule has either  cron: "0 9 * * 1-5"  or  every: 1 hour'
 CRON_NEEDS_A_ZONE = (
-    "a cron line needs a timezone: that of the project, or  timezone: Europe/Paris  beside it"
+    "a cron line needs a timezone: the project's, or  timezone: Europe/Paris  beside it"
 )
 GUARD_WANTED = "a mapping, as in guard: {removed: 20%}"
 
 
 class ScheduleFields(Fields):
-    """When a campaign is run by itself: by a cron line, or every so often."""
+    """When a campaign runs on its own: by a cron line, or at fixed intervals."""
 
     model_config = together(
         {
@@ -59,7 +59,7 @@ class ScheduleFields(Fields):
     )
 
     timezone: Timezone | None = Field(
-        None, title="The zone of cron; left out, that of the project", description=TIMEZONE_WANTED
+        None, title="The zone of cron; default: the project's", description=TIMEZONE_WANTED
     )
     cron: CronLine | None = Field(
         None, title="When runs start, as a cron line", description=cron.WANTED
@@ -87,7 +87,7 @@ class ScheduleFields(Fields):
 
 
 class ColumnsFields(Fields):
-    """Which column of a table holds which field, where its header does not say so itself."""
+    """Which column of a table holds which field, if its header does not say so."""
 
     first_name: Name | None = Field(
         None, title="Which column has the first name", description="the header of a column"
@@ -122,7 +122,7 @@ class ColumnsFields(Fields):
 
 
 ADD_AGAIN = "add_again"
-UNSURE_WANTED = f"ask, or {ADD_AGAIN} to add people again whom an earlier add may have missed"
+UNSURE_WANTED = f"ask, or {ADD_AGAIN} to add those people again"
 
 
 PEOPLE_WANTED = "a list of people, or {file: people.csv}"
@@ -167,13 +167,13 @@ class PeopleFileFields(Fields):
     )
     where: Annotated[dict[str, tuple[str, ...]] | None, shown_as(patterns.WHERE)] = Field(
         None,
-        title="Which rows are meant; nobody else is added or invited",
+        title="Which rows to use; nobody else is added or invited",
         description=where.WANTED,
     )
-    # Taken out before, where it is a list: each person in it is judged by itself.
+    # A list is taken out earlier: each person in it is checked one by one.
     people: None = Field(
         None,
-        title="The people themselves, beside other fields of candidates",
+        title="The people themselves, if candidates has other fields too",
         description="a list of people",
     )
     when_unsure: Literal["ask", "add_again"] = Field(
@@ -256,7 +256,7 @@ class DefinitionFields(Fields):
         None, title="What stops a run before it sends anything", description=GUARD_WANTED
     )
     schedule: ScheduleFields | None = Field(
-        None, title="When the campaign runs by itself", description=SCHEDULE_WANTED
+        None, title="When the campaign runs on its own", description=SCHEDULE_WANTED
     )
 
 
@@ -280,7 +280,7 @@ class CandidateFields(Fields):
     notes: Text = Field("", title="A remark, sent to the service", description="text")
     stage_id: StageId | None = Field(
         None,
-        title="The person's stage; left out, that of the campaign",
+        title="The person's stage; default: the campaign's",
         description="a whole number",
     )
     timezone: Timezone | None = Field(

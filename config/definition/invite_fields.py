@@ -25,7 +25,7 @@ from config.definition.schema_rules import given, left_out, together
 from config.people import email_address
 from config.timetable import hours, moments, spans, waves
 
-APPROVAL_WANTED = "required, or the time left to answer, as in approval: {within: 2 days}"
+APPROVAL_WANTED = "required, or a time limit, as in approval: {within: 2 days}"
 HOLIDAYS_WANTED = "dates, as in holidays: [2026-12-25, 2027-01-01]"
 HOLD_ON_WANTED = "a mapping, as in hold_on: {refused: 2%, unsure: 1}"
 LEAST_TIME_WANTED = "a span of time, such as 3 days, or  warn 3 days"
@@ -59,7 +59,7 @@ def _hours(typed: Any) -> tuple[frozenset[int], time, time]:
 
 
 def _holidays(typed: Any) -> frozenset[date]:
-    """Take a list of dates, or their text with commas between them, as in a cell."""
+    """Read a list of dates, or a text with commas between the dates, as in a cell."""
     listed = typed.replace(";", ",").split(",") if isinstance(typed, str) else typed
     if not isinstance(listed, list):
         raise wanted(HOLIDAYS_WANTED)
@@ -70,7 +70,7 @@ def _holidays(typed: Any) -> frozenset[date]:
 
 
 def _sizes(typed: Any) -> tuple[int, ...]:
-    """Take a list, or its text with commas between the sizes, as in a cell."""
+    """Read a list of sizes, or a text with commas between them, as in a cell."""
     listed = typed.strip().strip("[]").split(",") if isinstance(typed, str) else typed
     if isinstance(typed, str):
         listed = [int(part) if part.strip().isdecimal() else part for part in listed]
@@ -99,7 +99,9 @@ def _rate(typed: Any) -> float:
 
 
 def _least_time(typed: Any) -> tuple[timedelta, bool]:
-    """Read `3 days`, or `warn 3 days`: the span, and whether less of it refuses an invitation."""
+    """Read `3 days`, or `warn 3 days`: the span, and whether less time than that stops an
+    invitation.
+    """
     text = typed.strip() if isinstance(typed, str) else ""
     try:
         return spans.span(text.removeprefix(WARN)), not text.startswith(WARN)
@@ -119,7 +121,7 @@ def _some_bound(fields: "HoldOnFields") -> "HoldOnFields":
 
 
 class ApprovalFields(Fields):
-    """Somebody has to approve the plan of a run before it sends anything."""
+    """A person has to approve the plan of a run before anything is sent."""
 
     within: Span | None = Field(
         None,
@@ -129,7 +131,7 @@ class ApprovalFields(Fields):
 
 
 class HoldOnFields(Fields):
-    """What holds a campaign until a person lets it go on."""
+    """What pauses a campaign until a person resumes it."""
 
     model_config = together(
         {
@@ -174,7 +176,7 @@ class InvitesFields(Fields):
     )
     timezone: Timezone | None = Field(
         None,
-        title="The zone of the times below; left out, that of the project",
+        title="The zone of the times below; default: the project's",
         description=TIMEZONE_WANTED,
     )
     not_before: Moment = Field(
@@ -214,12 +216,13 @@ class InvitesFields(Fields):
         | None
     ) = Field(
         None,
-        title="People with less time before endtime are not invited; with warn, only counted",
+        title="People with less time than this before endtime are not invited; with warn, they are "
+        "invited, and the plan counts them",
         description=LEAST_TIME_WANTED,
     )
     pilot: Email | None = Field(
         None,
-        title="An address of yours: invited first, nobody else before you confirm",
+        title="An address of yours: invited first; nobody else is invited until you confirm",
         description=email_address.WANTED,
     )
     waves: (
@@ -238,21 +241,22 @@ class InvitesFields(Fields):
     )
     cooldown: Span | None = Field(
         None,
-        title="Nobody is invited sooner than this after an invitation by another campaign",
+        title="How long to leave a person out after another campaign's invitation",
         description=spans.WANTED,
     )
-    # Strict, it would take only what Python calls a Trust, and nobody writes one in a file.
+    # Not strict: strict mode would accept only a Python Trust, which nobody can write in a file.
     trust: Trust = Field(
         Trust.STATUS,
         strict=False,
-        title="What proves that a request did nothing: its status, or only the wire",
+        title="What proves that a request did nothing: its status, or only that it never left this "
+        "machine",
         description="status or wire",
     )
 
     @validates("not_before", "not_after")
     @classmethod
     def _one_moment(cls, wall: datetime | None, info: ValidationInfo) -> datetime | None:
-        """Whether it is time is decided here, not by the service: every time needs its place."""
+        """This program, not the service, decides whether it is time: each needs a timezone."""
         zone = zone_of(info)
         if wall and zone is None:
             raise sentence(needs_a_zone(info.field_name))
@@ -291,13 +295,13 @@ class InvitesFields(Fields):
 
 
 def needs_a_zone(name: str | None) -> str:
-    """Say what a time of invitations lacks."""
+    """Say that a time of `invites` needs a timezone."""
     verb = "need" if name == "hours" else "needs"
-    return f"{name} {verb} a timezone: that of the project, or  timezone: Europe/Paris  beside it"
+    return f"{name} {verb} a timezone: the project's, or  timezone: Europe/Paris  beside it"
 
 
 class GuardFields(Fields):
-    """What stops a run before it sends anything, and asks."""
+    """What stops a run before it sends anything, so that a person decides."""
 
     removed: Share | None = Field(
         None,

@@ -1,4 +1,4 @@
-"""The kinds of value in a definition: how each is read, and what a complaint says was wanted."""
+"""The kinds of value in a definition: how each is read, and what a mistake says was wanted."""
 
 import unicodedata
 from datetime import datetime, timedelta
@@ -22,7 +22,7 @@ from config.tables.cell_errors import is_error
 from config.timetable import cron, moments, spans
 
 LONGEST_TEXT = 10_000
-# They turn what follows them around, so that a name reads otherwise than it is.
+# They reverse the text that follows, so that a name looks different from what it is.
 DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 LARGEST_ID = 2**63 - 1
 ID_WANTED = "a whole number above 0"
@@ -30,7 +30,7 @@ TIMEZONE_WANTED = "a timezone such as Europe/Paris"
 
 
 def wanted(what: str) -> PydanticCustomError:
-    """Refuse a value, saying what belongs there."""
+    """Refuse a value, and say what belongs there."""
     return PydanticCustomError("wanted", "{wanted}", {"wanted": what})
 
 
@@ -40,7 +40,9 @@ def sentence(message: str) -> PydanticCustomError:
 
 
 def _sendable(text: str, allowed: str = "") -> str:
-    """Refuse what no text of a person holds: errors of cells, control characters, novels."""
+    """Refuse what no person's text contains: spreadsheet errors, control characters, very long
+    texts.
+    """
     text = text.strip()
     if is_error(text):
         raise PydanticCustomError(
@@ -62,7 +64,7 @@ def _sendable(text: str, allowed: str = "") -> str:
 
 
 def _note(typed: str) -> str:
-    # What is copied from a telephone book often brings its direction along.
+    # Text that is copied from a phone's contacts often brings direction marks along.
     return _sendable(typed, allowed="\n\r\t" + DIRECTIONS)
 
 
@@ -82,7 +84,7 @@ def _email(typed: str) -> str:
 
 
 def _moment(typed: Any) -> datetime | None:
-    """Take a text or a date-time cell; "" is how the interface writes an open end."""
+    """Read a text or a date-time cell; the interface writes "" for an open end."""
     try:
         if isinstance(typed, datetime):
             return moments.whole_minute(typed)
@@ -110,7 +112,7 @@ def _cron(typed: str) -> str:
 
 
 def _span(typed: Any) -> timedelta:
-    """Take a text; a span of a bare number would leave its unit to be guessed."""
+    """Read a text; a bare number would leave the unit to be guessed."""
     try:
         if isinstance(typed, str):
             return spans.span(typed)
@@ -131,21 +133,22 @@ StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
 
 
 class Fields(BaseModel):
-    """Nothing unknown, nothing converted in silence."""
+    """Refuses unknown fields, and converts nothing silently."""
 
     model_config = ConfigDict(
         extra="forbid",
         strict=True,
         hide_input_in_errors=True,
-        # Most of them are parts of others, and need nothing built of their own.
+        # Most of these models are parts of others, so nothing has to be built for them alone.
         defer_build=True,
     )
 
 
 def zone_of(own: ValidationInfo) -> str | None:
-    """The zone in which times are read: their own, else the project's; "" where that one is bad.
+    """The zone in which times are read: their own, or else the project's; "" if that one is
+    invalid.
 
-    The project's is handed in as the context of the validation, by the name `timezone`.
+    The project's zone comes in the context of the validation, under the name `timezone`.
     """
     if "timezone" not in own.data:
         return ""

@@ -1,4 +1,4 @@
-"""What leaves for the service, as a person sees it: which column is sent as which field."""
+"""What is sent to the service, as a person sees it: which column is sent as which field."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One field that somebody has: the header of its column, and its first different values.
+    """One field that at least one person has: the header of its column, and a few different values.
 
-    `column` is None where the people stand in the definition itself, and for a stage_id that
+    `column` is None if the people are listed in the definition itself, and for a stage_id that
     everybody gets.
     """
 
@@ -32,8 +32,8 @@ class Sent:
 
 
 def sent(definition: Definition) -> list[Sent]:
-    """List what is sent of the people of a definition, with the first of them as examples."""
-    # Whoever gets the invitation to oneself was put before them, and stands in no column.
+    """List which fields of a definition's people are sent, with the first values as examples."""
+    # The pilot was put before them, and is in no column.
     pilot = definition.invites.timetable.pilot
     others = [person for person in definition.candidates if person.key != pilot]
     people = others or definition.candidates
@@ -51,7 +51,7 @@ def sent(definition: Definition) -> list[Sent]:
 
 
 def as_json(definition: Definition) -> list[dict[str, str | int | None]]:
-    """Answer the objects that `campaign check --json` and `plan --json` have as `sent`."""
+    """Return the objects that `campaign check --json` and `plan --json` have as `sent`."""
     return [
         {"column": each.column, "field": each.field, "example": each.examples[0]}
         for each in sent(definition)
@@ -59,7 +59,7 @@ def as_json(definition: Definition) -> list[dict[str, str | int | None]]:
 
 
 def understood(definition: Definition) -> list[dict[str, Any]]:
-    """Answer the objects that `campaign check --json` has as `understood`."""
+    """Return the objects that `campaign check --json` has as `understood`."""
     return [
         {"field": each.field, "column": each.column, "examples": list(each.examples)}
         for each in sent(definition)
@@ -67,7 +67,7 @@ def understood(definition: Definition) -> list[dict[str, Any]]:
 
 
 def notes(definition: Definition, *, creates: bool = True) -> Iterator[str]:
-    """Say what a person should know of a definition before it is sent: each kind once.
+    """Say what a person should know about a definition before it is sent, each kind once.
 
     `creates`: whether its project may still have to be created.
     """
@@ -79,19 +79,19 @@ def notes(definition: Definition, *, creates: bool = True) -> Iterator[str]:
 
 
 def _capitals(definition: Definition) -> Iterator[str]:
-    """The login must equal the address (interface 4.7); whether capitals count is not shown."""
+    """The login must equal the address; whether capitals count is left open (interface 4.7)."""
     them = [person for person in definition.candidates if person.email1 != person.email1.lower()]
     if them:
         more = len(them) - 1
         have = f"and {more:,} more have capitals, and are" if more else "has capitals, and is"
         yield (
             f"{them[0].place}, email1: {shown(them[0].email1)} {have} sent as written; people must "
-            "log in with the same spelling, as capitals may count"
+            "log in with the same capitals, because the log-in may tell them apart"
         )
 
 
 def _one_name(definition: Definition) -> Iterator[str]:
-    """Point at people who have a name in common: one person would be invited twice."""
+    """Report people with the same name: they may be one person, who would be invited twice."""
     first: dict[tuple[str, str], Candidate] = {}
     twice: list[tuple[Candidate, Candidate]] = []
     for person in definition.candidates:
@@ -102,7 +102,7 @@ def _one_name(definition: Definition) -> Iterator[str]:
     if twice:
         before, person = twice[0]
         named = shown(f"{person.first_name} {person.last_name}")
-        more = f"; so for {len(twice) - 1:,} more" if len(twice) > 1 else ""
+        more = f"; the same goes for {len(twice) - 1:,} more" if len(twice) > 1 else ""
         yield (
             f"{person.place}, email1: {named} has {person.email1} here and {before.email1} at "
             f"{before.place}; if this is one person, keep only the address they log in with{more}"
@@ -110,7 +110,7 @@ def _one_name(definition: Definition) -> Iterator[str]:
 
 
 def _times_left_out(definition: Definition) -> Iterator[str]:
-    """Which fields of a project are required is not shown (interface 2)."""
+    """Report times left out: the interface does not say which fields are required (interface 2)."""
     project = definition.project
     times = {"starttime": project.starttime, "endtime": project.endtime}
     left_out = [name for name, time in times.items() if time is None]
@@ -124,7 +124,7 @@ def _times_left_out(definition: Definition) -> Iterator[str]:
 
 
 def _samples(definition: Definition) -> Iterator[str]:
-    """Point at people whose addresses are made up for examples, such as those of a starter."""
+    """Report made-up addresses, such as the samples in a starter."""
     addresses = [person.email1 for person in definition.candidates if is_sample(person.key)]
     if not addresses:
         return

@@ -1,4 +1,4 @@
-"""A campaign as people wrote it down, validated: what every other room works from."""
+"""A campaign as a person wrote it, validated: every other room works from this."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,8 +15,8 @@ from config.timetable.window import Window
 class Candidate:
     """One person to add and invite. The fields are spelled as in interface 2, "Candidate".
 
-    Texts are what was typed, trimmed; `key` is who it is (`email_key`). Personal fields stay out of
-    the repr, so that no log or traceback shows them.
+    Texts are what was typed, trimmed; `key` identifies the person (`email_key`). Personal fields
+    stay out of the repr, so that no log or traceback shows them.
     """
 
     first_name: str = field(repr=False)
@@ -28,7 +28,7 @@ class Candidate:
     key: str = field(repr=False)
     place: Place
     timezone: str | None = None  # of this person's clock, for working hours; never sent
-    hidden: bool = False  # in a row that the sheet does not show
+    hidden: bool = False  # in a hidden row of the sheet
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +69,25 @@ class ProblemByTitle:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A person approves each plan before anything is sent, `within` this time where it is set."""
+    """A person approves each plan before anything is sent, `within` this time if it is set."""
 
     within: timedelta | None = None
 
 
 class Trust(StrEnum):
-    """What proves that a request had no effect; the interface promises no status of a failure."""
+    """What proves that a request had no effect; the interface names no status for failures."""
 
-    STATUS = "status"  # a status that means so by the rules of HTTP, repeated a few times at most
+    STATUS = "status"  # a status that says so by the rules of HTTP; repeated a few times at most
     WIRE = "wire"  # only that nothing left this machine
 
 
 @dataclass(frozen=True, slots=True)
 class Invites:
-    """Whether invitations are sent, or people only added and linked; who is asked first; when.
+    """Whether invitations are sent or people are only added; who must approve; and when.
 
-    `approval` is None where a run need not wait for anybody. Nobody is invited sooner than
-    `cooldown` after an invitation by any other campaign. `trust` is for all requests of the
-    campaign, not for its invitations alone.
+    `approval` is None if a run need not wait for anybody. Nobody is invited sooner than
+    `cooldown` after an invitation by any other campaign. `trust` applies to all requests of the
+    campaign, not only to invitations.
     """
 
     send: bool
@@ -110,7 +110,7 @@ class Guard:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a campaign is run by itself: by a cron line, or `every` so often; one of the two.
+    """When a campaign runs on its own: by a cron line, or at an interval `every`; never both.
 
     `timezone` is an IANA name, always there for a cron line.
     """
@@ -125,10 +125,10 @@ class Definition:
     """One campaign: its key, project, problem and people.
 
     `problem` is None only for a project that exists and already has its problem. `columns` are
-    the headers of a table by the fields that are sent from them. `add_again`: whoever may or may
-    not have been added is added once more, without asking a person. `selection` is what
-    `where` made of the table, None without one. `rows` is how many rows were read, and `people`
-    how many people they are.
+    the headers of a table by the fields that are sent from them. `add_again`: people who may or may
+    not have been added are added once more, without asking. `selection` is what `where` made of the
+    table; None if there is no `where`. `rows` is how many rows were read, and `people` how many
+    people they are.
     """
 
     campaign: str
@@ -147,7 +147,7 @@ class Definition:
 
     @property
     def timezone(self) -> str | None:
-        """Where its people think: the zone of the project, else that of its times."""
+        """The zone its people use: the project's, or else that of its times."""
         window, schedule = self.invites.window, self.schedule
         return (
             self.project.timezone

@@ -1,7 +1,8 @@
 """What texts of a definition look like, as patterns of a JSON Schema.
 
-Each lets pass whatever the reader of that text takes, and refuses what is plainly something else,
-so that an editor points at it. They are written so that Python and JavaScript read them alike.
+Each accepts everything that the reader of that text accepts, and refuses what is plainly something
+else, so that an editor underlines it. They are written so that Python and JavaScript read them
+alike.
 """
 
 from typing import Any

@@ -1,6 +1,6 @@
 """The people of a campaign, checked one by one and against each other."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from sys import intern
 from unicodedata import normalize
@@ -17,7 +17,7 @@ from config.people.email_doubts import doubts, mailbox
 from config.people.name_doubts import may_be_spoilt, name_doubts
 from config.tables.written import People, Row
 
-# What is sent of a person (interface 4.5), and the zone that says when.
+# The fields of a person that are sent (interface 4.5), and the zone that decides when.
 MEANT = (*FIELDS, "timezone")
 
 # The first row of a person, with the fields that are wrong in it.
@@ -28,16 +28,15 @@ ALL_RIGHT: frozenset[str] = frozenset()
 def judge_people(
     people: People, stage_id: int, problems: list[Mistake], warnings: list[Mistake]
 ) -> tuple[tuple[Candidate, ...], int]:
-    """Judge the people; `stage_id` is what a person without one gets.
+    """Check the people; `stage_id` is for a person without one.
 
-    Answers them, and how many rows of a table say the same of somebody as an earlier row.
+    Returns them, and how many rows of a table repeat an earlier row.
     """
     candidates: list[Candidate] = []
     repeated = 0
     seen: dict[str, int] = {}
     halves: dict[str, Half] = {}
     folded: dict[str, str] = {}
-    labelled: list[str] = []
     for row in people.rows:
         if isinstance(row, Mistake):
             problems.append(row)
@@ -50,7 +49,8 @@ def judge_people(
         at = seen.get(key)
         first, left_out = halves.get(key) or (None if at is None else candidates[at], ALL_RIGHT)
         if first is not None:
-            # Exports have a row for each application; a list in a definition has none twice.
+            # An export has a row for each application, so a person may be there twice; a list in a
+            # definition may not.
             differing = _differing(first, candidate, spoilt | left_out) if people.whole else None
             if differing != []:
                 alike = _alike(fields.email1, folded.get(key, key))
@@ -71,16 +71,14 @@ def judge_people(
             seen[key] = len(candidates)
             candidates.append(candidate)
             warnings.extend(_about(fields, key, row, people))
-            labelled += [key] if mailbox(key) != key else []
-    if labelled:
-        warnings.extend(_one_mailbox(labelled, candidates))
+    warnings.extend(_one_mailbox(candidates))
     return tuple(candidates), repeated
 
 
 def _fields(
     row: Row, people: People, problems: list[Mistake]
 ) -> tuple[CandidateFields | None, frozenset[str]]:
-    """Judge the fields of a row; answers them, and which are wrong and stand for nothing.
+    """Check the fields of a row; returns them, and which are wrong and so have no value.
 
     None: nobody can say who the person is.
     """
@@ -116,10 +114,10 @@ def _differing(first: Candidate, again: Candidate, unknown: frozenset[str]) -> l
 
 
 def _again(typed: str, place: Place, first: Place, differing: list[str], alike: bool) -> Mistake:
-    """Complain about a second row for one person; `alike` says that only folding made it so."""
+    """Report a second row for one person; `alike`: the addresses are equal only after folding."""
     sentence = f"found {shown(typed)}, the same person as {first}"
     if others := ", ".join(name for name in differing if name != "email1"):
-        sentence += f", with another {others}"
+        sentence += f", but with a different {others}"
     if alike:
         sentence += (
             " if letters such as ß and ss count as the same; if these are two people, put one of "
@@ -145,10 +143,11 @@ def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[
             yield Mistake(place, field, message=sentence, cause=doubt.kind)
 
 
-def _one_mailbox(labelled: Iterable[str], people: Sequence[Candidate]) -> Iterator[Mistake]:
-    """Point at different addresses that end up in one mailbox; `labelled` are those longer than
-    the name of theirs.
-    """
+def _one_mailbox(people: Sequence[Candidate]) -> Iterator[Mistake]:
+    """Report different addresses that end up in one mailbox."""
+    labelled = [candidate.key for candidate in people if mailbox(candidate.key) != candidate.key]
+    if not labelled:
+        return
     places = {candidate.key: candidate.place for candidate in people}
     first: dict[str, str] = {}
     for key in labelled:
@@ -187,7 +186,7 @@ def _candidate(
         source=intern(fields.source),
         notes=intern(fields.notes),
         stage_id=stage_id if fields.stage_id is None else fields.stage_id,
-        # Mostly the very text that was typed; kept once then.
+        # Mostly the same text as typed: then it is stored only once.
         key=fields.email1 if key == fields.email1 else key,
         place=place,
         timezone=fields.timezone,

@@ -1,4 +1,4 @@
-"""The rules of `project` and `problem`: made here or in the web application, open until when."""
+"""The rules of `project` and `problem`: created by us or in the web application, and open when."""
 
 from datetime import datetime
 from typing import Any
@@ -135,7 +135,7 @@ class ProblemFields(Fields):
     )
     title: Name | None = Field(
         None,
-        title="Its title instead, which must match exactly one problem of the service's list",
+        title="Its title instead of the id; must match exactly one problem in the service's list",
         description="the problem's title",
         validate_default=True,
     )

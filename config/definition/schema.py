@@ -1,8 +1,8 @@
 """The definition as a JSON Schema, for editors: made from the models that judge it.
 
-It lets pass whatever `check` accepts, but an unknown field with nothing in it. It refuses whatever
-`check` refuses, but for what a text or a table says: whether there is such a date, zone or address,
-which of two times comes first, who stands in a list twice.
+It accepts everything that `check` accepts, except an unknown field with nothing in it. It refuses
+everything that `check` refuses, except what depends on the text or the table: whether a date, zone
+or address exists, which of two times comes first, and who is in a list twice.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from config.definition.fields import CandidateFields, DefinitionFields
 from config.definition.schema_rules import EMPTY
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-RULES = "allOf"  # what fields say of each other, as it is
+RULES = "allOf"  # rules between fields, unchanged
 ENDS = r"\z"  # of pydantic's regular expressions; editors write it $
 
 
@@ -62,15 +62,15 @@ def _plain(part: Any) -> Any:
 def _text(name: str, text: str) -> str:
     if name == "pattern":
         return text.replace(ENDS, "$")
-    # What comes after the first lines of a docstring is for whoever changes the program.
+    # The rest of the docstring is for whoever changes the program.
     return text.partition("\n\n")[0] if name == "description" else text
 
 
 def _kinds(field: dict[str, Any]) -> list[dict[str, Any]]:
-    """What a field may hold, but nothing."""
+    """What a field may hold, without null."""
     if "anyOf" in field:
         return [kind for inner in field["anyOf"] for kind in _kinds(inner)]
-    # What is left out is explained in words; an editor would write it there.
+    # A field that is left out is explained in words; with a default, an editor would write it.
     kind = {name: what for name, what in field.items() if name != "default"}
     return [] if kind == EMPTY else [kind]
 
@@ -80,7 +80,7 @@ def _saying(sentence: str, kind: dict[str, Any]) -> dict[str, Any]:
 
 
 def _any_of(kinds: list[dict[str, Any]]) -> dict[str, Any]:
-    """The same in one mapping where that is as clear: an editor explains it better."""
+    """The same as one mapping, if that is as clear: an editor explains it better."""
     if len(kinds) == 1:
         return kinds[0]
     if len(kinds) == 2 and kinds[1] == EMPTY and not kinds[0].keys() & {"$ref", "enum", "const"}:

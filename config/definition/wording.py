@@ -1,4 +1,4 @@
-"""What a rule of a definition complains of, in the words of its author."""
+"""Mistakes in a definition, in the words of the person who wrote it."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -12,9 +12,9 @@ from config.tables.cell_errors import is_error
 def unknown_field(
     place: Place, field: str, name: str, names: Iterable[str], deeper: Iterable[str] = ()
 ) -> Mistake:
-    """Complain about a field that does not exist, with the nearest one that does.
+    """Report a field that does not exist, and name the nearest one that does.
 
-    `deeper` are dotted names of fields that belong one mapping further in.
+    `deeper` are dotted names of fields that belong one mapping deeper.
     """
     spellings = {full.rpartition(".")[2]: full for full in (*deeper, *names)}
     spellings |= {full: full for full in names}
@@ -24,7 +24,7 @@ def unknown_field(
 
 
 def complaint(detail: ErrorDetails, place: Place, field: str, what: str) -> Mistake:
-    """Say one complaint of pydantic in the words of the definition."""
+    """Put one error of pydantic into the words of the definition."""
     kind, value = detail["type"], detail["input"]
     context = detail.get("ctx", {})
     if kind == "missing":

@@ -1,4 +1,4 @@
-"""Addresses and names as people type them, and what looks like a slip.
+"""Addresses and names as people type them, and likely typos.
 
-Hands out `email_address` and the doubts about it.
+Provides `email_address` and the doubts about it.
 """

@@ -13,26 +13,26 @@ LONGEST = 254
 LONGEST_LOCAL = 64
 LONGEST_LIST = 1_000
 
-# Letters and marks that show nothing (Unicode's Default_Ignorable_Code_Point), most of which the
-# library lets pass; spaces without width, and marks of direction.
+# Invisible letters and marks (Unicode's Default_Ignorable_Code_Point), most of which the library
+# accepts; zero-width spaces, and direction marks.
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\U000e0100-\U000e01ef]"
 )
 _LISTED = re.compile(r"@.*[\s,;|<].*@", re.DOTALL)
 _BRACKETS = re.compile(r"<([^<>]*)>?\s*$")
-# Nearly every address: nothing can be wrong with it but its domain, which many people share.
+# Matches nearly every address: only its domain can be wrong, which many people share.
 _PLAIN = re.compile(r"[A-Z0-9_+-]+(?:\.[A-Z0-9_+-]+)*@(?!.*xn--)([A-Z0-9.-]+)", re.ASCII | re.I)
 
 
 class NotAnEmail(ValueError):
-    """A text that is no email address; the text of the error says what was wanted instead."""
+    """A text that is not an email address; the message says what was wanted instead."""
 
 
 def email_address(typed: str) -> str:
-    """Answer the address as typed, trimmed of spaces (also non-breaking ones).
+    """Return the address as typed, without spaces around it (non-breaking ones included).
 
-    The login must equal this email (interface 4.7), so nothing is repaired in silence.
+    The login must equal this email (interface 4.7), so nothing is silently repaired.
     Raises NotAnEmail.
     """
     address = typed.strip()
@@ -51,7 +51,7 @@ def email_address(typed: str) -> str:
         raise NotAnEmail(WANTED + hint)
     if slip := _slip(address):
         raise NotAnEmail(f"{WANTED} {slip}")
-    # Looked at first, because judging the syntax of a very long text takes long.
+    # Checked first, because checking the syntax of a very long text takes long.
     if len(address) > LONGEST or address.find("@") > LONGEST_LOCAL:
         raise NotAnEmail(
             f"{WANTED} of at most {LONGEST} characters, {LONGEST_LOCAL} of them before the @"

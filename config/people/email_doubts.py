@@ -1,7 +1,7 @@
 """What may be wrong with a valid address: shown to a person, never changed.
 
-The login must equal this email (interface 4.7), so an address with a slip in it locks its
-candidate out, and two addresses of one mailbox invite one person twice.
+The login must equal this email (interface 4.7), so a typo in an address locks its candidate out,
+and two addresses of one mailbox would have one person invited twice.
 """
 
 import unicodedata
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Where most private addresses are; a domain one slip away from these is rarely another one.
+# The domains of most private addresses; one that differs by one typo is rarely meant.
 PROVIDERS = (
     *("gmail.com", "googlemail.com", "yahoo.com", "yahoo.co.uk", "yahoo.fr", "yahoo.de"),
     *("hotmail.com", "hotmail.co.uk", "hotmail.fr", "hotmail.de", "outlook.com", "outlook.de"),
@@ -17,7 +17,7 @@ PROVIDERS = (
     *("orange.fr", "wanadoo.fr", "laposte.net", "t-online.de", "freenet.de", "libero.it"),
     *("rediffmail.com", "fastmail.com", "yandex.ru", "rambler.ru", "naver.com", "sbcglobal.net"),
 )
-# Providers of their own that look like a slip in another's name.
+# Real providers whose names look like a typo of another's.
 OTHERS = {"mail.com", "email.com", "ymail.com", "live.co", "hotmail.co", "yahoo.co", "yahoo.es"}
 ENDINGS = {
     wrong: right
@@ -38,7 +38,7 @@ ROLES = frozenset(
         *("candidatures", "personal"),
     )
 )
-# Where dots (or more) in front of the @ mean nothing, and the other names of the same provider.
+# Providers that ignore dots (or more) before the @, and other names of the same provider.
 MEANINGLESS = {"gmail.com": ".", "protonmail.com": "._-"}
 SAME_PROVIDER = {
     "googlemail.com": "gmail.com",
@@ -68,7 +68,7 @@ class Doubt:
 
 
 def doubts(typed: str, key: str) -> Iterator[Doubt]:
-    """Say what may be wrong with an address that has this key; mostly nothing."""
+    """Say what may be wrong with an address that has this key; usually nothing."""
     local, _, domain = key.rpartition("@")
     if slip := likely_slip(domain):
         yield Doubt("a likely typo", f"{domain} may be a typo for {slip}")
@@ -83,14 +83,14 @@ def doubts(typed: str, key: str) -> Iterator[Doubt]:
         yield Doubt("a lost character", "a ? often replaces a character that a program lost")
     if not typed.isascii() or "xn--" in domain:
         yield from _look_alikes(local)
-        # As it was typed, since the key has every letter in its plainest form.
+        # The domain as typed, because the key has every letter in its plainest form.
         as_typed = typed.rpartition("@")[2].casefold()
         yield from _look_alikes(_readable(domain) if as_typed.isascii() else as_typed)
 
 
 @lru_cache(maxsize=65536)
 def likely_slip(domain: str) -> str | None:
-    """Answer the domain that was probably meant, one slip of the fingers away."""
+    """Return the domain that was probably meant: it differs by one typo."""
     if domain in _KNOWN:
         return None
     name, _, ending = domain.rpartition(".")
@@ -106,7 +106,7 @@ def likely_slip(domain: str) -> str | None:
 def mailbox(key: str) -> str:
     """Reduce a key to the mailbox that its provider most likely delivers to.
 
-    Nearly all of them take what follows a + for a label.
+    Nearly all providers treat what follows a + as a label.
     """
     local, _, domain = key.rpartition("@")
     domain = SAME_PROVIDER.get(domain, domain)
@@ -124,7 +124,7 @@ def is_sample(key: str) -> bool:
 
 
 def _without_one(text: str) -> Iterator[str]:
-    """A text, and all that one character less makes of it: two that are near share one of these."""
+    """A text, and each text that has one character less: two similar texts share one of these."""
     yield text
     for at in range(len(text)):
         yield text[:at] + text[at + 1 :]
@@ -151,7 +151,7 @@ def _look_alikes(text: str) -> Iterator[Doubt]:
     if not foreign:
         return
     alphabets = {alphabet for c in text if (alphabet := _alphabet(c))}
-    # A word in one alphabet is how its speakers write, unless every letter of it deceives.
+    # A word in one alphabet is normal writing, unless every letter of it looks Latin.
     others = [c for c in text if not c.isascii() and c not in foreign]
     if len(alphabets) > 1 or not others:
         names = ", ".join(dict.fromkeys(unicodedata.name(c, "?") for c in foreign))
@@ -160,7 +160,7 @@ def _look_alikes(text: str) -> Iterator[Doubt]:
 
 
 def _drawn_as(character: str) -> str:
-    """Answer the Latin letter that a letter is drawn as: of another alphabet, or just wider."""
+    """Return the Latin letter that a letter looks like, from another alphabet or just wider."""
     return unicodedata.normalize("NFKC", character.translate(LOOK_ALIKE))
 
 
@@ -171,7 +171,7 @@ def _alphabet(character: str) -> str | None:
 
 
 def _readable(domain: str) -> str:
-    """Answer a domain as it is shown; in the key it is in ASCII."""
+    """Return a domain as people see it; the key has it in ASCII."""
     import idna  # noqa: PLC0415 - few addresses need its tables
 
     try:

@@ -9,12 +9,12 @@ from config.mistakes import shown
 from config.people.email_doubts import Doubt
 
 LOST = ("?", "\N{REPLACEMENT CHARACTER}")
-# As programs write that there is nothing. Null and Nan, as people write them, are names.
+# What programs write for nothing. Null and Nan, spelled as people spell them, are names.
 NOTHING = {"null", "NULL", "(null)", "NaN", "nan", "undefined", "N/A", "n/a"}
 
 
 def may_be_spoilt(name: str) -> bool:
-    """Say whether a name is worth a look at all; nearly none is, and there are many."""
+    """Say whether a name needs a closer look; there are many names, and hardly any does."""
     return "?" in name or not name.isascii() or name in NOTHING
 
 
@@ -32,7 +32,7 @@ def name_doubts(name: str) -> Iterator[Doubt]:
 
 
 def _read_as_bytes(name: str) -> str | None:
-    """Answer what the bytes of a name spell in UTF-8, which hardly ever happens by accident."""
+    """Return what the bytes of a name spell in UTF-8; by accident they hardly ever do."""
     try:
         return name.encode("cp1252").decode("utf-8")
     except UnicodeError:

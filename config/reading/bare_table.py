@@ -22,7 +22,7 @@ from config.tables.headers import FULL_NAME, meaning
 from config.tables.totals import is_total
 from config.tables.where import compared
 
-# A column has few values where they are so many at most, each so short; so many columns are shown.
+# A column has few values if there are at most so many, each this short; so many columns are shown.
 FEW, SHORT, COLUMNS = 8, 60, 8
 NEVER_CHOSEN = {"first_name", "last_name", "email1", "notes", FULL_NAME}
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z ]*[A-Za-z]")
@@ -30,7 +30,7 @@ _WORDS = {"null", "true", "false", "yes", "no", "on", "off"}
 
 
 class BareTable(BadInput):
-    """A file of people without a definition; the way on is a definition that leads to it."""
+    """A file of people without a definition; next, a person writes a definition that names it."""
 
     def __init__(self, path: Path, problem: Mistake, sheet: str | None = None) -> None:
         new = next(name for name in _names(path) if not name.exists())
@@ -47,8 +47,9 @@ def _names(path: Path) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What is understood of a table: field, column and first different values of each field; the
-    columns of few values, with how many rows have each; how many cells hold several addresses.
+    """What was understood of a table: each field, with its column and a few different values; the
+    columns with few values, and how many rows have each value; how many cells hold several
+    addresses.
 
     `sheet` is the one that a person named.
     """
@@ -61,11 +62,11 @@ class Understood:
 
     @property
     def full_name(self) -> str | None:
-        """The column of whole names, where there is none of first and last names."""
+        """The column of full names, if there are no columns of first and last names."""
         return next((column for field, column, _ in self.fields if field == FULL_NAME), None)
 
     def candidates(self, definition: Path) -> str:
-        """Write the lines `candidates` of a definition that leads to the table."""
+        """Write the lines `candidates` of a definition that names the table."""
         lines = ["candidates:", f"  file: {_in_yaml(_from(definition, self.path))}"]
         if self.sheet:
             lines.append(f"  sheet: {_in_yaml(self.sheet)}")
@@ -90,7 +91,7 @@ class Understood:
 
 
 def understood(path: Path, sheet: str | None = None) -> Understood:
-    """Read a table as a campaign would. Raises BadInput where no column has email addresses."""
+    """Read a table as a campaign would. Raises BadInput if no column has email addresses."""
     named = Named(path, sheet)
     at = people_in(named, own_tables(named)[1])
     header = next(cells for number, cells in at.table.rows if number == at.header)
@@ -140,7 +141,9 @@ def _first(rows: list[tuple[Any, ...]], column: int) -> tuple[str, ...]:
 
 
 def _few(rows: list[tuple[Any, ...]], column: int) -> dict[str, int]:
-    """Count the values of a column that groups people: few of them, and not each its own."""
+    """Count the values of a column that groups people: there are few, and most occur more than
+    once.
+    """
     spelt: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for text in _texts(rows, column):
@@ -156,7 +159,7 @@ def _few(rows: list[tuple[Any, ...]], column: int) -> dict[str, int]:
 
 
 def _from(definition: Path, table: Path) -> str:
-    """Name a table as its definition does, from the folder that this lies in."""
+    """Name a table as its definition does: relative to the definition's folder."""
     try:
         return Path(os.path.relpath(table.resolve(), definition.resolve().parent)).as_posix()
     except ValueError:  # on another drive

@@ -1,90 +1,31 @@
 """Campaigns written in a workbook: a sheet `campaign` or `campaigns`, and a sheet `candidates`."""
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from config.definition.fields import ColumnsFields
 from config.definition.wording import unknown_field
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
-from config.tables.cells import as_moment, as_text, as_whole_number, as_yes_or_no, is_blank
+from config.reading.sheet_fields import (
+    KNOWN,
+    PREFERRED,
+    TITLES,
+    WHERE,
+    as_values,
+    is_surely_for,
+    names_a_field,
+)
+from config.tables.cells import as_moment, as_text, is_blank
 from config.tables.headers import spelling, wishes_of
 from config.tables.table import PeopleTable, TableRow, people_table
 from config.tables.where import Where, where_of
 from config.tables.workbook import Book, Sheet
 from config.tables.written import Location, People, Written
 
-CellReader = Callable[[Any], Any]
 SHEETS = ("campaign", "campaigns", "candidates")
-
-
-def _as_header(cell: Any) -> Any:
-    """Take the word null for no column at all: an empty cell says nothing."""
-    return None if str(cell).strip().casefold() == "null" else as_text(cell)
-
-
-def _as_values(cell: Any) -> list[str]:
-    """Take what `where` wants of a column: several values have a semicolon or a line between."""
-    return [value.strip() for value in re.split(r"[;\n]", str(as_text(cell))) if value.strip()]
-
-
-# Where each field goes, how its cell is read, and the names it may carry in a sheet.
-FIELDS: tuple[tuple[Location, CellReader, tuple[str, ...]], ...] = (
-    (("campaign",), as_text, ("campaign", "key")),
-    (("project", "id"), as_whole_number, ("project.id",)),
-    (("project", "name"), as_text, ("project.name", "name")),
-    (("project", "description"), as_text, ("project.description", "description")),
-    (("project", "state"), as_text, ("project.state", "state")),
-    (("project", "starttime"), as_moment, ("project.starttime", "starttime")),
-    (("project", "endtime"), as_moment, ("project.endtime", "endtime")),
-    (("project", "timezone"), as_text, ("project.timezone", "timezone")),
-    (("problem", "id"), as_whole_number, ("problem", "problem.id")),
-    (("problem", "title"), as_text, ("problem.title",)),
-    (("problem", "unlisted"), as_yes_or_no, ("problem.unlisted", "unlisted")),
-    (("stage_id",), as_whole_number, ("stage_id",)),
-    (("invites", "send"), as_yes_or_no, ("invites.send", "send")),
-    (("invites", "approval"), as_text, ("invites.approval", "approval")),
-    (("invites", "not_before"), as_moment, ("invites.not_before", "not_before")),
-    (("invites", "not_after"), as_moment, ("invites.not_after", "not_after")),
-    (("invites", "timezone"), as_text, ("invites.timezone",)),
-    (("invites", "hours"), as_text, ("invites.hours", "hours")),
-    (("invites", "holidays"), as_text, ("invites.holidays", "holidays")),
-    (("invites", "per_second"), as_text, ("invites.per_second", "per_second")),
-    (("invites", "per_hour"), as_text, ("invites.per_hour", "per_hour")),
-    (("invites", "least_time"), as_text, ("invites.least_time", "least_time")),
-    (("invites", "pilot"), as_text, ("invites.pilot", "pilot")),
-    (("invites", "waves"), as_text, ("invites.waves", "waves")),
-    (("invites", "between"), as_text, ("invites.between", "between")),
-    (("invites", "hold_on", "refused"), as_text, ("invites.hold_on.refused", "hold_on.refused")),
-    (
-        ("invites", "hold_on", "unsure"),
-        as_whole_number,
-        ("invites.hold_on.unsure", "hold_on.unsure"),
-    ),
-    (("invites", "cooldown"), as_text, ("invites.cooldown", "cooldown")),
-    (("invites", "trust"), as_text, ("invites.trust", "trust")),
-    (("guard", "removed"), as_text, ("guard.removed",)),
-    (("schedule", "cron"), as_text, ("schedule.cron", "cron")),
-    (("schedule", "every"), as_text, ("schedule.every", "every")),
-    (("schedule", "timezone"), as_text, ("schedule.timezone",)),
-    (("candidates", "split_name"), as_yes_or_no, ("candidates.split_name", "split_name")),
-    (("candidates", "several"), as_text, ("candidates.several", "several")),
-    (("candidates", "when_unsure"), as_text, ("candidates.when_unsure", "when_unsure")),
-    *(
-        (("candidates", "columns", field), _as_header, (f"columns.{field}",))
-        for field in ColumnsFields.model_fields
-    ),
-)
-KNOWN = {spelling(name): (location, read) for location, read, names in FIELDS for name in names}
-# A column of the people's table that has no name of ours, as in candidates.where.Job.
-WHERE = re.compile(r"(?:candidates\s*\.\s*)?where\s*\.\s*(.+)", re.IGNORECASE | re.DOTALL)
-# Headers above the two columns, which are no fields.
-TITLES = {"field", "fields"}
-PREFERRED = [names[0] for _, _, names in FIELDS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +53,7 @@ class CampaignFields:
         self.fields: dict[str, Any] = {"project": {}}
         self.cells: dict[Location, Place] = {}
         self.problems: list[Mistake] = []
-        self._whole = whole
+        self.whole = whole
         self._from_1904 = from_1904
 
     def add(self, name: str, named_at: Place, cell: Any, place: Place) -> None:
@@ -120,7 +61,7 @@ class CampaignFields:
         asked = WHERE.fullmatch(name)
         location, read = KNOWN.get(spelling(name), ((), as_text))
         if asked:
-            location, read = ("candidates", "where", asked[1]), _as_values
+            location, read = ("candidates", "where", asked[1]), as_values
         if not location:
             if not is_blank(cell):
                 self.problems.append(unknown_field(named_at, name, name, PREFERRED))
@@ -141,8 +82,14 @@ class CampaignFields:
 
     @property
     def where(self) -> Where:
-        """Whom the campaign keeps of its table."""
-        return where_of(self.fields.get("candidates", {}))
+        """Which rows of its table the campaign keeps."""
+        return where_of(self.options)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """What the campaign says about its people."""
+        options: Mapping[str, Any] = self.fields.get("candidates", {})
+        return options
 
     @property
     def key(self) -> str:
@@ -150,10 +97,10 @@ class CampaignFields:
         return str(self.fields.get("campaign", "")).strip()
 
     def written(self, people: People | None, problems: tuple[Mistake, ...] = ()) -> Written:
-        """Answer the campaign as written, with the people found for it."""
+        """Return the campaign as written, with the people found for it."""
         if self.key:
             self.fields["campaign"] = self.key
-        places = SheetPlaces(self._whole, self.cells)
+        places = SheetPlaces(self.whole, self.cells)
         return Written(self.fields, places, people, (*self.problems, *problems))
 
 
@@ -163,7 +110,7 @@ def says_how_to_read(options: Mapping[str, Any]) -> bool:
 
 
 def campaigns_in(book: Book, file: str) -> list[Written]:
-    """Find the campaigns of a workbook. Raises BadInput where its sheets are not those wanted."""
+    """Find the campaigns of a workbook. Raises BadInput if it lacks the sheets that are needed."""
     single, many, people = (book.sheets.get(name) for name in SHEETS)
     if people is not None and single is not None and many is None:
         return [_one(single, people)]
@@ -184,9 +131,9 @@ def campaigns_in(book: Book, file: str) -> list[Written]:
 
 
 def campaign_alone(book: Book, file: str) -> CampaignFields:
-    """Answer what a workbook says of its one campaign, for people who stand in another file.
+    """Return what a workbook says about its only campaign, whose people are in another file.
 
-    Raises BadInput where it has no sheet `campaign`.
+    Raises BadInput if it has no sheet `campaign`.
     """
     sheet = book.sheets.get("campaign")
     if sheet is None or "campaigns" in book.sheets:
@@ -197,7 +144,7 @@ def campaign_alone(book: Book, file: str) -> CampaignFields:
 
 def _one(sheet: Sheet, people: Sheet) -> Written:
     gathered = _fields_of(sheet)
-    wishes = wishes_of(gathered.fields.get("candidates", {}))
+    wishes = wishes_of(gathered.options)
     try:
         table = people_table(people.rows, people, wishes, wishes.needed)
     except BadInput as error:
@@ -210,20 +157,63 @@ def _fields_of(sheet: Sheet) -> CampaignFields:
     gathered = CampaignFields(Place(sheet.file, sheet=sheet.name), sheet.from_1904)
     rows = _rows(sheet)
     names = _column_of_names(rows)
+    values, remarks = _columns_beside(rows, names)
     for number, cells in rows:
         name = as_text(_at(cells, names))
-        if is_blank(name) or spelling(str(name)) in TITLES:
+        titles = _is_title(name)
+        read = {names} if is_blank(name) else {names, values}
+        if titles:
+            read |= {at for at, cell in enumerate(cells) if spelling(str(cell)) == "description"}
+        gathered.problems += _not_read(sheet, (number, cells), read)
+        if titles or is_blank(name):
             continue
-        value = _at(cells, names + 1)
-        named_at, place = sheet.cell(number, names), sheet.cell(number, names + 1)
+        value = _at(cells, values)
+        named_at, place = sheet.cell(number, names), sheet.cell(number, values)
         gathered.add(str(name).strip(), named_at, value, place)
         if is_blank(value) and WHERE.fullmatch(str(name).strip()):
             gathered.problems.append(Mistake(place, str(name).strip(), "nothing", "a value"))
+        elif is_blank(value) and spelling(str(name)) in KNOWN:
+            for at in _strays(str(name), cells, values, remarks):
+                gathered.problems.append(_stray(sheet.cell(number, at), str(name).strip(), place))
     return gathered
 
 
+def _is_title(name: Any) -> bool:
+    return spelling(str(name)) in TITLES
+
+
+def _columns_beside(rows: Sequence[TableRow], names: int) -> tuple[int, set[int]]:
+    """Find the column of the values, the first in use beside the names, and those of remarks:
+    they have titles, or hold words beside a value.
+    """
+    fields = [
+        [at for at, cell in enumerate(cells) if at > names and not is_blank(cell)]
+        for _, cells in rows
+        if _is_title(_at(cells, names)) or spelling(str(as_text(_at(cells, names)))) in KNOWN
+    ]
+    values = min((at for columns in fields for at in columns), default=names + 1)
+    return values, {at for columns in fields if values in columns for at in columns if at > values}
+
+
+def _strays(name: str, cells: Sequence[Any], values: int, remarks: set[int]) -> Iterator[int]:
+    """Find the columns of what may be the value of a field whose own cell is empty."""
+    for at, cell in enumerate(cells):
+        if at <= values or is_blank(cell) or names_a_field(cell):
+            continue
+        if at not in remarks or is_surely_for(name, cell):
+            yield at
+
+
+def _stray(place: Place, name: str, wanted: Place) -> Mistake:
+    message = (
+        f"{name} is empty, and what is here is not read; if it is the value, move it to "
+        f"{wanted.cell}; if it is a remark, write a title above it, as in field, value, remarks"
+    )
+    return Mistake(place, name, message=message)
+
+
 def _rows(sheet: Sheet) -> list[TableRow]:
-    """Answer the rows of a sheet that hold anything."""
+    """Return the rows of a sheet that hold anything."""
     rows = (row for row in sheet.rows() if not isinstance(row, Mistake))
     return [row for row in rows if not all(is_blank(cell) for cell in row[1])]
 
@@ -232,8 +222,19 @@ def _at(cells: Sequence[Any], column: int) -> Any:
     return cells[column] if column < len(cells) else None
 
 
+def _not_read(sheet: Sheet, row: TableRow, read: Container[int]) -> Iterator[Mistake]:
+    """Find names of fields in the columns of a row that are not read."""
+    for at, cell in enumerate(row[1]):
+        if at not in read and names_a_field(cell):
+            yield Mistake(
+                sheet.cell(row[0], at),
+                message=f"{shown(cell)} is the name of a field, but is not read here; move it and "
+                "its value to the other fields, or remove it",
+            )
+
+
 def _names_in(cells: Sequence[Any]) -> list[int]:
-    """Answer the columns in which the name of a field stands."""
+    """Return the columns that have the name of a field."""
     return [at for at, cell in enumerate(cells) if spelling(str(as_text(cell))) in KNOWN]
 
 
@@ -249,14 +250,46 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
         message = "the sheet is empty, wanted a header row and a row for each campaign"
         raise BadInput([Mistake(Place(sheet.file, sheet=sheet.name), message=message)])
     first, *others = gathered
-    # The people stand in one sheet, so that one campaign says for all how its columns are read.
-    wishes_of_each = (campaign.fields.get("candidates", {}) for campaign in gathered)
-    wishes = wishes_of(next(filter(says_how_to_read, wishes_of_each), {}))
+    wishes = wishes_of(next(filter(says_how_to_read, (each.options for each in gathered)), {}))
     try:
         table = people_table(people.rows, people, wishes, ("campaign", *wishes.needed))
     except BadInput as error:
         return [first.written(None, error.problems), *(other.written(None) for other in others)]
+    for campaign in gathered:
+        if _would_read_otherwise(campaign, people, table):
+            campaign.problems.append(_differs(campaign, people))
     return _shared_out(gathered, table)
+
+
+def _would_read_otherwise(campaign: CampaignFields, people: Sheet, table: PeopleTable) -> bool:
+    """Whether a campaign wants the table that all of them share to be read in another way.
+
+    One campaign decides for those that say nothing, if it reads their people no differently.
+    """
+    wishes = wishes_of(campaign.options)
+    if wishes == table.wishes:
+        return False
+    try:
+        own = people_table(people.rows, people, wishes, ("campaign", *wishes.needed)).columns
+    except BadInput:
+        own = None
+    silent = not says_how_to_read(campaign.options)
+    if wishes.first_address != table.wishes.first_address or (own is None and not silent):
+        return True
+    return own is not None and own.by_field != table.columns.by_field
+
+
+def _differs(campaign: CampaignFields, people: Sheet) -> Mistake:
+    says = [
+        at for at in campaign.cells if at[0] == "candidates" and says_how_to_read({str(at[1]): ""})
+    ]
+    place = campaign.cells[says[0]] if says else campaign.whole
+    message = (
+        f"all campaigns share the sheet {people.name}, and this row wants it to be read in another "
+        "way than the others; write the same split_name, several and columns.… in each row, or "
+        "give this campaign a workbook of its own"
+    )
+    return Mistake(place, "candidates", message=message)
 
 
 def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
@@ -267,8 +300,12 @@ def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
         return
     header_row, names = rows[at]
     header = ["" if is_blank(name) else str(as_text(name)).strip() for name in names]
+    named = {column for column, name in enumerate(header) if name}
+    above = [mistake for row in rows[:at] for mistake in _not_read(sheet, row, ())]
     for number, cells in rows[at + 1 :]:
         gathered = CampaignFields(sheet.row(number), sheet.from_1904)
+        gathered.problems += [*above, *_not_read(sheet, (number, cells), named)]
+        above = []
         for column, name in enumerate(header):
             if name:
                 named_at, place = sheet.cell(header_row, column), sheet.cell(number, column)
@@ -277,7 +314,9 @@ def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
 
 
 def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Written]:
-    """Give each campaign its people; a person of no campaign here is a problem, never dropped."""
+    """Give each campaign its people; a person whose campaign is not here is a mistake, never
+    dropped.
+    """
     people, problems = table.people_by_campaign({each.key: each.where for each in campaigns})
     nobody = table.nobody()
     written = []

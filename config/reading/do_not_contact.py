@@ -1,54 +1,66 @@
 """A file of addresses that no campaign sends to: one a line, or a table with an email column."""
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from config.email_key import email_key
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.people.email_address import NotAnEmail, email_address
-from config.reading.own_tables import Named, PeopleAt, own_tables, people_at
+from config.reading.own_tables import Named, OwnTable, own_tables, people_at
 from config.reading.sources import MARKUP, ONLY_TABLES, WORKBOOKS, suffix_of
+from config.tables.address_cells import Linked, addresses_in
+from config.tables.cells import as_text
 from config.tables.csv_file import ENCODINGS
 from config.tables.file_bytes import decoded, file_bytes
 from config.workbooks.shapes import column_letters
 
 COMMENT = "#"
 EMPTY = "the file is empty; if nobody is on the list, say so in a line that begins with #"
+NOT_TAKEN = (
+    "there is an address here that is not on the list, because only the cells below the header of "
+    "the email column are; move it there, or remove it"
+)
 
 
 def read_do_not_contact(path: Path) -> dict[str, str]:
-    """Read the list: each address as it is written there, by email key.
+    """Read the list: addresses as written there, by email key.
 
-    Raises BadInput with every line that is no address: a list that is read in part protects in
-    part. An empty file is refused as well, as it may be one that got lost.
+    Raises BadInput with every line that is not an address, and every cell with an address that is
+    not taken: a list that is only read in part protects only some people. An empty file is refused
+    too, because its content may have been lost.
     """
     if path.is_file() and path.stat().st_size == 0:
         raise BadInput([Mistake(Place(str(path)), message=EMPTY)])
     addresses: dict[str, str] = {}
     problems: list[Mistake] = []
-    for place, typed in _addresses(path):
+    entries, tables = _entries(path)
+    for place, typed in entries:
         try:
             addresses.setdefault(email_key(typed), email_address(typed))
         except NotAnEmail as error:
             problems.append(Mistake(place, "email1", shown(typed), str(error)))
+    wrong = {problem.place for problem in problems}
+    lost = dict.fromkeys(at for each in tables for at in _not_taken(path, each, addresses))
+    problems += [Mistake(each, message=NOT_TAKEN) for each in lost if each not in wrong]
     if problems:
         raise BadInput(problems)
     return addresses
 
 
-def _addresses(path: Path) -> Iterator[tuple[Place, str]]:
+def _entries(path: Path) -> tuple[list[tuple[Place, str]], tuple[OwnTable, ...]]:
+    """Return the entries, and the tables whose email column they come from."""
     suffix = suffix_of(path)
     if suffix in (*WORKBOOKS, *MARKUP):
         return _column(path)
     lines = list(_lines(path))
     if suffix in ONLY_TABLES and not _plain(lines):
         return _column(path)
-    return iter(lines)
+    return lines, ()
 
 
 def _lines(path: Path) -> Iterator[tuple[Place, str]]:
-    """Every line with something on it, but for remarks."""
+    """Every line that is neither blank nor a remark."""
     text = decoded(file_bytes(path), str(path), ENCODINGS)
     for number, line in enumerate(text.splitlines(), start=1):
         typed = line.strip()
@@ -64,17 +76,32 @@ def _plain(lines: list[tuple[Place, str]]) -> bool:
         return False
 
 
-def _column(path: Path) -> Iterator[tuple[Place, str]]:
+def _column(path: Path) -> tuple[list[tuple[Place, str]], tuple[OwnTable, ...]]:
     """The email column of a table, found by its header as in a table of candidates."""
     named = Named(path)
-    _, tables = own_tables(named)
+    _, tables = own_tables(named, strict=True)
     at = people_at(named, tables)
-    for number, fields in at.people():
-        yield _place(at, number), fields.get("email1", "")
+    column = at.columns["email1"]
+    entries = [
+        (_place(path, at.table, number, column), fields.get("email1", ""))
+        for number, fields in at.people()
+    ]
+    return entries, tables
 
 
-def _place(at: PeopleAt, number: int) -> Place:
-    if at.table.delimiter is not None:
-        return Place(at.file, number)
-    cell = f"{column_letters(at.columns['email1'])}{number}"
-    return Place(at.file, sheet=at.table.name, cell=cell)
+def _not_taken(path: Path, table: OwnTable, addresses: Container[str]) -> Iterator[Place]:
+    """The cells, wherever they are, with an address that is not on the list."""
+    for number, cells in table.rows:
+        for column, cell in enumerate(cells):
+            text = f"{cell}, {cell.target}" if isinstance(cell, Linked) else str(as_text(cell))
+            for address in addresses_in(text) if "@" in text else ():
+                key = email_key(address.rstrip(".)"))
+                if "://" not in key and key not in addresses:
+                    yield _place(path, table, number, column)
+                    break
+
+
+def _place(path: Path, table: OwnTable, number: int, column: int) -> Place:
+    if table.delimiter is not None:
+        return Place(str(path), number)
+    return Place(str(path), sheet=table.name, cell=f"{column_letters(column)}{number}")

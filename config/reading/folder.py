@@ -1,28 +1,39 @@
-"""The campaigns of a folder: which of its files describe some, and what is wrong."""
+"""The campaigns of a folder: which of its files describe campaigns, and what is wrong with them."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from config.definition.model import Definition
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.reading.reading import Reading, judged
-from config.reading.sources import ONLY_TABLES, WORKBOOKS, YAML, Sources, sources_of, suffix_of
+from config.reading.sources import (
+    MARKUP,
+    ONLY_TABLES,
+    WORKBOOKS,
+    YAML,
+    Sources,
+    sources_of,
+    suffix_of,
+)
 
-# How other programs begin the name of a file that is theirs: locks, drafts, copies under way. What
-# is half there under another ending (.tmp, .part, .crdownload) is none of our kinds anyway.
+# How the names of other programs' files begin: locks, drafts, unfinished copies. Unfinished files
+# with another ending (.tmp, .part, .crdownload) are not our kinds anyway.
 HIDDEN = (".", "~", "#")
-NEIGHBOURS, SMALL = 50, 2**20  # campaigns beside one that are looked into; their bytes at most
-# In the names of what is written beside a bad file.
+NEIGHBOURS, SMALL = 50, 2**20  # how many campaigns beside one are read; how many bytes at most
+MAY_HOLD_PEOPLE = (*MARKUP, ".xlsb", ".numbers", ".json")
+TEXT = ".txt"  # or anything else: a note
+# Part of the names of files that are written beside a bad file.
 OURS = ".problems."
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One campaign of a file; or a file that cannot be used, with all that is wrong with it.
+    """One campaign of a file; or a file that cannot be used, and everything that is wrong with it.
 
-    `digest` tells the bytes that this was read from; None where they were not looked into.
+    `digest` identifies the bytes that this was read from; None if they were not read.
     """
 
     file: Path
@@ -46,7 +57,7 @@ class Entry:
 def campaigns_at(place: Path) -> list[Entry]:
     """Every campaign of a folder or of one file, in the order of the names; nothing is sent.
 
-    Folders within a folder are not looked into. Raises BadInput where there is nothing at all.
+    Folders within a folder are not read. Raises BadInput if there is nothing at all.
     """
     entries = campaigns_among([place])
     if not entries:
@@ -70,7 +81,7 @@ def _files(place: Path) -> list[Path]:
 
 
 def campaigns_of(file: Path, read: Sources | None = None) -> list[Entry]:
-    """Every campaign of a file, or what is wrong with it; `read` where that was done before."""
+    """Every campaign of a file, or what is wrong with it; `read` if the file was read before."""
     read = read or sources_of(file, None)
     try:
         reading = judged(read)
@@ -80,7 +91,7 @@ def campaigns_of(file: Path, read: Sources | None = None) -> list[Entry]:
 
 
 def once_each(entries: list[Entry]) -> list[Entry]:
-    """Refuse a campaign that several files describe: nobody can tell which of them is meant."""
+    """Refuse a campaign that several files describe: nobody can tell which file is meant."""
     files: dict[str, list[Path]] = {}
     for entry in entries:
         if entry.key is not None:
@@ -100,9 +111,10 @@ def _twice(entry: Entry, files: dict[str, list[Path]]) -> tuple[Mistake, ...]:
 
 
 def same_key(file: Path, keys: Collection[str]) -> tuple[str, ...]:
-    """Remark on files beside one that describe campaigns with the same keys.
+    """Warn about files beside this one that describe campaigns with the same keys.
 
-    In a folder with many files, and in large ones, nobody waits for that: a run refuses them.
+    Folders with many or large files are skipped, so that nobody has to wait: a run refuses such
+    files.
     """
     try:
         beside = [near for near in campaign_files(file.parent) if near.resolve() != file.resolve()]
@@ -124,15 +136,36 @@ def _weight(file: Path) -> int:
 
 
 def campaign_files(folder: Path) -> list[Path]:
-    """Definitions, and workbooks that none of them names as its people. Raises BadInput."""
+    """Definitions, and workbooks that no definition names as its table. Raises BadInput."""
     named = _tables(folder)
     return [file for file in _visible(folder, (*YAML, *WORKBOOKS)) if file not in named]
 
 
+def nearest(missing: Path, kinds: tuple[str, ...]) -> Path | None:
+    """The file beside one that is not there whose name is most like it, if any is."""
+    try:
+        beside = {file.stem.casefold(): file for file in _visible(missing.parent, kinds)}
+    except BadInput:
+        return None
+    return next((beside[stem] for stem in get_close_matches(missing.stem.casefold(), beside)), None)
+
+
 def stray_tables(folder: Path) -> list[Path]:
-    """Texts with people that no definition of the folder names. Raises BadInput."""
+    """Text tables of people that no definition in the folder names. Raises BadInput."""
     named = _tables(folder)
     return [file for file in _visible(folder, ONLY_TABLES) if file not in named]
+
+
+def unread_files(folder: Path) -> list[Path]:
+    """Files that may hold people but are of kinds that no campaign lies in; a text only if it has
+    an address in it. Raises BadInput.
+    """
+    named = _tables(folder)
+    return [
+        file
+        for file in _visible(folder, (*MAY_HOLD_PEOPLE, TEXT))
+        if file not in named and (suffix_of(file) != TEXT or b"@" in sources_of(file, None).data)
+    ]
 
 
 def sources(file: Path) -> list[Path]:

@@ -1,6 +1,6 @@
 """A person's own tables as they are, good or bad: every cell, and where the people are.
 
-Reading for a campaign judges and leaves out; this is for handing the table back.
+Reading for a campaign checks and leaves out rows; this reads a table to write it back.
 """
 
 import csv
@@ -17,7 +17,7 @@ from config.reading.sources import TABLES, YAML, Sources, is_text_table, sources
 from config.reading.yaml_file import read_yaml
 from config.tables.address_cells import address_of
 from config.tables.cells import as_text, is_blank
-from config.tables.csv_file import ENCODINGS, layout_of
+from config.tables.csv_file import ENCODINGS, Layout, layout_of
 from config.tables.file_bytes import decoded, file_bytes
 from config.tables.formulas import unguarded
 from config.tables.headers import Wishes, find_columns, wishes_of
@@ -30,10 +30,10 @@ ONE_TABLE = "candidates"
 
 @dataclass(frozen=True, slots=True)
 class OwnTable:
-    """One sheet, or the whole of a text: rows with the number that places name them by, from 1.
+    """One sheet, or a whole text file: rows with the number by which a Place names them, from 1.
 
-    A number is a row of a sheet, and in a text the line on which the row begins. `delimiter` is
-    None in a workbook.
+    In a sheet this is the row, in a text the line on which the row begins. `delimiter` is None in a
+    workbook.
     """
 
     name: str
@@ -43,10 +43,10 @@ class OwnTable:
 
 @dataclass(frozen=True, slots=True)
 class PeopleAt:
-    """Where people are: the number of the header's row, and the column (from 0) of each field.
+    """Where the people are: the number of the header row, and the column (from 0) of each field.
 
-    `doubts` say what keeps people from being told apart, such as two columns of email addresses, or
-    from being chosen as `where` says. `left_out` are the rows that it leaves out.
+    `doubts` say why people cannot be told apart, such as two columns of email addresses, or why
+    `where` cannot choose rows. `left_out` are the rows that `where` leaves out.
     """
 
     file: str
@@ -58,7 +58,9 @@ class PeopleAt:
     first_address: bool = False
 
     def people(self) -> Iterator[tuple[int, Mapping[str, str]]]:
-        """Each row below the header with something in a known column that is kept, as texts."""
+        """Each row below the header that `where` keeps and that has something in a known column, as
+        texts.
+        """
         for number, cells in self.table.rows:
             if number <= self.header or number in self.left_out or is_total(cells):
                 continue
@@ -92,10 +94,10 @@ class Named:
 def named_table(
     file: Path, campaign: Path | None, key: str | None = None, sheet: str | None = None
 ) -> Named | None:
-    """Find the table that a file and its definition mean; None where people stand in YAML.
+    """Find the table that a file and its definition mean; None if the people are listed in YAML.
 
-    `key` says which campaign of a workbook is meant, where it has several; `sheet` which one of it,
-    whatever the definition says. Raises BadInput where a definition cannot be read.
+    `key` says which campaign of a workbook is meant, if it has several; `sheet` says which sheet,
+    whatever the definition says. Raises BadInput if a definition cannot be read.
     """
     named = _named_table(file, campaign, key)
     return replace(named, sheet=sheet) if named and sheet else named
@@ -152,8 +154,10 @@ def _own_table(file: Path, key: str | None) -> Named:
     return Named(file, wishes=wishes, where=where_of(options.get(str(key), {})))
 
 
-def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
-    """Read a workbook or a text: its bytes, and its tables. Raises BadInput."""
+def own_tables(named: Named, *, strict: bool = False) -> tuple[bytes, tuple[OwnTable, ...]]:
+    """Read a workbook or a text: its bytes, and its tables. Raises BadInput; `strict`: also for a
+    stray quote in a text.
+    """
     path = named.path
     if suffix_of(path) not in TABLES:
         wanted = f"a table of candidates ({', '.join(TABLES)})"
@@ -162,7 +166,7 @@ def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
     if is_text_table(path, data):
         text = decoded(data, str(path), ENCODINGS)
         layout = layout_of(text, named.wishes)
-        rows = tuple(_text_rows(text, layout.delimiter, layout.first - 1, str(path)))
+        rows = tuple(_text_rows(text, layout, str(path), strict=strict))
         return data, (OwnTable(ONE_TABLE, rows, layout.delimiter),)
     # Imported here: a text file needs no workbooks.
     from config.tables.workbook import read_sheets  # noqa: PLC0415
@@ -172,7 +176,7 @@ def own_tables(named: Named) -> tuple[bytes, tuple[OwnTable, ...]]:
 
 
 def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
-    """Find the people where each of them can be told. Raises BadInput with all doubts of that."""
+    """Find the people if they can be told apart. Raises BadInput with all doubts about that."""
     at = people_in(named, tables)
     if at.doubts:
         place = Place(str(named.path), sheet=None if at.table.delimiter else at.table.name)
@@ -181,10 +185,10 @@ def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
 
 
 def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
-    """Find the people: in the sheet that is named, else in `candidates`, else in the only one.
+    """Find the people: in the named sheet, or else in `candidates`, or else in the only sheet.
 
-    A text has no sheets to choose from. Raises BadInput where no table has a column of email
-    addresses, or several have.
+    A text has no sheets to choose from. Raises BadInput if no table has a column of email
+    addresses, or if several have one.
     """
     sheet = None if tables and tables[0].delimiter else named.sheet
     wanted = (sheet or ONE_TABLE).strip().casefold()
@@ -208,7 +212,7 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
 
 
 def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
-    """Find the header of a table as reading it does; None where it names no email address."""
+    """Find the header of a table in the same way as a reader; None if it names no email address."""
     rows = (row for row in table.rows if not all(map(is_blank, row[1])))
     top = list(islice(rows, ABOVE_AT_MOST))
     at = header_among(top, named.wishes)
@@ -243,19 +247,23 @@ def _rows(rows: Iterator[TableRow | Mistake]) -> Iterator[TableRow]:
     return (row for row in rows if not isinstance(row, Mistake))
 
 
-def _text_rows(text: str, delimiter: str, start: int, file: str) -> Iterator[TableRow]:
-    """Go through a text row by row; rows that are too wide are handed back as well."""
+def _text_rows(text: str, layout: Layout, file: str, *, strict: bool) -> Iterator[TableRow]:
+    """Go through a text row by row; rows that are too wide are returned as well."""
     lines = io.StringIO(text, newline="")
+    start = layout.first - 1
     for _ in range(start):
         lines.readline()
-    reader = csv.reader(lines, delimiter=delimiter)
-    begins = start + 1
+    reader = csv.reader(lines, delimiter=layout.delimiter, strict=strict)
+    begins = layout.first
     try:
         for row in reader:
             yield begins, unguarded(row)
             begins = start + reader.line_num + 1
     except csv.Error as error:
-        message = f"the rows cannot be separated from here on ({error})"
+        message = (
+            "the rows cannot be separated from here on, often because of a stray quote; remove it "
+            f"({error})"
+        )
         raise BadInput([Mistake(Place(file, begins), message=message)]) from None
 
 

@@ -14,7 +14,7 @@ from config.tables.written import People
 
 
 def people_in(file: PeopleFile, fields: Mapping[str, Any], sheet: str | None = None) -> People:
-    """Read a candidates file as the definition's `candidates` say; of a workbook the `sheet` that
+    """Read a candidates file as the definition's `candidates` say; in a workbook, the `sheet` that
     the command named. Raises BadInput.
     """
     if file.problems:
@@ -30,8 +30,8 @@ def people_in(file: PeopleFile, fields: Mapping[str, Any], sheet: str | None = N
 
     named = sheet or options.get("sheet")
     named = named if isinstance(named, str) and named.strip() else None
-    found, by_content = people_sheet(file.data, str(file.path), named, wishes)
-    table = people_table(found.rows, found, wishes, wishes.needed)
+    sheet_of_people, by_content = people_sheet(file.data, str(file.path), named, wishes)
+    table = people_table(sheet_of_people.rows, sheet_of_people, wishes, wishes.needed)
     people = table.people(key, where_of(options))
     if by_content:
         note = f"{people.whole}: this sheet is used, as no other one has email addresses"

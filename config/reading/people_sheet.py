@@ -1,4 +1,4 @@
-"""Which sheet of a workbook holds the people, where a definition belongs to a table of people."""
+"""Which sheet of a workbook holds the people, if a definition goes with a table of people."""
 
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
@@ -10,10 +10,10 @@ USUAL = "candidates"
 
 
 def people_sheet(data: bytes, file: str, named: str | None, wishes: Wishes) -> tuple[Sheet, bool]:
-    """Answer the sheet, and whether it was found by what is in it.
+    """Return the sheet, and whether it was chosen by its content.
 
-    It is the one that is `named`, else the one called candidates, else the only one, else the only
-    one whose header names email addresses. Raises BadInput where there is no such sheet.
+    It is the sheet that is `named`, or else the one called candidates, or else the only sheet, or
+    else the only one whose header names email addresses. Raises BadInput if there is no such sheet.
     """
     wanted = (named or USUAL).strip().casefold()
     book = read_book(data, file, [wanted])

@@ -29,7 +29,7 @@ __all__ = ["READER_VERSION", "Reading", "judged", "read_campaigns"]
 class Reading:
     """The campaigns of a file, remarks about it, and the digest of the bytes it came from.
 
-    `warnings` are places that a person should look at before anybody is invited.
+    `warnings` are what a person should look at before anybody is invited.
     """
 
     definitions: tuple[Definition, ...]
@@ -39,22 +39,22 @@ class Reading:
 
     @property
     def doubtful(self) -> frozenset[Place]:
-        """Where addresses are that a person should look at."""
+        """The places of addresses that a person should look at."""
         return frozenset(each.place for each in self.warnings if each.field == "email1")
 
 
 def read_campaigns(path: Path, campaign: Path | None = None, sheet: str | None = None) -> Reading:
-    """Read and judge what `path` describes; `campaign` is the definition for a bare table, `sheet`
-    the one of the people, whatever the definition says.
+    """Read and check what `path` describes; `campaign` is the definition for a bare table, `sheet`
+    the sheet with the people, whatever the definition says.
 
-    Raises BadInput with every problem at once.
+    Raises BadInput with every mistake at once.
     """
     return judged(sources_of(path, campaign, sheet))
 
 
 @lru_cache(maxsize=1)
 def judged(sources: Sources) -> Reading:
-    """Judge the bytes that were read; the last answer is remembered. Raises BadInput."""
+    """Check the bytes that were read; the last result is remembered. Raises BadInput."""
     if sources.error is not None:
         raise sources.error
     if suffix_of(sources.definition) in YAML:
@@ -82,7 +82,7 @@ def judged(sources: Sources) -> Reading:
 
 
 def _in_reading_order(problems: list[Mistake]) -> list[Mistake]:
-    """Put what is wrong in the order in which a file or a sheet is read, and say it once."""
+    """Sort the mistakes in the order in which a file or sheet is read, each only once."""
     wholes = dict.fromkeys((problem.place.file, problem.place.sheet) for problem in problems)
     at = {whole: number for number, whole in enumerate(wholes)}
 
@@ -155,7 +155,7 @@ def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | N
 
 
 def _nobody_named(document: YamlDocument) -> list[Mistake]:
-    """Complain that a definition names nobody, unless its field is wrong in another way."""
+    """Report that a definition names nobody, unless its field has another mistake."""
     place = document.value(("candidates",))
     candidates = document.fields.get("candidates")
     if candidates is None:
@@ -166,7 +166,7 @@ def _nobody_named(document: YamlDocument) -> list[Mistake]:
 
 
 def _set_aside(sources: Sources) -> tuple[str, ...]:
-    """Remark on people in the definition who are not read, because the command named others."""
+    """Warn that people in the definition are ignored, because the command named a table."""
     if not sources.given or sources.people is None:
         return ()
     document = sources.document or read_yaml(sources.data, str(sources.definition))

@@ -13,36 +13,36 @@ from config.reading.yaml_file import YamlDocument, read_yaml
 from config.tables.file_bytes import file_bytes
 from config.workbooks.content import is_text, is_workbook
 
-# Raised with every change of the rules that could make the same bytes mean something else.
-READER_VERSION = 9
+# Increased with every change of the rules that could give the same bytes another meaning.
+READER_VERSION = 12
 
-# Looking for the one word that names another file spares most definitions a parse for the digest;
-# a backslash, or two bytes to a letter, may spell that word in another way.
+# Most definitions need not be parsed for the digest: they lack the one word that names another
+# file. A backslash, or two bytes per letter, may hide that word.
 MAY_NAME_A_FILE = (b"file", b"\\", b"\0")
 
 YAML = (".yaml", ".yml")
-# Spreadsheet programs call their Unicode text .txt, as many other texts are.
+# Spreadsheet programs save Unicode text as .txt, as many other programs do.
 ONLY_TABLES = (".csv", ".tsv")
 TEXT_TABLES = (*ONLY_TABLES, ".txt")
 WORKBOOKS = (".xlsx", ".xlsm", ".xls", ".ods")
-# Read where a person names one; in a folder of campaigns they may be anything.
+# Read only if a person names one; in a folder of campaigns such files may be anything.
 MARKUP = (".xml", ".html", ".htm")
 TABLES = (*TEXT_TABLES, *WORKBOOKS, *MARKUP)
 
 
 def suffix_of(path: PurePath) -> str:
-    """Answer the end of a file's name, by which its kind is known."""
+    """Return the ending of a file's name, which tells its kind."""
     return path.suffix.lower()
 
 
 def is_text_table(path: PurePath, data: bytes) -> bool:
-    """Say whether a table is text; whatever its name, a workbook or a web page is none."""
+    """Say whether a table is text; a workbook or a web page is not, whatever its name."""
     return not is_workbook(data) if suffix_of(path) in TEXT_TABLES else is_text(data)
 
 
 @dataclass(frozen=True)
 class PeopleFile:
-    """A file of candidates and its bytes, or the problems why there are none."""
+    """A file of candidates and its bytes, or the mistakes why it could not be read."""
 
     path: Path = field(compare=False)
     data: bytes = field(default=b"", compare=False, repr=False)
@@ -53,11 +53,11 @@ class PeopleFile:
 class Sources:
     """A definition, and the candidates file that it or the command names, each read once.
 
-    Equal when the same files hold the same bytes, however their names were typed: `files` are
-    their whole paths. `document` is the definition once it had to be looked into; `given` says that
-    the command named the candidates file; `sheet` is the one that it named; `error` why there is no
-    definition in it. `digest` tells the bytes, and the sheet, from any others, good or bad, as hex
-    digits.
+    Two are equal if the same files hold the same bytes, however their names were typed: `files` are
+    their full paths. `document` is the parsed definition, if it had to be parsed; `given` says that
+    the command named the candidates file; `sheet` is the sheet that the command named; `error` says
+    why there is no definition. `digest`, in hex digits, identifies the bytes and the sheet, good or
+    bad.
     """
 
     definition: Path = field(compare=False)
@@ -74,31 +74,31 @@ class Sources:
 def sources_of(path: Path, campaign: Path | None, sheet: str | None = None) -> Sources:
     """Read the files that `path` stands for, each once.
 
-    `sheet` is the one of the people, whatever the definition says.
+    `sheet` is the sheet with the people, whatever the definition says.
     """
     sources = _sources_of(path, campaign)
     if sheet is None:
         return sources
-    # Another sheet has other people: whatever was shown or approved of one, is of no other.
+    # Another sheet has other people: what was shown or approved for one sheet is not for another.
     digest = sha256(f"{sources.digest}\nsheet {sheet.strip().casefold()}\n".encode()).hexdigest()
     return replace(sources, sheet=sheet, digest=digest)
 
 
 def check_sheet(sources: Sources) -> None:
-    """Refuse a sheet that was named where there is none to choose. Raises BadInput."""
+    """Refuse a named sheet if there are no sheets to choose from. Raises BadInput."""
     people = sources.people
     words: list[object] = [sources.definition]
     if sources.sheet is None:
         return
     if people is None:
-        file, why = sources.definition, "the people stand in this file itself"
+        file, why = sources.definition, "this file lists the people itself"
     elif not people.problems and is_text_table(people.path, people.data):
-        file, why = people.path, "this is a text, which has no sheets"
+        file, why = people.path, "this is a text file, which has no sheets"
     else:
         return
     if people is not None and sources.given:
         words = [people.path, "--campaign", *words]
-    raise _another(file, *words, message=f"--sheet has no place here: {why}")
+    raise _another(file, *words, message=f"--sheet cannot be used here: {why}")
 
 
 def _sources_of(path: Path, campaign: Path | None) -> Sources:
@@ -122,7 +122,7 @@ def _sources_of(path: Path, campaign: Path | None) -> Sources:
 
 
 def _unusable(path: Path, data: bytes, error: BadInput) -> Sources:
-    """What is no definition is told from others by its bytes, or by why there are none."""
+    """Identify a file that is not a definition by its bytes, or by why it cannot be read."""
     content = data or "\n".join(problem.clause for problem in error.problems).encode()
     digest = sha256(f"no campaign, {suffix_of(path)}\n".encode())
     digest.update(content)
@@ -142,7 +142,7 @@ def _check_kinds(path: Path, data: bytes, campaign: Path | None) -> None:
         alone = kind in YAML or not is_text_table(path, data)
         raise _another(path, path, *([] if alone else given), message=message)
     if campaign is None and kind not in YAML and is_text_table(path, data):
-        # Imported here: this module is of its foundations.
+        # Imported here: bare_table builds on this module.
         from config.reading.bare_table import BareTable  # noqa: PLC0415
 
         message = (
@@ -192,7 +192,7 @@ def _sources(
     *,
     given: bool,
 ) -> Sources:
-    # The end of a name decides how the bytes are read; the length keeps the two files apart.
+    # The name's ending decides how the bytes are read; the length keeps two files apart.
     kind = suffix_of(definition)
     digest = sha256(f"reader {READER_VERSION}, {kind}, {len(data)} bytes\n".encode())
     digest.update(data)

@@ -46,12 +46,12 @@ invites: {{send: true}}               # false: add people and create their links
 
 
 def write_starter(path: Path, candidates: str | None = None) -> None:
-    """Write a starter definition, by the end of the name: `.yaml`, `.yml` or `.xlsx`.
+    """Write a starter definition; the name's ending says which kind: `.yaml`, `.yml` or `.xlsx`.
 
-    Its key comes from the name: two campaigns under one key would be one. With lines `candidates`
-    in place of the sample people it is one in YAML.
+    Its key comes from the file's name, because two campaigns with one key would be one campaign.
+    `candidates` are lines to write instead of the sample people, in YAML only.
 
-    Raises BadInput where a file of that name exists already, or cannot be written.
+    Raises BadInput if a file of that name already exists or cannot be written.
     """
     suffix, key = path.suffix.lower(), key_of(path.stem)
     if suffix in {".yaml", ".yml"}:
@@ -70,7 +70,7 @@ def write_starter(path: Path, candidates: str | None = None) -> None:
         problem = Mistake(Place(str(path)), found=shown(path.name), wanted=wanted)
         raise BadInput([problem], then=_instead(path.with_name(f"{path.stem or 'hiring'}.yaml")))
     try:
-        # Exclusive creation: never over a file that appeared a moment ago.
+        # Exclusive creation: it never overwrites a file that appeared a moment ago.
         with path.open("xb") as file:
             file.write(content)
     except FileExistsError:
@@ -104,17 +104,17 @@ def key_of(name: str) -> str:
 
 
 def _in_yaml(key: str) -> str:
-    """Write a key so that YAML reads a text: neither a number nor a word such as no."""
+    """Write a key so that YAML reads it as text, not as a number or a word such as no."""
     plain = key[0].isalpha() and key not in ("null", "true", "false", "yes", "no", "on", "off")
     return key if plain else f'"{key}"'
 
 
 def _instead(path: Path) -> str:
-    """Say what to type with the first such name that is free."""
+    """Say what to type, with the first name like this one that is free."""
     return f"Then type: {command('new', free(path))}"
 
 
 def free(path: Path) -> Path:
-    """Answer a path, or the first like it with a number behind it, where nothing is yet."""
+    """Return a path that does not exist yet: this one, or the first one with a number appended."""
     names = (path.with_stem(f"{path.stem}-{number}") for number in count(2))
     return path if not path.exists() else next(name for name in names if not name.exists())

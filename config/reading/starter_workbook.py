@@ -10,7 +10,7 @@ import xlsxwriter
 
 from config.command_line import command
 
-# Drop-downs and checks reach this far down; people below it are read too.
+# Drop-downs and checks end at this row; people below it are read too.
 LAST_ROW = 5_000
 TIMEZONES = "timezones"
 
@@ -18,12 +18,12 @@ Check = Mapping[str, Any]
 
 
 def _suggested(*words: str) -> Check:
-    """Offer some words; others may be typed."""
+    """Offer some words in a list; a person may type others."""
     return {"validate": "list", "source": list(words), "show_error": False}
 
 
 def _whole(least: int) -> Check:
-    """Take whole numbers only."""
+    """Accept whole numbers only."""
     return {
         "validate": "integer",
         "criteria": ">=",
@@ -57,7 +57,7 @@ LINES = (
     Line("campaign", "", "Its key: lower-case letters, digits, - _ and . Keep it."),
     Line("project.id", None, "Only for a project made in the web application.", _whole(1)),
     Line("project.name", "Backend engineer", "Needed, unless there is a project.id."),
-    Line("project.description", None, "Optional, as is everything of project below."),
+    Line("project.description", None, "Optional, like every project field below."),
     Line("project.state", "open", "The state of a new project.", _suggested("open")),
     Line(
         "project.starttime",
@@ -113,7 +113,7 @@ PEOPLE = (
         _suggested("referral", "application", "sourcing", "event"),
     ),
     PeopleColumn("notes", 30, "Optional."),
-    PeopleColumn("stage_id", 10, "Optional: a number of your own.", _whole(0)),
+    PeopleColumn("stage_id", 10, "Optional: this person's stage, a number.", _whole(0)),
 )
 SAMPLES: tuple[tuple[Any, ...], ...] = (
     ("Ada", "Lovelace", "ada@example.com", "referral", "", 1),

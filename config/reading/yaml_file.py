@@ -1,4 +1,4 @@
-"""Definitions in YAML: plain data, and where each piece of it is written."""
+"""Definitions in YAML: plain data, and the place of each piece."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,7 +17,7 @@ NOTHING = {"", "~", "null"}
 
 
 def read_yaml(data: bytes, file: str) -> "YamlDocument":
-    """Read a definition. Raises BadInput where it is not text, not YAML or not a mapping."""
+    """Read a definition. Raises BadInput if it is not text, not YAML or not a mapping."""
     return YamlDocument(read_nodes(data, file), file)
 
 
@@ -31,7 +31,7 @@ class YamlDocument:
         self.fields: dict[str, Any] = self._mapping(root, ())
 
     def value(self, location: Location) -> Place:
-        """Find a value, or the nearest thing around it that is written."""
+        """Find a value, or the nearest thing around it that exists."""
         return place_of(self._file, self._walk(location)[1])
 
     def name(self, location: Location) -> Place:
@@ -62,7 +62,7 @@ class YamlDocument:
         return self._scalar(node, location)
 
     def _mapping(self, node: MappingNode, location: Location) -> dict[str, Any]:
-        """Answer a mapping without its empty fields, which count as left out."""
+        """Return a mapping without its empty fields: these count as left out."""
         plain: dict[str, Any] = {}
         first: dict[str, Node] = {}
         for name, value in node.value:
@@ -101,24 +101,24 @@ class YamlDocument:
 
 
 def _says_something(location: Location, nothing: Node) -> bool:
-    """A null that is written says that a field has no column; an empty `where` is a mistake."""
+    """An explicit null says that a field has no column; an empty `where` is a mistake."""
     if location[:-1] == ("candidates", "columns"):
         return not _unwritten(nothing)
     return location[:2] == ("candidates", "where")
 
 
 def _unwritten(node: Node) -> bool:
-    # Each parser puts nothing elsewhere: behind the colon, or at whatever comes next.
+    # Each parser places an empty value differently: after the colon, or at whatever comes next.
     return isinstance(node, ScalarNode) and node.start_mark.index == node.end_mark.index
 
 
 def _number(text: str) -> int | float | str:
-    """Read a number of YAML 1.2; one that Python writes otherwise is shown as it was written."""
+    """Read a number of YAML 1.2; if Python would write it differently, it is shown as written."""
     for read in (int, lambda octal: int(octal, 0), float):
         try:
             number = read(text)
             return number if str(number) == text else _as_written(number, text)
-        except ValueError:  # also of a number that is too long to be shown
+        except ValueError:  # raised too for a number that is too long to be shown
             continue
     return text
 

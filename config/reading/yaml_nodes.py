@@ -1,8 +1,8 @@
 """The text of a definition as nodes, each with its line and column. YAML 1.2: `NO` is text.
 
-Most of what people write down means the same to both parsers that there are: libyaml, eight times
-as fast, and ruamel's own. Whatever else may be in a file is left to ruamel's own, and so is every
-word about what is wrong in one.
+There are two parsers: libyaml, which is eight times as fast, and ruamel's own. Most files mean the
+same to both. Every other file is left to ruamel's parser, and so is every message about what is
+wrong.
 """
 
 import re
@@ -19,8 +19,8 @@ from config.errors import BadInput
 from config.mistakes import Mistake, Place
 from config.tables.file_bytes import decoded
 
-# Without what the two read differently: tabs and other ends of a line, directives, tags, anchors,
-# block scalars, escapes, question marks, the end of a document.
+# Excludes whatever the two parsers read differently: tabs, unusual line ends, directives, tags,
+# anchors, block scalars, escapes, question marks, the end of a document.
 READ_ALIKE = re.compile(r"""(?!(?s:.*\n)?\.\.\.)[\w \n{}\[\],:"'#.@+/()<=~;$…-]*""")
 PLAIN_WORDS = (
     ("'\\t' that cannot start", "this line is indented with a tab; use spaces"),
@@ -39,7 +39,7 @@ OPENINGS = ("while scanning a quoted", "while scanning a simple key", "while par
 
 
 def read_nodes(data: bytes, file: str) -> MappingNode:
-    """Read a definition. Raises BadInput where it is not text, not YAML or not a mapping."""
+    """Read a definition. Raises BadInput if it is not text, not YAML or not a mapping."""
     text = decoded(data, file, ("utf-8",))
     try:
         root = _composed(text)
@@ -79,9 +79,9 @@ def _composed(text: str) -> Node | None:
 
 
 class _Libyaml:
-    """What a composer asks for events and for tags: libyaml, and the rules of YAML 1.2.
+    """Gives a composer its events from libyaml, and its tags by the rules of YAML 1.2.
 
-    libyaml's own composer would overflow the stack where lists are nested too deeply.
+    libyaml's own composer would overflow the stack if lists are nested too deeply.
     """
 
     max_depth = 0  # as deep as Python goes
@@ -92,7 +92,9 @@ class _Libyaml:
 
 
 def _anchored(root: Node) -> list[Node]:
-    """Find what aliases may repeat, looking at each node once: repeated, they may be billions."""
+    """Find the nodes that aliases may repeat, and look at each only once: with repetitions there
+    may be billions.
+    """
     seen: dict[int, Node] = {}
     waiting = [root]
     while waiting:
@@ -113,7 +115,7 @@ def _unreadable(place: Place, message: str) -> BadInput:
 
 
 def _marked(error: MarkedYAMLError, file: str) -> Place:
-    # The parser notices only later; report it where it began.
+    # The parser notices only later; report the place where it began.
     opened = str(error.context).startswith(OPENINGS)
     mark = (error.context_mark if opened else error.problem_mark) or error.context_mark
     return Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)

@@ -1,4 +1,4 @@
-"""Tables of people: cells, headers, and which rows are meant.
+"""Tables of people: cells, headers, and which rows to use.
 
-Hands out `Table`, whatever file it was read from.
+Provides the people of a table, whatever kind of file it was read from.
 """

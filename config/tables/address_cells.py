@@ -1,4 +1,4 @@
-"""The address in a cell, without what programs and people write around it."""
+"""The address in a cell, without anything that programs and people write around it."""
 
 import re
 from typing import Any
@@ -32,10 +32,10 @@ class Linked(str):
 
 
 def address_of(cell: Any, *, first: bool) -> Any:
-    """Answer the address of a cell: the one it shows, or where it shows none, that of its link.
+    """Return the address of a cell: the one it shows, or if it shows none, that of its link.
 
-    Where both are addresses and none of those shown is that of the link, nobody can tell which the
-    person logs in with.
+    If the link has an address that the cell does not show, nobody can tell with which one the
+    person logs in.
     """
     text = as_text(cell)
     if not isinstance(text, str):
@@ -53,10 +53,11 @@ def address_of(cell: Any, *, first: bool) -> Any:
 
 
 def plain_address(text: str, *, first: bool) -> str:
-    """Answer the one address of a cell: of `Ada <ada@x.org>`, of `mailto:ada@x.org`.
+    """Return the one address of a cell such as `Ada <ada@x.org>` or `mailto:ada@x.org`.
 
-    Of several different ones the `first`, where that is wished. A cell without an address, and one
-    with several, is answered as it is: for the rules of an address to refuse.
+    `first`: of several different addresses, return the first. Otherwise a cell with several
+    addresses, like one without any, is returned as it is, so that the rules for addresses refuse
+    it.
     """
     text = text.strip()
     if not _WRAPPED.search(text):
@@ -72,7 +73,7 @@ def plain_address(text: str, *, first: bool) -> str:
 def addresses_in(text: str) -> list[str]:
     """List the addresses of a text that may hold several, each once.
 
-    Capitals make two of them: the login must equal the address (interface 4.7).
+    Different capitals make different addresses: the login must equal the address (interface 4.7).
     """
     each = (match[1] or match[2] for match in _EACH.finditer(text))
     return list(dict.fromkeys(_bare(address.strip("\"'()")) for address in each))

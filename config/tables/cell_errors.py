@@ -1,6 +1,7 @@
-"""What a spreadsheet shows in a cell that it could not calculate: never a name, nor any other text.
+"""Errors that a spreadsheet shows in a cell that it could not calculate: never a name or any other
+text.
 
-A workbook says so itself. A text table, and whatever was pasted from one, has only these words.
+A workbook marks such cells. A text table, and whatever was pasted from one, has only these words.
 """
 
 import re
@@ -27,6 +28,6 @@ _ERROR = re.compile(
 
 
 def is_error(text: str) -> bool:
-    """Say whether a trimmed text is such an error, the whole of it."""
-    # Nearly no text begins so, and there are many.
+    """Say whether a whole trimmed text is such an error."""
+    # Hardly any text begins like this, and there are many texts.
     return text.startswith(("#", "Err:")) and _ERROR.fullmatch(text) is not None

@@ -1,7 +1,7 @@
-"""What a cell of a table means for the field its column belongs to.
+"""What a cell of a table means for the field that its column belongs to.
 
-Spreadsheets keep 3 as 3.0 and a phone extension as a number; what a person sees is what counts.
-A cell that does not fit its field is passed on as it is, for the rules of the field to refuse.
+Spreadsheets keep 3 as 3.0 and a phone extension as a number; what a person sees is what counts. A
+cell that does not fit its field is passed on as it is, so that the rules of the field refuse it.
 """
 
 import math
@@ -16,12 +16,12 @@ NO = {"false", "no", "0"}
 # Beyond this, floating-point numbers skip whole numbers.
 LARGEST_EXACT = 2**53
 
-# From 2000 to 2100 as spreadsheets count days; other numbers are no dates of a campaign.
+# The years 2000 to 2100, in a spreadsheet's day numbers; other numbers are not dates of a campaign.
 LIKELY_DAYS = range(36_526, 73_051)
 DAYS_TO_1904 = 1_462
 DAY_ZERO = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no timezone
 
-# With three zeros it might be a thousand, as some countries write it.
+# With three zeros it might be a thousand, as written in some countries.
 _WHOLE = re.compile(r"[+-]?\d+(?:[.,]0{0,2})?", re.ASCII)
 
 
@@ -50,7 +50,7 @@ def as_text(cell: Any) -> Any:
 
 
 def as_whole_number(cell: Any) -> Any:
-    """Take 3, 3.0, "3" and "3,0" for the number 3."""
+    """Read 3, 3.0, "3" and "3,0" as the number 3."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) <= LARGEST_EXACT:
         return int(cell)
     if isinstance(cell, str) and len(cell) < 32 and _WHOLE.fullmatch(cell.strip()):
@@ -70,7 +70,7 @@ def is_words(cell: Any) -> bool:
 
 
 def as_yes_or_no(cell: Any) -> Any:
-    """Take true, yes and 1, or false, no and 0, for a truth value."""
+    """Read true, yes and 1, or false, no and 0, as a truth value."""
     text = str(as_text(cell)).strip().casefold()
     if text in YES:
         return True
@@ -80,9 +80,9 @@ def as_yes_or_no(cell: Any) -> Any:
 def as_moment(cell: Any, from_1904: bool = False) -> Any:
     """Keep a date-time cell and a text; a date becomes a text, which lacks its time of day.
 
-    A number is one of days, as a spreadsheet counts them: since 1900, or since 1904.
-    A spreadsheet keeps a bare date as midnight. An end at midnight would be a day too early for
-    whoever meant the whole day, so that midnight is for a person to say.
+    A number counts days as a spreadsheet does: since 1900, or since 1904. A spreadsheet keeps a
+    bare date as midnight. An end at midnight would be a day too early for somebody who meant the
+    whole day, so a person has to type midnight.
     """
     if isinstance(cell, int | float) and not isinstance(cell, bool):
         days = cell + (DAYS_TO_1904 if from_1904 else 0)

@@ -15,7 +15,7 @@ from config.tables.table import ABOVE_AT_MOST, PeopleTable, TableRow, header_amo
 from config.workbooks.content import encoding_of
 
 DELIMITERS = (",", ";", "\t", "|")
-# What is tried in turn: Excel in the West writes the second.
+# Encodings to try in this order: Western versions of Excel write the second.
 ENCODINGS = ("utf-8", "cp1252")
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 MOST_COLUMNS = 1_000
@@ -23,13 +23,14 @@ MOST_COLUMNS = 1_000
 LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 WORD = re.compile(r"\w+")
 LONGEST_WORD = 40
-# A line that only Excel understands; what edits it may add quotes, and a delimiter for each column.
+# A line that only Excel understands; other programs may add quotes to it, and a delimiter for each
+# column.
 SEPARATOR = re.compile(r"\"?sep ?= ?(?P<delimiter>[,;\t|])\"?(?P=delimiter)*", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a text is laid out: its delimiter, the first line to read, and the line of the header."""
+    """The layout of a text: its delimiter, the first line to read, and the line of the header."""
 
     delimiter: str
     first: int
@@ -38,9 +39,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """A text file has lines; the name of the field says which column is meant.
+    """Places in a text file are lines; the name of the field says which column is meant.
 
-    `guessed` is a remark on how the text was read, where its bytes allow more than one way.
+    `guessed` is a remark on how the text was read, if its bytes can be read in more than one way.
     """
 
     file: str
@@ -57,7 +58,7 @@ class Lines:
         return Place(self.file, number)
 
     def misfit(self, number: int, cells: Sequence[str], width: int) -> Mistake | None:
-        """A delimiter inside a cell shifts all that follow, so that nothing in them is certain."""
+        """A delimiter inside a cell shifts all that follow, so none of them can be trusted."""
         if not any(cell.strip() for cell in cells[width:]):
             return None
         return Mistake(
@@ -67,14 +68,14 @@ class Lines:
         )
 
     def remarks(self, header: int) -> tuple[str, ...]:
-        """Tell how the text was read, where that was a guess."""
+        """Say how the text was read, if that was a guess."""
         return (self.guessed,) if self.guessed else ()
 
 
 def read_csv(data: bytes, file: str, wishes: Wishes) -> PeopleTable:
-    """Read a table of people, its columns as wished.
+    """Read a table of people, with columns chosen by `wishes`.
 
-    Raises BadInput for what is no text, and where the needed columns are not found.
+    Raises BadInput if it is not text, or if the needed columns are not found.
     """
     text = decoded(data, file, ENCODINGS)
     layout = layout_of(text, wishes)
@@ -84,7 +85,7 @@ def read_csv(data: bytes, file: str, wishes: Wishes) -> PeopleTable:
 
 
 def _guessed(data: bytes, text: str, file: str) -> str | None:
-    """Remark on a text that is no UTF-8: which characters its bytes mean is not certain."""
+    """Warn about a text that is not UTF-8: it is not certain which characters its bytes mean."""
     try:
         if text.isascii() or encoding_of(data):
             return None
@@ -104,7 +105,7 @@ def _guessed(data: bytes, text: str, file: str) -> str | None:
 
 
 def layout_of(text: str, wishes: Wishes) -> Layout:
-    """Choose the delimiter with which the header names most fields."""
+    """Choose the delimiter with which the header names the most fields."""
     line = LINE.match(text)
     separator = SEPARATOR.fullmatch(line[0].rstrip("\r\n")) if line else None
     first = 2 if separator else 1
@@ -123,9 +124,9 @@ def layout_of(text: str, wishes: Wishes) -> Layout:
 
 
 def _rows(text: str, layout: Layout, file: str) -> Iterator[TableRow | Mistake]:
-    """Go through the rows, each with the line it begins on; what is no row is a problem.
+    """Go through the rows, each with the line it begins on; a row that cannot be read is a mistake.
 
-    Above the header stands what no program has to read: a stray quote there is part of the text.
+    No program has to read what is above the header: a stray quote there is part of the text.
     """
     every = (line[0] for line in LINE.finditer(text) if line[0])
     lines = islice(every, layout.first - 1, None)

@@ -11,13 +11,14 @@ from config.workbooks.content import encoding_of
 
 # A table of 100,000 people has 10 MB.
 LARGEST = 48 * 2**20
-# In seconds. Programs that write a file in place leave it half there between two writes: it counts
-# as whole once nobody has touched it for so long, and is waited for, up to the second number.
+# In seconds. A program that writes a file in place leaves it unfinished between two writes. A file
+# counts as whole once nobody has touched it for `REST`; we wait for that for `PATIENCE` at most.
 REST = 0.5
 PATIENCE = 5.0
+NO_SUCH_FILE = "there is no such file"
 WRITTEN_NOW = "this file is being written right now, so it was not read; save it first"
-# Settings begin with NAME=value, perhaps after comments; our own may stand anywhere. SEP= is how
-# a table may begin.
+# A settings file begins with NAME=value, perhaps after comments; our own settings may be anywhere
+# in it. A table may begin with SEP=.
 SECRETS = re.compile(
     r"\A(?:[ \t]*(?:#[^\n]*|\r)?\n)*[ \t]*(?:export +)?(?!SEP=)[A-Z][A-Z0-9_]*="
     r"|^[ \t]*(?:export +)?(?:ASSESSMENT|assessment)_\w+ *=|^-----BEGIN ",
@@ -29,15 +30,15 @@ HOLDS_SECRETS = (
 
 
 def file_bytes(path: Path) -> bytes:
-    """Read a whole file, once it is at rest.
+    """Read a whole file, once nobody is writing it.
 
-    Raises BadInput for what is missing, empty, no file, too large, or written all the time.
+    Raises BadInput if it is missing, empty, not a file, too large, or written all the time.
     """
     try:
         if path.is_dir():
             raise _refused(path, "this is a folder, wanted a file")
         if not path.exists():
-            raise _refused(path, "there is no such file")
+            raise _refused(path, NO_SUCH_FILE)
         if not path.is_file():
             # Reading a device or a pipe might never end.
             raise _refused(path, "this is not an ordinary file")
@@ -53,7 +54,9 @@ def file_bytes(path: Path) -> bytes:
 
 
 def _read_at_rest(path: Path) -> bytes:
-    """Read between two looks that find the same file, untouched for `REST`. Raises BadInput."""
+    """Read the file between two checks that find it unchanged, untouched for `REST`. Raises
+    BadInput.
+    """
     until = time.monotonic() + PATIENCE
     seen = None
     while True:
@@ -62,7 +65,7 @@ def _read_at_rest(path: Path) -> bytes:
         after = _look(path)
         *_, size, written, changed = after
         age = time.time() - max(written, changed) / 1e9
-        # A time in the future was set by another clock: there only a second look tells.
+        # A time in the future was set by another clock: then only a second check can tell.
         rests = age >= REST or before == seen
         if before == after and len(data) >= size and rests:
             return data
@@ -73,16 +76,16 @@ def _read_at_rest(path: Path) -> bytes:
 
 
 def _look(path: Path) -> tuple[int, int, int, int, int]:
-    """What tells that a file is replaced or written: which it is, its size, its times (ns)."""
+    """What shows that a file is replaced or written: its identity, its size, its times (ns)."""
     stat = path.stat()
     return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def decoded(data: bytes, file: str, encodings: Sequence[str]) -> str:
-    """Decode by the byte-order mark, else by the first of some encodings that fits.
+    """Decode by the byte-order mark, or else by the first of some encodings that fits.
 
-    Raises BadInput with the line on which the text ends to be one, and for a text of secrets:
-    complaints about a table quote it.
+    Raises BadInput with the line on which the text cannot be decoded, and for a text with secrets,
+    because messages about a table quote it.
     """
     marked = list(filter(None, [encoding_of(data)]))
     if not marked and b"\0" in data:

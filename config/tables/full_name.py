@@ -1,7 +1,7 @@
 """A full name in one cell, split because the definition says so.
 
-nameparser knows titles, degrees, particles and scripts; what it cannot know is told with the other
-reading, for a name that was sent cannot be changed (interface 4).
+nameparser knows titles, degrees, particles and scripts. If it cannot be sure, a person sees both
+readings, because a name that was sent cannot be changed (interface 4).
 """
 
 import re
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Longer than any name: not worth the time it would take.
 LONGEST = 200
-# Written in Latin letters and first by many who bear them, and by hardly anybody as a first name.
+# Family names that many people write first, in Latin letters, and that are hardly ever first names.
 FAMILY_FIRST = frozenset(
     (
         *("xi", "tô", "wang", "li", "zhang", "liu", "chen", "yang", "huang", "zhao"),
@@ -40,7 +40,7 @@ FAMILY_FIRST = frozenset(
         *("balogh", "papp"),
     )
 )
-# What stands last in a name that begins with the family's, and hardly ever is a family name.
+# Words that come last in a name that begins with the family name, and are hardly ever family names.
 GIVEN_LAST = frozenset(
     (
         *("viktor", "ernő", "béla", "ferenc", "jános"),
@@ -61,7 +61,7 @@ _SLAVIC = re.compile(
 _INITIAL = re.compile(r"(?!O$)[^\W\d_]\.?(?:[^\W\d_]\.)*")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff々]{2,}")
 _HANGUL = re.compile(r"[\uac00-\ud7a3]{3,}")
-# Two people, a number, an address: no plain name.
+# Two people, a number, an address: not a plain name.
 _STRANGE = re.compile(r"[\d&/+@;<>=]|(?:^|\s)(?:and|und|et|y|e|och|og|en|-)\s", re.IGNORECASE)
 _ROUND = re.compile(r"\([^()]*\)")
 _ASIDE = re.compile(r"\[[^\[\]]*\]|<[^<>]*>")
@@ -71,8 +71,8 @@ Names = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """First and last name, one of them "" where there is only one name; `other` is how it may be
-    meant as well, and `left_out` what is taken for no name, such as a title.
+    """First and last name; one of them is "" if there is only one name. `other` is the other
+    possible reading, and `left_out` what does not count as a name, such as a title.
     """
 
     first: str
@@ -82,7 +82,7 @@ class Split:
 
     @property
     def doubt(self) -> str:
-        """Say what a person should look at, as the end of a sentence; mostly nothing."""
+        """Say what a person should look at, as the end of a sentence; usually nothing."""
         without = f", without {shown(self.left_out)}" if self.left_out else ""
         if self.other is None:
             return without
@@ -97,7 +97,7 @@ class Split:
 
 
 def split_name(full: str) -> Split:
-    """Take a full name apart: at the comma, else before the last word and its particles."""
+    """Split a full name at the comma, or else before the last word and its particles."""
     text = " ".join(_ASIDE.sub(" ", full).split())
     aside = " ".join(_ASIDE.findall(full))
     if not text or len(text) > LONGEST:
@@ -144,7 +144,7 @@ def _order_is_certain(names: Names, words: list[str]) -> bool:
 
 
 def _one_name(name: "ParsedName", text: str, left_out: str) -> Split:
-    """What looked like a degree may be a name, as in `Jack MA`; a title never is one."""
+    """A word that looks like a degree may be a name, as in `Jack MA`; a title never is a name."""
     words = _bare(text, " ".join((name.title, name.nickname))).split()
     if len(words) > 1 and name.suffix and "," not in text and not name.family_particles:
         return Split(" ".join(words[:-1]), words[-1], (words[0], ""))
@@ -152,14 +152,14 @@ def _one_name(name: "ParsedName", text: str, left_out: str) -> Split:
 
 
 def _bare(text: str, left_out: str) -> str:
-    """Answer the words of a name without those that were taken for none."""
+    """Return the words of a name without those that do not count as a name."""
     gone = set(re.findall(r"[^\s,]+", left_out))
     words = (word for word in re.split(r"[\s,]+", text) if word)
     return " ".join(word for word in words if word.strip("()[]\"'“”„") not in gone)
 
 
 def _other(names: Names, text: str) -> Names:
-    """Answer the likeliest of the readings that are left."""
+    """Return the likeliest of the other readings."""
     before, comma, after = text.partition(",")
     words, given = before.split(), names[0].split()
     western = (" ".join(words[:-1]), words[-1])
@@ -176,7 +176,7 @@ def _other(names: Names, text: str) -> Names:
 
 
 def _capitals(words: list[str]) -> Names | None:
-    """Read `DUPONT Jean` and `Jean DUPONT`, as forms in France and elsewhere ask for names."""
+    """Read `DUPONT Jean` and `Jean DUPONT`, the form that is usual in France and elsewhere."""
     great = [len(word) > 1 and word.isupper() and "." not in word for word in words]
     count = sum(great)
     if count in (0, len(words)) or max(map(len, words)) < 3:
@@ -191,7 +191,7 @@ def _capitals(words: list[str]) -> Names | None:
 
 
 def _han(text: str) -> Split:
-    """A Chinese family name has mostly one character, a Japanese one two."""
+    """A Chinese family name usually has one character, a Japanese one two."""
     if len(text) == 2:
         return Split(text[1:], text[:1])
     chinese, japanese = (text[1:], text[:1]), (text[2:], text[:2])

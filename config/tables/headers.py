@@ -11,10 +11,10 @@ from typing import Any
 
 NEEDED = ("first_name", "last_name", "email1")
 FULL_NAME = "full_name"
-# What people write here may be meant for nobody else: sent as notes only where they say so.
+# Such columns may be private, so they are sent as notes only if a person says so.
 REMARKS = "remarks"
-# Each line has a field, headers that mean it, and of what language or system they are; those with
-# `beside` mean it only in a table that has one of these headers as well. A person may add lines.
+# Each line has a field, headers that mean it, and their language or system. Headers with `beside`
+# mean it only in a table that also has one of the headers listed there. A person may add lines.
 WORDS = Path(__file__).with_name("headers.csv")
 
 _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】]*】")
@@ -22,8 +22,8 @@ _IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|（[^（）]*）|【[^【】
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What headers mean, by their spelling: for certain, and only `beside` others (a field, and the
-    spellings of which one must stand in the same table).
+    """What headers mean, by their spelling: for certain, or only `beside` others (that field, and
+    the spellings of which one must be in the same table).
     """
 
     certain: Mapping[str, str]
@@ -35,7 +35,7 @@ def words() -> Words:
     """Read the file of headers, once in a process."""
     certain: dict[str, str] = {}
     beside: dict[str, list[tuple[str, frozenset[str]]]] = {}
-    # Spreadsheet programs save a mark in front, and may leave out the last columns.
+    # Spreadsheet programs write a byte-order mark first, and may leave out the last columns.
     with WORDS.open(encoding="utf-8-sig", newline="") as file:
         for line in csv.DictReader(file, restval=""):
             others = frozenset(filter(None, map(spelling, line["beside"].split("|"))))
@@ -55,9 +55,9 @@ def spelling(header: str) -> str:
 
 
 def meaning(header: str) -> str | None:
-    """Answer the field that a header names; what stands in brackets only explains it.
+    """Return the field that a header names; text in brackets only explains it.
 
-    Not of notes: `Notes (internal)` is no column to send.
+    This does not apply to notes: `Notes (internal)` is not a column to send.
     """
     certain = words().certain
     if (field := certain.get(spelling(header))) is not None:
@@ -73,8 +73,8 @@ def may_be_notes(header: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """What a definition says about the columns: `named` (field to header, None where the table has
-    no column for it), and whether a full name is to be split into first and last name.
+    """What a definition says about the columns: `named` (field to header; None if the table has no
+    column for it), and whether to split a full name into first and last name.
     """
 
     named: Mapping[str, str | None]
@@ -88,7 +88,7 @@ class Wishes:
 
 
 def wishes_of(options: Mapping[str, Any]) -> Wishes:
-    """Take the wishes from a definition's `candidates`; what is wrong there is told elsewhere."""
+    """Read the wishes from a definition's `candidates`; mistakes there are reported elsewhere."""
     columns = options.get("columns")
     columns = columns if isinstance(columns, Mapping) else {}
     named = {field: header for field, header in columns.items() if isinstance(header, str | None)}
@@ -99,7 +99,7 @@ def wishes_of(options: Mapping[str, Any]) -> Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The column (from 0) of each field and its header, the headers nobody asked for, and what is
+    """The column (from 0) and header of each field, the headers that are not used, and what is
     wrong.
     """
 
@@ -118,8 +118,8 @@ def find_columns(
     """Find the fields in a header row; `chosen` (field to header) wins over the known names, and
     None says that there is no column for the field. Columns that are `unfit` hold no field.
 
-    A field that is needed and absent, or found twice, is a complaint that lists what there is. A
-    full name counts only where it is needed or chosen.
+    A needed field that is missing, or found twice, is a mistake whose message lists what there is.
+    A full name counts only if it is needed or chosen.
     """
     meant = fields_meant(header, chosen, needed)
     columns_of: dict[str, list[int]] = {}
@@ -157,7 +157,7 @@ def find_columns(
 def fields_meant(
     header: Sequence[str], chosen: Mapping[str, str | None], needed: Sequence[str]
 ) -> list[str | None]:
-    """Answer the field of each column."""
+    """Return the field of each column."""
     named = {spelling(name): field for field, name in chosen.items() if name}
     beside = _by_their_neighbours(header)
     fields: list[str | None] = []
@@ -173,9 +173,9 @@ def fields_meant(
 
 
 def _by_their_neighbours(header: Sequence[str]) -> dict[str, str]:
-    """Answer what words mean here that say it only beside others, by their spelling.
+    """Return what headers mean here that are certain only beside others, by their spelling.
 
-    A field that another header names for certain needs no such word.
+    A field that another header names for certain needs no such header.
     """
     spellings = set(map(spelling, header))
     certain = set(map(meaning, header))
@@ -190,11 +190,11 @@ def _by_their_neighbours(header: Sequence[str]) -> dict[str, str]:
 def _asked_for(field: str, chosen: Mapping[str, str | None]) -> str:
     if field not in chosen:
         return ""
-    return f' under the header "{chosen[field]}"' if chosen[field] else ", as columns says"
+    return f' under the header "{chosen[field]}"' if chosen[field] else ", because columns says so"
 
 
 def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str | None]) -> str:
-    """Say how to name a column, where one that nobody asked for might be the missing one."""
+    """Say how to name a column, if an unused one might be the missing one."""
     likely = [name for name in unused if meaning(name) != FULL_NAME]
     if not likely or field in chosen or field == "campaign":
         return ""
@@ -204,7 +204,7 @@ def _one_of(unused: Sequence[str], field: str, chosen: Mapping[str, str | None])
 def _about_names(
     header: Sequence[str], columns_of: Mapping[str, list[int]], chosen: Mapping[str, str | None]
 ) -> list[str]:
-    """Help where one column holds whole names, and where names are there twice."""
+    """Say what to do if one column holds full names, or if names are there twice."""
     if FULL_NAME in columns_of:
         return [
             f"split_name is given, but there is already a column for {field}; leave out split_name"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain, islice
 from typing import Any, Protocol
 
@@ -23,17 +24,18 @@ from config.tables.headers import (
     spelling,
 )
 from config.tables.totals import is_total
+from config.tables.unread import ABOVE, PERHAPS, SWALLOWED, Unread, is_address
 from config.tables.where import Selection, Where, conditions, select
 from config.tables.written import People, Remark, Row
 
 # A table row: its number in the file (from 1) and its cells.
 TableRow = tuple[int, Sequence[Any]]
-# Goes through the rows of a table, each time from the top.
+# Yields the rows of a table, from the top each time it is called.
 Rows = Callable[[], Iterator[TableRow | Mistake]]
 
-# Titles, dates and remarks stand above a header; it is looked for among so many rows.
+# Titles, dates and remarks may be above the header, which must be within this many rows.
 ABOVE_AT_MOST = 50
-# Twice what anybody invites; beyond it a file is no list of candidates.
+# Twice as many as anybody invites; a longer file is not a list of candidates.
 MOST_ROWS = 250_000
 TOLD_EVERY = 1_000
 TOTALS_NAMED = 3
@@ -44,7 +46,11 @@ class Grid(Protocol):
 
     @property
     def hidden(self) -> frozenset[int]:
-        """The rows that people do not see."""
+        """The hidden rows."""
+
+    @property
+    def delimiter(self) -> str | None:
+        """What is between the cells of a text; None in a sheet."""
 
     def row(self, number: int) -> Place:
         """Find a row."""
@@ -56,7 +62,7 @@ class Grid(Protocol):
         """Say what is wrong with a row that is wider than the header."""
 
     def remarks(self, header: int) -> tuple[str, ...]:
-        """Tell what should be known about the table, whose header is in that row."""
+        """Remark on what a person should know about the table, whose header is in that row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +88,8 @@ class TablePlaces:
 class PeopleTable:
     """The rows of a table below its header, and which column holds which field.
 
-    `remarks` say which columns are no fields for what their cells hold, and which rows no people.
+    `remarks` say which columns are not used because of what their cells hold, and which rows are
+    not people; `above` are the rows above the header.
     """
 
     columns: Columns
@@ -92,6 +99,7 @@ class PeopleTable:
     titles: Sequence[str]
     wishes: Wishes
     remarks: tuple[str, ...] = ()
+    above: Sequence[TableRow] = ()
 
     @property
     def _whole(self) -> Place:
@@ -99,7 +107,7 @@ class PeopleTable:
         return Place(first.file, sheet=first.sheet)
 
     def people(self, campaign: str, where: Where) -> People:
-        """Answer everybody whom `where` keeps; a person of another campaign is a problem."""
+        """Return everybody whom `where` keeps; a person of another campaign is a mistake."""
         selection = self._selection(where, self._filled())
         rows = self._people_of(campaign, self._places, selection)
         return self._with_rows(rows, selection)
@@ -107,9 +115,9 @@ class PeopleTable:
     def people_by_campaign(
         self, wheres: Mapping[str, Where]
     ) -> tuple[dict[str, People], list[Mistake]]:
-        """Answer the people by what their `campaign` column says, and the rows that say nothing.
+        """Return the people by their `campaign` column, and the rows in which it is empty.
 
-        `wheres` say by campaign whom it keeps.
+        `wheres` says for each campaign which rows it keeps.
         """
         rows: dict[str, list[Row | Mistake]] = {}
         problems = []
@@ -131,7 +139,7 @@ class PeopleTable:
         }, problems
 
     def nobody(self) -> People:
-        """Answer what a campaign without people in the table has."""
+        """Return no people, for a campaign that has nobody in the table."""
         return People((), self._places)
 
     @property
@@ -156,7 +164,7 @@ class PeopleTable:
         return Selection(0, frozenset(), (), mistakes) if mistakes else select(meant, rows)
 
     def _selections(self, wheres: Mapping[str, Where]) -> dict[str, Selection | None]:
-        """Sift the rows of each campaign that has a `where`."""
+        """Select the rows of each campaign that has a `where`."""
         column = self.columns.by_field["campaign"]
         rows: dict[str, list[TableRow]] = {key: [] for key, where in wheres.items() if where}
         for number, cells in self._filled() if rows else ():
@@ -186,7 +194,7 @@ class PeopleTable:
     def _unclear(self, selection: Selection) -> Iterator[Mistake]:
         for number, column, text in selection.unclear:
             name = self.titles[column].strip()
-            wanted = f"a value, for where compares {name}"
+            wanted = f"a value, because where compares {name}"
             yield Mistake(self.grid.cell(number, column), "candidates.where", text, wanted)
 
     def _people_of(
@@ -212,7 +220,9 @@ class PeopleTable:
         return (*notes, *self.remarks, *self._remarks(), *self.grid.remarks(self.header))
 
     def _remarks(self) -> Iterator[str]:
-        """Say how a column of remarks is sent, which may be nobody's business but one's own."""
+        """Say how to send a column of remarks, which may be private, and what is not read."""
+        if self._unread().perhaps_above(self.above, self.header):
+            yield f"{self.grid.row(self.above[0][0])}: {PERHAPS}"
         if "notes" not in self.columns.by_field:
             row = (
                 "" if self._whole.sheet is None else "  (a row of a sheet campaign: columns.notes)"
@@ -222,7 +232,7 @@ class PeopleTable:
                 yield f"{self._whole}: to send {name} as notes, add  {wish}"
 
     def _sent_from(self) -> dict[str, str]:
-        """The headers of what is sent; both names may come from one column."""
+        """The headers of the columns that are sent; both names may come from one column."""
         names = self.columns.names
         return {
             field: name
@@ -237,6 +247,9 @@ class PeopleTable:
             for field, column in self.columns.by_field.items()
         ]
         people, hidden = 0, self.grid.hidden
+        unread = self._unread()
+        for cell in unread.above(self.above, self.header):
+            yield Mistake(self.grid.cell(*cell), message=ABOVE)
         for row in self.rows():
             if isinstance(row, Mistake):
                 yield row
@@ -246,6 +259,7 @@ class PeopleTable:
             if width > titles and (problem := self.grid.misfit(number, cells, titles)):
                 yield problem
                 continue
+            yield from self._lost(unread, number, cells)
             if number in left_out:
                 continue
             fields = {
@@ -266,15 +280,33 @@ class PeopleTable:
             remark = _split(fields) if FULL_NAME in fields else None
             yield Row(number, fields, remark, number in hidden)
 
+    def _unread(self) -> Unread:
+        untitled = [at for at, title in enumerate(self.titles) if not title.strip()]
+        has = cache(self._has_addresses)
+        return Unread(self.titles, self.columns.by_field, untitled, self.wishes, has)
+
+    def _lost(self, unread: Unread, number: int, cells: Sequence[Any]) -> Iterator[Mistake]:
+        """Find people in a row whom nobody reads."""
+        delimiter = self.grid.delimiter
+        if delimiter and unread.swallowed(cells, delimiter):
+            yield Mistake(self.grid.row(number), message=SWALLOWED)
+        if lost := unread.in_row(cells):
+            yield Mistake(self.grid.cell(number, lost[0]), message=lost[1])
+
+    def _has_addresses(self, column: int) -> bool:
+        """Whether people have addresses in a column."""
+        rows = (cells for _, cells in self._filled() if column < len(cells))
+        return any(is_address(cells[column]) for cells in rows)
+
 
 def _split(fields: dict[str, Any]) -> Remark | None:
-    """Put first and last name in the place of a full name; answers what a person should look at."""
+    """Replace a full name by first and last name; returns what a person should look at."""
     full = fields.pop(FULL_NAME)
     if not isinstance(full, str):
         fields["first_name"] = fields["last_name"] = full
         return None
     names = split_name(full)
-    # One word is shown where the missing name was wanted.
+    # A single word is shown in the mistake about the missing name.
     fields["first_name"] = names.first or Unusable(shown(full))
     fields["last_name"] = names.last or Unusable(shown(full))
     if not names.doubt:
@@ -282,16 +314,16 @@ def _split(fields: dict[str, Any]) -> Remark | None:
     sentence = (
         f"{shown(full)} is split into {shown(names.first)} and {shown(names.last)}{names.doubt}"
     )
-    # Where there are two readings a person has to see each of them, however many there are.
+    # If a name has two readings, a person has to see them, however many such names there are.
     return Remark(
         sentence, sentence if names.other else "a title, a degree or another word is dropped"
     )
 
 
 def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) -> PeopleTable:
-    """Find the header, which names more fields than any other row at the top of the table.
+    """Find the header: of the rows at the top, it names the most fields.
 
-    Raises BadInput for a table without a header, or where the needed columns are not found.
+    Raises BadInput for a table without a header, or if the needed columns are not found.
     """
     top = list(islice(_with_something(rows()), ABOVE_AT_MOST))
     at = header_among(top, wishes)
@@ -321,7 +353,7 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
     first = grid.row(1)
     whole = Place(first.file, sheet=first.sheet)
     remarks = [
-        f"{whole}: column {header[column].strip()} is not taken for stage_id: its cells are text, "
+        f"{whole}: column {header[column].strip()} is not used as stage_id: its cells are text, "
         f"e.g. {grid.cell(row, column).cell or f'line {row}'} {shown(cell)}"
         for column, (row, cell) in unfit.items()
     ]
@@ -331,11 +363,12 @@ def people_table(rows: Rows, grid: Grid, wishes: Wishes, needed: Sequence[str]) 
     ]
     if len(sums) > TOTALS_NAMED:
         remarks.append(f"{whole}: {len(sums) - TOTALS_NAMED:,} more rows are totals, not people")
-    return PeopleTable(columns, below, grid, number, header, wishes, tuple(remarks))
+    above = [_texts(row) for row in top[:at]]
+    return PeopleTable(columns, below, grid, number, header, wishes, tuple(remarks), above)
 
 
 def _totals(rows: Iterator[TableRow | Mistake]) -> dict[int, tuple[int, str]]:
-    """Find the rows that sum up: the column (from 0) in which each says so, and how."""
+    """Find the rows of totals: the column (from 0) that says so, and its text."""
     return {
         row[0]: next((at, cell.strip()) for at, cell in enumerate(row[1]) if not is_blank(cell))
         for row in rows
@@ -350,9 +383,9 @@ def _among(numbers: Container[int], row: TableRow | Mistake) -> bool:
 def words_in_numbers(
     header: Sequence[str], wishes: Wishes, below: Rows
 ) -> dict[int, tuple[int, str]]:
-    """Find the columns whose header alone says stage_id, and whose cells are all words.
+    """Find the columns that only their header makes stage_id, and whose cells are all words.
 
-    Answers the first such row and cell by the column. `stage_id` itself is never one of them.
+    Returns the first such row and cell, by column. A column called `stage_id` is never one of them.
     """
     meant = fields_meant(header, wishes.named, ())
     doubtful = {
@@ -378,7 +411,7 @@ def words_in_numbers(
 
 
 def header_among(rows: Sequence[TableRow | Mistake], wishes: Wishes) -> int | None:
-    """Answer which row is the header: the first of those that name the most fields."""
+    """Return the header row: the first of those that name the most fields."""
     fits = [
         (matches(_texts(row)[1], wishes.named, wishes.split_name), -at)
         for at, row in enumerate(rows)
@@ -401,7 +434,7 @@ def _with_something(rows: Iterator[TableRow | Mistake]) -> Iterator[TableRow | M
 
 
 def _texts(row: TableRow | Mistake) -> tuple[int, list[str]]:
-    """Answer the number of a row and what stands in it."""
+    """Return the number of a row and the texts in it."""
     if isinstance(row, Mistake):
         return 0, []
     return row[0], ["" if is_blank(cell) else str(as_text(cell)) for cell in row[1]]

@@ -1,4 +1,4 @@
-"""Rows of totals, which a report writes below or between its people."""
+"""Rows of totals that a report has below or between its people."""
 
 import re
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"[\d.,\s%$€£+-]+")
 
 
 def is_total(cells: Sequence[Any]) -> bool:
-    """Say whether a row begins with a word for a total, and has but numbers beside it."""
+    """Say whether a row begins with a word for a total, and otherwise has only numbers."""
     begins, first = next(
         ((at, cell) for at, cell in enumerate(cells) if not is_blank(cell)), (0, None)
     )

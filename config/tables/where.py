@@ -13,17 +13,19 @@ from config.tables.cells import as_text
 
 WANTED = "a mapping of a column to a value or a list of values, as in where: {Job: Engineer}"
 NOTHING = "nothing"
-# So many values or columns are named in one line; so many of them are compared with a slip.
+# How many values or columns are named in one line; how many are compared with a misspelled one.
 NAMED = 8
 COMPARED = 1_000
 
-# The header of each column as written, with the values that rows may have there.
+# The header of each column as written, with the values that a row may have in it.
 Where = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One column of a table (from 0), and what is kept of it: the values as compared."""
+    """One column of a table (from 0), and the values to keep, in the form in which they are
+    compared.
+    """
 
     name: str
     column: int
@@ -40,7 +42,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many rows one column kept and left out, by what stands there.
+    """How many rows one column kept and left out, by value.
 
     Each column counts the rows that those before it kept.
     """
@@ -54,8 +56,8 @@ class Counts:
 class Selection:
     """What `where` makes of a table: how many rows it has, and the numbers of those left out.
 
-    `unclear` are cells (number of the row, column, what stands there) that hold an error where a
-    value is to be compared.
+    `unclear` are cells (number of the row, column, text) that hold an error instead of a value to
+    compare.
     """
 
     rows: int
@@ -70,14 +72,14 @@ class Selection:
 
 
 def read_where(written: Any) -> dict[str, tuple[str, ...]]:
-    """Take what a definition says. Raises ValueError where it is no mapping to values."""
+    """Read it from a definition. Raises ValueError if it is not a mapping to values."""
     if not isinstance(written, Mapping) or not written:
         raise ValueError(WANTED)
     return {str(name): tuple(_values(values)) for name, values in written.items()}
 
 
 def where_of(options: Mapping[str, Any]) -> Where:
-    """Take it from a definition's `candidates`; what is wrong with it is a mistake elsewhere."""
+    """Read it from a definition's `candidates`; what is wrong with it is reported elsewhere."""
     try:
         return read_where(options["where"]) if "where" in options else {}
     except ValueError:
@@ -95,7 +97,7 @@ def _values(written: Any) -> Iterator[str]:
 
 
 def compared(text: str) -> str:
-    """Reduce a header or a value to what is compared: trimmed, without regard to case."""
+    """Reduce a header or a value to the form that is compared: trimmed and casefolded."""
     return normalize("NFC", text.strip().casefold())
 
 
@@ -119,7 +121,7 @@ def conditions(
 
 
 def select(conditions: Sequence[Condition], rows: Iterable[tuple[int, Sequence[Any]]]) -> Selection:
-    """Sift the rows of a table with anybody in them; all conditions must hold."""
+    """Select from the rows of a table that hold people; all conditions must hold."""
     number_of_rows, left_out, unclear = 0, set(), []
     spelt: list[dict[str, str]] = [{} for _ in conditions]
     kept, refused = [Counter[str]() for _ in conditions], [Counter[str]() for _ in conditions]
@@ -173,7 +175,7 @@ def in_words(selection: Selection) -> list[str]:
 
 
 def as_json(selection: Selection | None) -> dict[str, Any] | None:
-    """Answer the object that `check --json` and `plan --json` have as `where`."""
+    """Return the object under `where` in `check --json` and `plan --json`."""
     if selection is None:
         return None
     columns = [
@@ -190,7 +192,7 @@ def as_json(selection: Selection | None) -> dict[str, Any] | None:
 
 
 def _text_at(cells: Sequence[Any], column: int) -> tuple[str, bool]:
-    """Answer what a person sees in a cell, and whether that is no error."""
+    """Return what a person sees in a cell, and whether it is a value, not an error."""
     cell = cells[column] if column < len(cells) else None
     if isinstance(cell, Unusable):
         return str(cell), False
@@ -210,7 +212,7 @@ def _nobody_has(value: str, name: str, everybody: Counter[str], spelt: Mapping[s
 
 
 def _nearest(slip: str, names: Counter[str]) -> str:
-    """List what there is, the most like a slip first."""
+    """List the existing names, the most similar to the misspelled one first."""
     wanted = compared(slip)
 
     def likeness(name: str) -> float:

@@ -1,4 +1,4 @@
-"""Workbooks: their sheets as rows of cells, with the true name of every cell."""
+"""Workbooks: their sheets as rows of cells, with each cell's name as the spreadsheet shows it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,8 @@ NAMED_ROWS = 10
 class Sheet:
     """One sheet: its rows that hold anything, numbered as the spreadsheet numbers them.
 
-    `from_1904` tells from when the workbook counts days; `concealed` that the sheet is hidden.
+    `from_1904` says whether the workbook counts days from 1904; `concealed`, that the sheet is
+    hidden.
     """
 
     file: str
@@ -42,8 +43,12 @@ class Sheet:
     concealed: bool = False
     links: tuple[Link, ...] = field(default=(), repr=False)
 
+    @property
+    def delimiter(self) -> None:
+        """A sheet has cells, and nothing between them."""
+
     def rows(self) -> Iterator[TableRow | Mistake]:
-        """Go through the rows from the top; what is merged downwards is in each of its rows."""
+        """Go through the rows from the top; a vertically merged value is in each of its rows."""
         by_top: dict[int, list[tuple[int, int]]] = {}
         for top, end, column in self.merged:
             by_top.setdefault(top, []).append((end, column))
@@ -59,7 +64,7 @@ class Sheet:
             yield number, cells
 
     def _linked(self) -> Iterator[tuple[int, tuple[Any, ...]]]:
-        """Go through the rows as they are stored, their texts with where they link to."""
+        """Go through the rows as they are stored, with the link targets of their texts."""
         waiting, here = sorted(self.links, reverse=True), list[Link]()
         for number, cells in self._unpacked():
             while waiting and waiting[-1][0] <= number:
@@ -91,7 +96,7 @@ class Sheet:
         return None
 
     def remarks(self, header: int) -> tuple[str, ...]:
-        """Tell what a person who looks at the sheet would not see of it."""
+        """Remark on what a person who looks at the sheet would not see."""
         place = Place(self.file, sheet=self.name)
         sentences = []
         if self.concealed:
@@ -124,7 +129,7 @@ def _with_links(cells: tuple[Any, ...], links: Sequence[Link]) -> tuple[Any, ...
 
 
 def _opened(cell: Any) -> Any:
-    """Turn what a cell was packed as into what it means."""
+    """Turn a cell from the form in which it was sent into its value."""
     if not isinstance(cell, tuple):
         return cell
     kind, content = cell
@@ -151,9 +156,9 @@ class Book:
 
 
 def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
-    """Read the sheets of these names (in lower case), or the only one there is.
+    """Read the sheets with these names (in lower case), or the only sheet.
 
-    Raises BadInput for what is no workbook, or one with two wanted sheets of one name.
+    Raises BadInput if it is not a workbook, or if two wanted sheets have the same name.
     """
     try:
         book = received(data, wanted)
@@ -171,7 +176,7 @@ def read_book(data: bytes, file: str, wanted: Sequence[str]) -> Book:
 
 
 def read_sheets(data: bytes, file: str) -> dict[str, Sheet]:
-    """Read every sheet, by its name in lower case. Raises BadInput for what is no workbook."""
+    """Read every sheet, by its name in lower case. Raises BadInput if it is not a workbook."""
     return read_book(data, file, ()).sheets
 
 

@@ -1,6 +1,6 @@
 """What a file says, before it is checked: plain data, and the place of each piece.
 
-Every reader (YAML, CSV, workbook) ends in these shapes, so that one set of rules judges them all.
+Every reader (YAML, CSV, workbook) produces these shapes, so one set of rules checks them all.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,12 +10,12 @@ from typing import Any, Protocol
 from config.mistakes import Mistake, Place
 from config.tables.where import Selection
 
-# The way to a piece of a definition, as in ("project", "starttime").
+# The path to a piece of a definition, as in ("project", "starttime").
 Location = tuple[str | int, ...]
 
 
 class Places(Protocol):
-    """Where the pieces of one definition are written; what is absent is where it would belong."""
+    """Where the pieces of one definition are written, or where a missing one would belong."""
 
     def value(self, location: Location) -> Place:
         """Find a value, or the nearest thing around it that is written."""
@@ -36,7 +36,7 @@ class PeoplePlaces(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a person should look at; `cause` is what remarks of one kind have in common."""
+    """Something a person should look at; `cause` is what remarks of one kind have in common."""
 
     sentence: str
     cause: str
@@ -46,8 +46,8 @@ class Remark:
 class Row:
     """One person as written: the number that locates the row, and its fields.
 
-    `remark` is what a person should look at, where the reader had to choose. `hidden`: the sheet
-    does not show the row.
+    `remark` is what a person should look at, if the reader had to choose. `hidden`: the sheet hides
+    the row.
     """
 
     number: int
@@ -58,11 +58,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """The people of one campaign, row by row; a row that cannot be read is a Problem instead.
+    """The people of one campaign, row by row; a row that cannot be read is a Mistake instead.
 
-    `whole` is the table they stand in, None for people written in the definition itself; `columns`
-    are its headers, by the fields that are sent from them. `selection` is what `where` made of the
-    table, and `left_out` are the email keys of those whom it left out.
+    `whole` is the table they are in, None if the definition lists them itself; `columns` are its
+    headers, by the fields that are sent from them. `selection` is what `where` made of the table,
+    and `left_out` are the email keys of the people it left out.
     """
 
     rows: Iterable[Row | Mistake]
@@ -78,8 +78,8 @@ class People:
 class Written:
     """One campaign as written: the fields of the definition without its people, and its people.
 
-    `problems` are those that the reader itself met. `people` is None when they could not be read
-    and a problem says why.
+    `problems` are mistakes that the reader itself found. `people` is None if they could not be
+    read; a mistake then says why.
     """
 
     fields: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""When a campaign may send: hours, waves, deadlines, in whose clock.
+"""When a campaign may send: hours, waves and deadlines, and whose clock counts.
 
-Hands out `Timetable`; plain decisions, no clock of their own.
+Provides `Timetable`: plain decisions that are given the time.
 """

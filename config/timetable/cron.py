@@ -1,4 +1,4 @@
-"""Cron lines in a definition: five fields, as every scheduler reads them."""
+"""Cron lines in a definition: five fields, in the form that every scheduler understands."""
 
 import re
 from datetime import UTC, datetime
@@ -7,13 +7,13 @@ from config.timetable.moments import MONTHS
 
 WANTED = 'a cron line of five fields, such as "0 9 * * 1-5" for every weekday at nine'
 
-# Numbers, lists, ranges, steps and names: what all schedulers understand alike.
+# Numbers, lists, ranges, steps and names: all schedulers read these in the same way.
 _FIELD = re.compile(r"[0-9A-Za-z*/,-]+", re.ASCII)
 _NAMES = (*MONTHS, "sun", "mon", "tue", "wed", "thu", "fri", "sat")
 
 
 class NotACron(ValueError):
-    """The text is no cron line; the message is what was wanted."""
+    """The text is not a cron line; the message says what was wanted."""
 
 
 def cron(typed: str) -> str:
@@ -30,7 +30,7 @@ def cron(typed: str) -> str:
     except CronSimError:
         raise NotACron(WANTED) from None
     except StopIteration:
-        raise NotACron("a cron line with a time to come; this one has none") from None
+        raise NotACron("a cron line that comes due again; this one never does") from None
     return line
 
 

@@ -1,4 +1,4 @@
-"""When a schedule comes due: the times at which Prefect begins a campaign's run by itself."""
+"""When a schedule is due: the times at which Prefect starts a campaign's run on its own."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -9,14 +9,15 @@ from config.timetable.moments import on_the_wall
 from config.timetable.spans import in_words as span_in_words
 
 SHOWN = 3
-SINCE = (2024, 1, 1)  # from its midnight `every` is counted (flows/serving/deployments.py)
+SINCE = (2024, 1, 1)  # `every` is counted from midnight of this day (flows/serving/deployments.py)
 
 
 def times(
     cron: str | None, every: timedelta | None, timezone: str | None, after: datetime
 ) -> Iterator[datetime]:
-    """The times, as aware moments, from the first one after `after` (aware) on; one of `cron` and
-    `every` is given."""
+    """The times, as aware moments, beginning with the first one after `after` (aware); either
+    `cron` or `every` is given.
+    """
     zone = ZoneInfo(timezone or "UTC")
     if every is None:
         from cronsim import CronSim  # noqa: PLC0415 - few definitions carry a schedule
@@ -27,7 +28,7 @@ def times(
     at = begun + every * ((after - begun) // every)
     days, rest = timedelta(every.days), every - timedelta(every.days)
     while True:
-        if days:  # of a calendar: at the same hour, also after a change of the clocks
+        if days:  # by the calendar: at the same hour, even after the clocks change
             at = (at.astimezone(zone) + days).astimezone(UTC)
         at += rest
         if at > after:
@@ -37,7 +38,7 @@ def times(
 def in_words(
     cron: str | None, every: timedelta | None, timezone: str | None, after: datetime
 ) -> Iterator[tuple[str, str]]:
-    """Write the schedule and its next times, each with the word that stands before it."""
+    """Write the schedule and its next times, each line with its heading."""
     zone = timezone or "UTC"
     line = cron if every is None else f"every {span_in_words(every)}"
     yield "schedule", f"{line} ({zone}), while campaign up, serve or a worker is running"

@@ -1,4 +1,4 @@
-"""Working hours: on which days and between which times of the clock invitations may go out."""
+"""Working hours: on which days and between which times of day invitations may go out."""
 
 import re
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ WANTED = "days and times of the clock, such as Mon-Fri 09:00-18:00"
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 EVERY_DAY = frozenset(range(7))
 MIDNIGHT = time(0)
-# A year of holidays in a row: whoever writes more of them means never.
+# A year of holidays in a row: more than that means never.
 FARTHEST = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Hours:
-    """From `begins` until `ends`, both inside, on these `days` (0 is Monday), not on `holidays`.
+    """From `begins` until `ends`, both included, on these `days` (0 is Monday), not on `holidays`.
 
-    Midnight as the end is the end of the day. Dates and times are those of the clocks in
-    `timezone`, or in the zone of the person asked about.
+    Midnight as the end is the end of the day. Dates and times are local in `timezone`, or in the
+    person's own zone.
     """
 
     days: frozenset[int]
@@ -28,7 +28,7 @@ class Hours:
     timezone: str
 
     def closes(self, at: datetime, zone: str | None = None) -> datetime | None:
-        """The last moment (UTC) that is still open; None where it is closed `at` one (aware)."""
+        """The last moment (UTC) that is still open; None if `at` (an aware moment) is not."""
         place = ZoneInfo(zone or self.timezone)
         day = at.astimezone(place).date()
         if not self._open_on(day):
@@ -37,7 +37,7 @@ class Hours:
         return closes if opens <= at <= closes else None
 
     def opens(self, at: datetime, zone: str | None = None) -> datetime | None:
-        """The first moment (UTC) from `at` on that is open; None: not within a year."""
+        """The first open moment (UTC) at or after `at`; None if there is none within a year."""
         if self.closes(at, zone) is not None:
             return at.astimezone(UTC)
         place = ZoneInfo(zone or self.timezone)
@@ -46,7 +46,7 @@ class Hours:
             on = day + timedelta(days=ahead)
             if self._open_on(on):
                 opens, closes = self._span(on, place)
-                # A day may lose its hours to clocks that go forward.
+                # A day may have no hours because the clocks go forward.
                 if at <= opens < closes:
                     return opens
         return None
@@ -67,7 +67,7 @@ class Hours:
 
 
 class NotHours(ValueError):
-    """The text says no working hours; the message is what was wanted."""
+    """The text is not working hours; the message says what was wanted."""
 
 
 _CLOCK = r"(\d{1,2})(?::(\d{2}))?"
@@ -105,7 +105,7 @@ def _days(typed: str) -> frozenset[int]:
         if len(last) > 1:
             raise NotHours(WANTED)
         end = last[0] if last else first
-        # Sat-Mon goes round the end of the week.
+        # Sat-Mon crosses the end of the week.
         days.update(day % 7 for day in range(first, end + 1 if end >= first else end + 8))
     return frozenset(days)
 
@@ -119,13 +119,13 @@ def _day(name: str) -> int:
 
 
 def _moment(day: date, clock: time, place: ZoneInfo) -> datetime:
-    """When clocks show it first; a time that they skip is the moment they jump over it."""
-    # zoneinfo reads a skipped wall time with the offset from before: as much later as is skipped.
+    """When the clocks first show this time; a skipped time counts as the moment of the skip."""
+    # zoneinfo reads a skipped wall time with the offset from before: later by what is skipped.
     return datetime.combine(day, clock, place).astimezone(UTC)
 
 
 def _in_words(days: frozenset[int]) -> str:
-    """Write days with their runs: `Mon-Fri`, `Mon, Wed-Fri`."""
+    """Write days with ranges: `Mon-Fri`, `Mon, Wed-Fri`."""
     runs: list[list[int]] = []
     for day in sorted(days):
         if runs and runs[-1][-1] == day - 1:

@@ -23,12 +23,12 @@ _SERVICE = re.compile(
 
 
 class NotAMoment(ValueError):
-    """A text that is no wall time; the text of the error says what was wanted instead."""
+    """A text that is not a wall time; the message says what was wanted instead."""
 
 
 def in_zone(at: datetime, zone: str | None, *, seconds: bool = False) -> str:
-    """Write a moment (aware) as the people of a campaign read it, with the zone's name; None is
-    that of this machine.
+    """Write an aware moment in the zone of a campaign, with the zone's name; None means this
+    machine's zone.
     """
     wall = on_the_wall(at, zone)
     shown = f"{wall:%Y-%m-%d %H:%M:%S}" if seconds else f"{wall:%Y-%m-%d %H:%M}"
@@ -36,7 +36,7 @@ def in_zone(at: datetime, zone: str | None, *, seconds: bool = False) -> str:
 
 
 def on_the_wall(at: datetime, zone: str | None) -> datetime:
-    """The same moment by the clocks of a zone; None is that of this machine."""
+    """The same moment by the clocks of a zone; None means this machine's zone."""
     return at.astimezone(ZoneInfo(zone) if zone else None)
 
 
@@ -78,10 +78,10 @@ def _from_service(match: re.Match[str]) -> datetime:
 
 
 def whole_minute(cell: datetime) -> datetime:
-    """Take a date-time cell as a wall time. Raises NotAMoment for an offset or for seconds."""
+    """Read a date-time cell as a wall time. Raises NotAMoment for an offset or for seconds."""
     if cell.tzinfo is not None:
         raise NotAMoment("no offset; name the place instead, as in timezone: Europe/Paris")
-    # Spreadsheets keep times as fractions of a day, which end up some microseconds off.
+    # Spreadsheets keep times as fractions of a day, so they are a few microseconds off.
     nearest = (cell + timedelta(milliseconds=500)).replace(microsecond=0)
     if nearest.second:
         raise NotAMoment("a whole minute, without seconds")
@@ -93,7 +93,7 @@ def timezone_known(name: str) -> bool:
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        # A folder ("Europe"), a path that leaves the database or an over-long name.
+        # For a folder ("Europe"), a path outside the database, or an over-long name.
         return False
     return True
 

@@ -16,11 +16,11 @@ _WRITTEN = re.compile(r"([0-9]{1,6})\s*([a-z]+?)s?", re.ASCII | re.IGNORECASE)
 
 
 class NotASpan(ValueError):
-    """The text says no span of time; the message is what was wanted."""
+    """The text is not a span of time; the message says what was wanted."""
 
 
 def span(typed: str, longest: timedelta = LONGEST) -> timedelta:
-    """Read a span of at least a minute, and at most a year or `longest`. Raises NotASpan."""
+    """Read a span of at least a minute and at most `longest` (a year). Raises NotASpan."""
     written = _WRITTEN.fullmatch(typed.strip())
     unit = _UNITS.get(written[2].lower()) if written else None
     if written is None or unit is None:

@@ -12,12 +12,12 @@ from config.timetable.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """Each rule is None where the definition has none of it; without any, all may go at once.
+    """A rule is None if the definition does not have it; without any rule, all may go at once.
 
-    `gap` lies at least between two invitations, over all runs. `latest` is the last moment (UTC)
-    at which somebody still has the least time before the project ends, `advised` the same moment
-    where it is only warned about. `pilot` is the email key
-    of the person who gets the first invitation, and confirms it before anybody else is invited.
+    `gap` is the least time between two invitations, over all runs. `latest` is the last moment
+    (UTC) at which a person still has `least_time` before the project ends; `advised` is the same
+    moment if `least_time` only warns. `pilot` is the email key of the person who gets the first
+    invitation and confirms it before anybody else is invited.
     """
 
     window: Window | None = None
@@ -30,7 +30,7 @@ class Timetable:
     hold_on: HoldOn | None = None
 
     def in_words(self) -> Iterator[tuple[str, str]]:
-        """Say each rule for people, as a word and what it says; the pilot without an address."""
+        """Write each rule for people, as a word and its meaning; the pilot without an address."""
         if self.window is not None:
             yield "when", str(self.window)
         if self.hours is not None:

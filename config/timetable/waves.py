@@ -14,16 +14,16 @@ _SHARE = re.compile(r"(\d{1,3}(?:\.\d{1,4})?)\s*%", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class HoldOn:
-    """What holds a campaign: from this share of refused invitations on, this many unsure ones.
+    """When to pause a campaign: at this share of refused invitations, or this many unsure ones.
 
-    `refused` is between 0 and 1. None: not looked at.
+    `refused` is between 0 and 1. None: does not count.
     """
 
     refused: float | None = None
     unsure: int | None = None
 
     def reached(self, tried: int, refused: int, unsure: int) -> str | None:
-        """Say what holds a campaign of which so many invitations were tried; None: nothing does."""
+        """Say why to pause a campaign with these numbers of invitations; None: no reason."""
         if self.unsure is not None and unsure >= self.unsure:
             return f"{unsure} of {tried} invitations unsure (hold_on unsure: {self.unsure})"
         if self.refused is not None and refused and refused >= self.refused * tried:
@@ -34,16 +34,18 @@ class HoldOn:
 
 @dataclass(frozen=True, slots=True)
 class Waves:
-    """So many people, then so many more, then the rest; `between` each and the next some time."""
+    """The sizes of the waves, after which the rest follows; `between` is the time from one to the
+    next.
+    """
 
     sizes: tuple[int, ...]
     between: timedelta = timedelta(0)
 
     def room(self, tried: int) -> tuple[int, int | None, bool]:
-        """Where a campaign stands of which so many people were tried.
+        """Where a campaign stands after so many people were tried.
 
-        Answers the wave's number from 1, how many it still takes (None: all), and whether it is
-        at its very begin with another wave before it.
+        Returns the wave's number from 1, how many people it still takes (None: all), and whether it
+        has not begun yet and follows another wave.
         """
         end = 0
         for number, size in enumerate(self.sizes, start=1):
@@ -54,7 +56,7 @@ class Waves:
 
 
 class NotWaves(ValueError):
-    """No sizes of waves, or no share; the message is what was wanted."""
+    """The text is not sizes of waves, or not a share; the message says what was wanted."""
 
 
 def sizes(typed: Sequence[object]) -> tuple[int, ...]:

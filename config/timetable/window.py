@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 
 class Phase(StrEnum):
-    """Where a moment lies beside the window of a campaign."""
+    """Where a moment lies relative to the window of a campaign."""
 
     EARLY = "early"  # everything may be prepared; invitations wait
     OPEN = "open"
@@ -16,9 +16,9 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """`not_before` and `not_after` are moments in UTC, both inside; None: open on that side.
+    """`not_before` and `not_after` are moments in UTC, both included; None: open on that side.
 
-    `timezone` is the IANA name in which people wrote them, and read them again.
+    `timezone` is the IANA name of the zone in which people write and read them.
     """
 
     not_before: datetime | None
@@ -29,7 +29,7 @@ class Window:
     def of(
         cls, not_before: datetime | None, not_after: datetime | None, timezone: str
     ) -> "Window | None":
-        """From naive wall times that each exist once in their zone; None where both are None."""
+        """From naive wall times that each exist once in their zone; None if both are None."""
         if not_before is None and not_after is None:
             return None
         return cls(_moment(not_before, timezone), _moment(not_after, timezone), timezone)

@@ -1,5 +1,5 @@
-"""Workbooks, taken apart in a process of their own: `python -m config.workbooks`.
+"""Workbooks, read in a process of their own: `python -m config.workbooks`.
 
-A workbook is a program's file from somebody else's machine; whatever is in it, the process that
-reads it has a limit of memory and of time, and only plain cells come out of it.
+A workbook comes from somebody else's machine. Whatever is in it, the process that reads it has
+limits of memory and time, and returns only plain cells.
 """

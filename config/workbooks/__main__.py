@@ -1,7 +1,7 @@
 """Reads a workbook from standard input and writes its sheets as `frames`, within limits.
 
-The arguments are the names of the sheets that are wanted, in lower case; where none of them is
-there, the only sheet there is. Without arguments every sheet is wanted.
+The arguments are the names of the wanted sheets, in lower case; if none of them exists, the only
+sheet is read. Without arguments every sheet is wanted.
 """
 
 import sys
@@ -26,7 +26,7 @@ CELLS_IN_A_PIECE = 10_000
 FAR_AWAY = "this cell lies far outside any table; delete what is in it"
 TOO_LARGE = "this workbook is larger than any campaign needs; copy its candidates to a new one"
 
-# What other programs pack in the same way, by a part that only theirs have.
+# Files of other programs in the same packaging, by a part that only they have.
 FOREIGN = {
     "xl/workbook.bin": "a workbook of the binary kind (.xlsb)",
     "word/document.xml": "a text document",
@@ -34,7 +34,7 @@ FOREIGN = {
     "Index/Document.iwa": "a document of Numbers, Pages or Keynote",
 }
 
-# What the readers meet in files that are damaged, beyond what they say themselves.
+# Errors that damaged files cause in the readers, besides the readers' own.
 BROKEN = (
     *(ParseError, ValueError, LookupError, TypeError, AttributeError, StopIteration),
     AssertionError,  # of html.parser
@@ -42,7 +42,7 @@ BROKEN = (
 
 
 def main(wanted: Sequence[str], source: IO[bytes], answer: IO[bytes]) -> None:
-    """Answer the wanted sheets of a workbook."""
+    """Write the wanted sheets of a workbook."""
     from config.workbooks.container import BROKEN as BROKEN_ARCHIVE  # noqa: PLC0415
 
     try:
@@ -60,7 +60,7 @@ def main(wanted: Sequence[str], source: IO[bytes], answer: IO[bytes]) -> None:
 
 
 def book_of(data: bytes) -> Book:
-    """Open a workbook by what it is, whatever its name says. Raises Unfit."""
+    """Open a workbook by its content, whatever its name. Raises Unfit."""
     # Each kind has libraries of its own to load.
     from config.workbooks.container import archive_of, old_format  # noqa: PLC0415
 
@@ -93,7 +93,7 @@ def book_of(data: bytes) -> Book:
 
 
 def send(book: Book, wanted: Sequence[str], answer: IO[bytes]) -> None:
-    """Write the wanted sheets. Raises Unfit where they hold too much."""
+    """Write the wanted sheets. Raises Unfit if they hold too much."""
     frames.write(answer, frames.BOOK, book.from_1904, book.names)
     names = [name.strip().casefold() for name, _ in book.names]
     positions = [at for at, name in enumerate(names) if name in wanted or not wanted]

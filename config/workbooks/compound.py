@@ -1,4 +1,4 @@
-"""The compound file that an .xls is: a small file system of sectors (MS-CFB)."""
+"""The container of an .xls, a compound file: a small file system of sectors (MS-CFB)."""
 
 import struct
 from collections.abc import Iterator
@@ -8,12 +8,12 @@ from config.workbooks.shapes import DAMAGED, Unfit
 HEADER = 512
 ENTRY = 128
 SHORT_SECTOR = 64
-LAST_SECTOR = 0xFFFFFFFA  # above are marks for free sectors and the ends of chains
+LAST_SECTOR = 0xFFFFFFFA  # higher numbers mark free sectors and the ends of chains
 LISTED_IN_HEADER = 109
 
 
 def stream_of(data: bytes, *names: str) -> bytes:
-    """Answer the content of the first stream of one of these names. Raises Unfit without one."""
+    """Return the first stream with one of these names. Raises Unfit if there is none."""
     try:
         return _stream(data, names)
     except (struct.error, IndexError):
@@ -48,7 +48,7 @@ def _stream(data: bytes, names: tuple[str, ...]) -> bytes:
 
 
 def _table(data: bytes, size: int) -> tuple[int, ...]:
-    """Answer which sector follows each sector."""
+    """Return which sector follows each sector."""
     listed = list(struct.unpack_from(f"<{LISTED_IN_HEADER}I", data, 76))
     further, count = struct.unpack_from("<II", data, 68)
     for _ in range(min(count, len(data) // size)):
@@ -64,7 +64,7 @@ def _table(data: bytes, size: int) -> tuple[int, ...]:
 def _sectors(
     data: bytes, size: int, table: tuple[int, ...], sector: int, offset: int
 ) -> Iterator[bytes]:
-    # A chain that is longer than the file goes round in circles.
+    # A chain that is longer than the file is a loop.
     for _ in range(len(data) // size + 1):
         if sector >= LAST_SECTOR:
             return

@@ -1,4 +1,4 @@
-"""What is in a file that claims to be a workbook, checked before anything is unpacked."""
+"""The checks of a file that claims to be a workbook, before anything is unpacked."""
 
 import io
 import zipfile
@@ -18,12 +18,12 @@ MOST_MEMBERS = 10_000
 XML = (".xml", ".rels", ".vml")
 Event = Literal["start", "end"]
 
-# What the parts of a damaged archive raise while they are unpacked.
+# The errors that a damaged archive raises while it is unpacked.
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError)
 
 
 def old_format(data: bytes) -> bool:
-    """Say whether this is a compound file, as .xls is. Raises Unfit where it hides a new one."""
+    """Say whether this is a compound file, as .xls is. Raises Unfit if it hides a new one."""
     if not data.startswith(OLD_FORMAT):
         return False
     if "EncryptedPackage".encode("utf-16-le") in data:
@@ -32,7 +32,7 @@ def old_format(data: bytes) -> bool:
 
 
 def archive_of(data: bytes) -> zipfile.ZipFile:
-    """Open the archive that each newer workbook is. Raises Unfit, with what it is instead."""
+    """Open the archive of a newer workbook. Raises Unfit, which says what the file is instead."""
     if not data.startswith(ARCHIVE):
         raise Unfit(_instead(data))
     try:
@@ -49,15 +49,15 @@ def archive_of(data: bytes) -> zipfile.ZipFile:
     for member in members:
         if member.filename.endswith(XML) and not member.filename.startswith("META-INF/"):
             with suppress(*BROKEN, expat.ExpatError), archive.open(member) as stream:
-                # What is broken is said where such a part is needed.
+                # A broken part is reported only if it is needed.
                 refuse_document_type(stream)
     return archive
 
 
 def refuse_document_type(stream: IO[bytes]) -> None:
-    """Look through all that stands before the first element, however much it is. Raises Unfit.
+    """Look through everything before the first element, however much it is. Raises Unfit.
 
-    What a document type declares would read other files, or grow without end.
+    A document type could declare entities that read other files, or grow without end.
     """
     begun = False
 
@@ -87,13 +87,13 @@ def _instead(data: bytes) -> str:
 
 def elements(archive: zipfile.ZipFile, part: str, *events: Event) -> Iterator[tuple[str, Element]]:
     """Go through the XML of a part."""
-    # No other file is ever read, and what declares anything was refused with the whole archive.
+    # No other file is ever read, and an archive that declares anything has been refused.
     with archive.open(part) as stream:
         yield from iterparse(stream, events=events or ("end",))  # noqa: S314
 
 
 def namespace(archive: zipfile.ZipFile, part: str) -> str:
-    """Answer the namespace of a part's first element as `{…}`: there is more than one dialect."""
+    """Return the namespace of a part's first element as `{…}`: there are several dialects."""
     for _, element in elements(archive, part, "start"):
         tag: str = element.tag
         return tag[: tag.find("}") + 1]

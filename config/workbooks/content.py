@@ -1,4 +1,4 @@
-"""What the bytes of a file are, whatever its name says: a workbook, markup, or text."""
+"""What a file contains, whatever its name: a workbook, markup, or text."""
 
 import codecs
 import re
@@ -7,7 +7,7 @@ OLD_FORMAT = bytes.fromhex("d0cf11e0a1b11ae1")
 ARCHIVE = b"PK\x03\x04"
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
-    # Before the next one, which begins alike.
+    # Must come before the next one, which begins in the same way.
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -28,7 +28,7 @@ _CONTROL = re.compile("[\0-\x08\x0e-\x1f]")
 
 
 def encoding_of(data: bytes) -> str | None:
-    """Tell the encoding where bytes show it by a mark, or as UTF-16 does by every other one."""
+    """Return the encoding, if a byte-order mark or UTF-16's zero bytes show it."""
     marked = next((encoding for mark, encoding in MARKS if data.startswith(mark)), None)
     return marked or _two_bytes_a_letter(data)
 
@@ -39,7 +39,7 @@ def is_markup(data: bytes) -> bool:
 
 
 def is_xml(data: bytes) -> bool:
-    """Say whether this is XML, and no web page that is written as XML."""
+    """Say whether this is XML, but not a web page written as XML."""
     head = _head(data)
     return _XML.search(head) is not None and _PAGE.search(head) is None
 
@@ -50,7 +50,7 @@ def is_archived_page(data: bytes) -> bool:
 
 
 def is_text(data: bytes) -> bool:
-    """Say whether this is text, and nothing that is written in text."""
+    """Say whether this is plain text, not markup or another format that is written in text."""
     if data.startswith((OLD_FORMAT, ARCHIVE)) or is_markup(data) or is_archived_page(data):
         return False
     head = _head(data)
@@ -63,15 +63,15 @@ def is_workbook(data: bytes) -> bool:
 
 
 def _head(data: bytes) -> str:
-    """Answer how the bytes begin, as text."""
+    """Return how the bytes begin, as text."""
     encoding = encoding_of(data)
-    # A letter may be cut in two at the end.
+    # A character may be cut in two at the end.
     head = data[:HEAD].decode(encoding or "latin-1", "replace")
     return head.lstrip("\ufeff")
 
 
 def _two_bytes_a_letter(data: bytes) -> str | None:
-    """Tell UTF-16 without its mark: in the header of a table nearly every other byte is zero."""
+    """Recognise UTF-16 without its mark: in a table's header nearly every other byte is zero."""
     head = data[:200]
     first, second = head[::2].count(0), head[1::2].count(0)
     if len(data) % 2 or 4 * max(first, second) < len(head):

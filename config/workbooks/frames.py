@@ -1,4 +1,5 @@
-"""How sheets travel from the process that reads them: a length, then plain values, piece by piece.
+"""How sheets are sent from the process that reads them: a length, then plain values, piece by
+piece.
 
 The pieces, in order: ("book", from_1904, [(name, hidden), …]); for each sheet that is read
 ("sheet", position), ("rows", [(number, cells), …]) …, ("layout", hidden rows, merged areas, links);
@@ -23,7 +24,7 @@ def write(stream: IO[bytes], *piece: Any) -> None:
 
 
 def read(stream: IO[bytes]) -> Iterator[bytes]:
-    """Receive the pieces, packed, as long as they arrive whole."""
+    """Receive the pieces, still packed, until one does not arrive whole."""
     while len(length := stream.read(_LENGTH.size)) == _LENGTH.size:
         (size,) = _LENGTH.unpack(length)
         packed = stream.read(size)

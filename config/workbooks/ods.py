@@ -1,6 +1,6 @@
-""".ods: the cells of an OpenDocument spreadsheet, one pass over its content.
+""".ods: the cells of an OpenDocument spreadsheet, in one pass over its content.
 
-One empty row may stand for a million, and what a cell shows may differ from what it holds.
+One empty row may represent a million, and a cell may show something other than it holds.
 """
 
 import re
@@ -33,7 +33,7 @@ TEXT, STYLE = f"{{{SPACE}text:1.0}}", f"{{{SPACE}style:1.0}}"
 KIND_OF_CALC = "{urn:org:documentfoundation:names:experimental:calc:xmlns:calcext:1.0}value-type"
 HREF = "{http://www.w3.org/1999/xlink}href"
 HIDDEN = {"collapse", "filter"}
-# How LibreOffice keeps the truth values of other formats: a formula, and a number as its result.
+# LibreOffice stores truth values of other formats as a formula with a number as its result.
 TRUTHS: dict[str | None, bool] = {"of:=TRUE()": True, "of:=FALSE()": False}
 # Programs other than LibreOffice store the error of a formula as the text that shows it.
 _ERROR_TEXT = re.compile(r"#(?:N/A|REF!|VALUE!|DIV/0!|NAME\?|NUM!|NULL!)|Err:\d{3}")
@@ -97,9 +97,9 @@ def _times(element: Element, name: str, most: int) -> int:
 
 
 def _cells(row: Element, number: int, rows: int, layout: Layout) -> list[Any]:
-    """Answer the cells of a row, or of so many, up to the last that holds something."""
+    """Return the cells of a row, or of `rows` equal ones, up to the last that holds something."""
     cells: list[Any] = []
-    waiting = 0  # blank cells, which count only when another cell follows
+    waiting = 0  # blank cells: they count only if another cell follows
     for element in row:
         if element.tag not in {f"{TABLE}table-cell", f"{TABLE}covered-table-cell"}:
             continue
@@ -123,7 +123,7 @@ def _cells(row: Element, number: int, rows: int, layout: Layout) -> list[Any]:
 
 
 def _mailto(cell: Element) -> str:
-    """Answer the targets of the links of a cell that write to somebody, with commas between."""
+    """Return the targets of a cell's mailto links, separated by commas."""
     targets = [link.get(HREF, "") for link in cell.iter(f"{TEXT}a")]
     targets.append(mailto_in(cell.get(f"{TABLE}formula", "")))
     return ",".join(target for target in targets if target.lower().startswith(MAILTO))
@@ -133,7 +133,7 @@ def _value(cell: Element) -> Any:
     kind = cell.get(f"{OFFICE}value-type")
     formula = cell.get(f"{TABLE}formula")
     if kind is None:
-        # The empty text as a result has no type, only an empty line.
+        # An empty text as a result has no type, only an empty line.
         never_calculated = formula is not None and cell.find(f"{TEXT}p") is None
         return (FORMULA, "") if never_calculated else None
     if formula in TRUTHS:

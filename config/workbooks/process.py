@@ -18,7 +18,7 @@ SHORT_OF_MEANS = (
     "this workbook takes more time or memory to read than any campaign needs; "
     "copy its candidates to a new one, or save them as .csv"
 )
-# Where the package `config` lies: it need not be where the command was typed.
+# The folder of the package `config`, which need not be the current folder.
 HOME = Path(__file__).parents[2]
 
 
@@ -34,7 +34,7 @@ class Received:
 
 @dataclass
 class ReceivedBook:
-    """What arrived of a workbook: all its sheets' names, and those sheets that were wanted."""
+    """What arrived from a workbook: the names of all sheets, and the sheets that were wanted."""
 
     from_1904: bool = False
     names: list[tuple[str, bool]] = field(default_factory=list)
@@ -42,13 +42,13 @@ class ReceivedBook:
 
 
 def received(data: bytes, wanted: Sequence[str]) -> ReceivedBook:
-    """Read a workbook in a process of its own. Raises Unfit where that does not come to an end."""
+    """Read a workbook in a process of its own. Raises Unfit if the process does not finish."""
     path = os.pathsep.join(filter(None, (str(HOME), os.environ.get("PYTHONPATH", ""))))
     child = subprocess.Popen(  # noqa: S603 - our own program
         [sys.executable, "-P", "-m", "config.workbooks", *wanted],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        # What a library says there may hold what people wrote in cells.
+        # A library's messages there may contain what people wrote in cells.
         stderr=subprocess.DEVNULL,
         env={**os.environ, "PYTHONPATH": path},
     )
@@ -63,14 +63,14 @@ def received(data: bytes, wanted: Sequence[str]) -> ReceivedBook:
         watch.cancel()
         watch.join()
     if book is None:
-        # Killed at its limit, or by a library that gives up without a word; what only broke met
+        # Killed at its limit, or by a library that gives up silently. If it only failed, it found
         # something that no program writes.
         raise Unfit(SHORT_OF_MEANS if child.returncode < 0 else DAMAGED)
     return book
 
 
 def _exchange(child: "subprocess.Popen[bytes]", data: bytes) -> ReceivedBook | None:
-    """Hand the file over and take its sheets; None where they end too early. Raises Unfit."""
+    """Send the file and receive its sheets; None if they end too early. Raises Unfit."""
     assert child.stdin and child.stdout  # noqa: S101 - both are pipes
     with suppress(BrokenPipeError):
         child.stdin.write(data)

@@ -1,7 +1,7 @@
-"""What every kind of workbook is turned into: sheets of rows, and a few facts about each sheet.
+"""The common form of every kind of workbook: sheets of rows, and a few facts about each sheet.
 
-A cell is None, a text, a number, a truth value, or a pair that says what else it holds, since only
-such plain values pass from one process to another.
+A cell is None, a text, a number, a truth value, or a pair that says what else it holds: only such
+plain values can be sent from one process to another.
 """
 
 import re
@@ -35,7 +35,7 @@ _HYPERLINK = re.compile(r'\bHYPERLINK\(\s*"(mailto:[^"&]+)"\s*[;,)]', re.IGNOREC
 
 
 class Unfit(Exception):
-    """This is no workbook that can be read; the text is the sentence that a person gets.
+    """This is not a workbook that can be read; the message is the sentence that a person sees.
 
     `sheet` and `cell` say where, if it is about one cell.
     """
@@ -52,8 +52,8 @@ PROTECTED = "this workbook is protected by a password; save it without one"
 
 @dataclass
 class Layout:
-    """What is known of a sheet once its rows were read: hidden rows, cells merged downwards, and
-    hyperlinks to an email address.
+    """What is known about a sheet once its rows are read: hidden rows, vertically merged cells, and
+    hyperlinks to email addresses.
     """
 
     hidden: list[int] = field(default_factory=list)
@@ -72,20 +72,20 @@ class Book(Protocol):
 
 
 def mailto_in(formula: str) -> str:
-    """Answer the address that a formula HYPERLINK writes to; "" where there is none, or where it
-    has to be calculated.
+    """Return the mailto address of a HYPERLINK formula; "" if there is none, or if it has to be
+    calculated.
     """
     match = _HYPERLINK.search(formula)
     return match[1] if match else ""
 
 
 def text(value: str) -> Any:
-    """Answer a text as a cell; one that no cell could hold only by its length."""
+    """Return a text as a cell; for a text that is too long for a cell, only its length."""
     return value if len(value) <= CHARACTERS else (TOO_LONG, len(value))
 
 
 def moment(value: datetime | time) -> Any:
-    """Answer a date and time, or a time of day, as a cell."""
+    """Return a date and time, or a time of day, as a cell."""
     return (MOMENT if isinstance(value, datetime) else CLOCK, value.isoformat())
 
 

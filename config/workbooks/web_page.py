@@ -1,6 +1,6 @@
-"""The tables of a web page, which many systems hand out under the name of a workbook.
+"""The tables of a web page, which many systems export with the name of a workbook.
 
-Of a page counts what a reader of it sees: each table is a sheet.
+What a reader of the page sees counts: each table is a sheet.
 """
 
 import re
@@ -20,7 +20,7 @@ WHICH_LETTERS = (
 WIDEST, LONGEST = 1_000, 65_534  # what a cell may span: columns and rows, as in the HTML standard
 
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?\s*([\w-]+)", re.IGNORECASE)
-# What browsers take these names for.
+# What browsers understand by these names.
 _WINDOWS = {"iso-8859-1", "latin1", "us-ascii", "ascii"}
 _UNSEEN = {"script", "style", "template"}
 _NONE = re.compile(r"display\s*:\s*none", re.IGNORECASE)
@@ -30,7 +30,7 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 @dataclass
 class Table:
     """A table as far as it was read: its rows, the rows (from 1) that a style hides, and cells that
-    reach downwards (column to last row).
+    span several rows (column to last row).
     """
 
     rows: list[list[Any]] = field(default_factory=list)
@@ -159,7 +159,7 @@ def _hidden(attributes: dict[str, str]) -> bool:
 
 
 def _decoded(data: bytes) -> str:
-    """Decode as the page says itself, else as UTF-8. Raises Unfit where neither fits."""
+    """Decode as the page itself says, or else as UTF-8. Raises Unfit if neither fits."""
     encoding = encoding_of(data)
     if encoding is None and (match := _CHARSET.search(data[:4096])):
         encoding = match[1].decode().lower()

@@ -1,6 +1,7 @@
-""".xls: values as calamine reads them, and from the records what calamine leaves out.
+""".xls: values as calamine reads them, and what calamine leaves out, from the records.
 
-It reads an error as a blank cell and says nothing of hidden rows; both are in the records (MS-XLS).
+calamine reads an error as a blank cell and does not report hidden rows; both are in the records
+(MS-XLS).
 """
 
 import io
@@ -44,7 +45,7 @@ ERRORS = {
 
 @dataclass
 class Records:
-    """What the records of one sheet tell beside its values; rows and columns count from 0, but for
+    """What the records of one sheet say besides its values; rows and columns count from 0, except
     the rows of `links`.
     """
 
@@ -109,7 +110,7 @@ def _take(records: Records, kind: int, content: bytes) -> None:
             records.errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
     elif kind == FORMULA:
         row, column, _, what, _, code = struct.unpack_from("<HHHBBB", content)
-        # A result that is no number says so in its last bytes; 2 is an error.
+        # A result that is not a number says so in its last bytes; 2 means an error.
         if content[12:14] == b"\xff\xff" and what == 2:
             records.errors.setdefault(row, {})[column] = ERRORS.get(code, "an error")
     elif kind == ROW:
@@ -118,7 +119,7 @@ def _take(records: Records, kind: int, content: bytes) -> None:
             records.hidden.append(row)
     elif kind == HYPERLINK:
         top, end, left, right = struct.unpack_from("<HHHH", content)
-        # The address is a text that ends with a zero, wherever it stands among the rest.
+        # The address is a zero-terminated text, somewhere in the record.
         if (begins := content.lower().find(MAILTO.encode("utf-16-le"))) >= 0:
             target = content[begins:].decode("utf-16-le", "ignore").partition("\0")[0]
             records.links.append((top + 1, end + 1, left, right, target))

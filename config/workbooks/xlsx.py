@@ -1,7 +1,7 @@
-""".xlsx and .xlsm: the cells as they are stored, which tell an error or a formula from a blank.
+""".xlsx and .xlsm: the cells as stored, so that errors and formulas differ from blanks.
 
-The dialects differ in their namespaces only (ECMA-376, transitional and strict), so that names are
-compared without them.
+The dialects differ only in their namespaces (ECMA-376, transitional and strict), so names are
+compared without namespaces.
 """
 
 import posixpath
@@ -53,7 +53,7 @@ class Xlsx:
                 self.from_1904 = element.get("date1904", "") in TRUE
             elif name == "sheet":
                 kind, part = parts[_relation(element)]
-                # A sheet that is one chart has no cells.
+                # A chart sheet has no cells.
                 if kind == "worksheet":
                     self._sheets.append(part)
                     hidden = element.get("state", "visible") != "visible"
@@ -116,7 +116,7 @@ class Xlsx:
         stored = cell.findtext(f"{dialect}v")
         if not stored:
             calculated = cell.find(f"{dialect}f") is not None
-            # The empty text is a result; that of another kind was never calculated.
+            # An empty text is a result; an empty result of another kind was never calculated.
             return (FORMULA, "") if calculated and kind != "str" else None
         if kind == "n":
             number = _number(stored)
@@ -134,7 +134,7 @@ class Xlsx:
 
 
 def _links_by_formula(row: Element, number: int, dialect: str) -> Iterator[Link]:
-    """Answer the cells whose text is shown by HYPERLINK, where it writes to somebody."""
+    """Return the cells that a HYPERLINK formula links to a mailto address."""
     for at, cell in enumerate(row):
         if cell.get("t") == "str" and (target := mailto_in(cell.findtext(f"{dialect}f") or "")):
             place = cell.get("r")
@@ -144,7 +144,7 @@ def _links_by_formula(row: Element, number: int, dialect: str) -> Iterator[Link]
 
 @cache
 def column_of(letters: str) -> int:
-    """Answer the column, from 0, that spreadsheets call by these letters."""
+    """Return the column, from 0, that spreadsheets call by these letters."""
     column = 0
     for letter in letters.upper():
         column = column * 26 + ord(letter) - 64
@@ -168,7 +168,7 @@ def _unescaped(stored: str) -> str:
 
 
 def _plain(rich: Element | None, dialect: str) -> str:
-    """Join the runs of a text; how it is pronounced (rPh) is no part of it."""
+    """Join the runs of a text, without its pronunciation (rPh)."""
     if rich is None:
         return ""
     runs = (t for run in rich for t in ([run] if run.tag == f"{dialect}t" else _text_of(run)))
@@ -202,7 +202,7 @@ def _relation(element: Element) -> str:
 
 
 def _mailto(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
-    """Answer the links of a sheet that write to somebody: id to target."""
+    """Return the mailto links of a sheet: id to target."""
     folder, name = posixpath.split(part)
     relations = posixpath.join(folder, "_rels", f"{name}.rels")
     if relations not in archive.namelist():
@@ -215,13 +215,14 @@ def _mailto(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 
 
 def _related(archive: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Answer what a part refers to: id to kind and name."""
+    """Return what a part refers to: id to kind and name."""
     folder, name = posixpath.split(part)
     relations = {}
     for _, element in elements(archive, posixpath.join(folder, "_rels", f"{name}.rels")):
         if _local(element) == "Relationship" and element.get("TargetMode") != "External":
             kind = element.get("Type", "").rpartition("/")[2]
-            # From the archive's root where it begins with a slash, else from the part's folder.
+            # Relative to the archive's root if it begins with a slash, or else to the part's
+            # folder.
             target = posixpath.normpath(posixpath.join("/", folder, element.get("Target", "")))
             relations[element.get("Id", "")] = (kind, target.lstrip("/"))
     return relations

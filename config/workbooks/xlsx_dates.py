@@ -1,4 +1,4 @@
-"""Which numbers of a workbook are dates: those whose cell has the format of one."""
+"""Which numbers of a workbook are dates: those whose cell has a date format."""
 
 import re
 import zipfile
@@ -8,20 +8,21 @@ from typing import Any
 from config.workbooks.container import elements
 from config.workbooks.shapes import ERROR, moment
 
-# Formats that carry a number only (ECMA-376, 18.8.30); the later ones in East Asian editions.
+# Built-in formats that have only a number (ECMA-376, 18.8.30); the later ones are in East Asian
+# editions.
 BUILT_IN = {*range(14, 23), *range(45, 48), *range(27, 37), *range(50, 59)}
-# What a format code shows as it stands, and colours, conditions and currencies.
+# Literal text in a format code, and colours, conditions and currencies.
 _LITERAL = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?!(?:h+|m+|s+)\])[^\]]*\]', re.IGNORECASE)
 _DATE_LETTER = re.compile("[dmyhs]", re.IGNORECASE)
 
-# Day 0 of each system; the older one counts a 29 February 1900 that never was.
+# Day 0 of each system; the older one counts 29 February 1900, which did not exist.
 DAY_0_OF_1900 = datetime(1899, 12, 30)  # noqa: DTZ001 - cells have no timezone
 DAY_0_OF_1904 = datetime(1904, 1, 1)  # noqa: DTZ001
 NEVER_WAS = 60
 
 
 def date_styles(archive: zipfile.ZipFile, part: str) -> frozenset[int]:
-    """Answer the numbers of the cell styles that show a number as a date or a time."""
+    """Return the numbers of the cell styles that show a number as a date or a time."""
     own: dict[int, str] = {}
     styles: list[int] = []
     inside: str | None = None
@@ -41,7 +42,7 @@ def date_styles(archive: zipfile.ZipFile, part: str) -> frozenset[int]:
 
 
 def shows_a_date(code: str) -> bool:
-    """Say whether a format code shows a number as a date or a time; its first part is for those
+    """Say whether a format code shows a number as a date or a time; its first part is for numbers
     above zero.
     """
     first = _LITERAL.sub("", code).partition(";")[0]

@@ -1,4 +1,4 @@
-"""The XML that Excel 2003 wrote (SpreadsheetML), and that many systems still hand out as .xls."""
+"""The XML that Excel 2003 wrote (SpreadsheetML), which many systems still export as .xls."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -33,7 +33,7 @@ class Xml2003:
     """A workbook of this kind."""
 
     def __init__(self, data: bytes) -> None:
-        with suppress(expat.ExpatError):  # said where the file is gone through
+        with suppress(expat.ExpatError):  # reported when the elements are read
             refuse_document_type(BytesIO(data))
         self._data = data
         self.names: list[tuple[str, bool]] = []
@@ -68,12 +68,12 @@ class Xml2003:
                 if element.get(f"{SHEET}Hidden") == "1":
                     layout.hidden.append(number)
                 yield number, _cells(element, number, layout)
-                # So many rows below have its format and nothing in them.
+                # This many rows below have its format and are empty.
                 number += int(element.get(f"{SHEET}Span", 0))
             element.clear()
 
     def _elements(self, *events: Event) -> Iterator[tuple[str, Element]]:
-        # What declares anything was refused with the whole file.
+        # A file that declares anything has been refused.
         return iterparse(BytesIO(self._data), events=events)  # noqa: S314
 
 

@@ -1,4 +1,4 @@
-"""What is known of a campaign: its people, its plan and approval, how far it has got.
+"""What is known about a campaign: its people, its plan and approval, how far it has got.
 
-Hands out queries, and what a changed definition changes.
+Provides queries, and what a changed definition changes.
 """

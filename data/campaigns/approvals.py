@@ -1,9 +1,9 @@
 """Approvals: the plan that was shown before anything was sent, and what a person answered.
 
-An approval is bound to a digest of what its plan rests on: the bytes of the definition, the
-service, and how far the ledger had got with the campaign. A run under the approval moves that on
-itself, so its own requests are left out; any other request, and any verdict of a person, makes
-another digest, and the approval is void.
+An approval is bound to a digest of everything its plan depends on: the bytes of the definition, the
+service, and how far the ledger had got with the campaign. A run under the approval changes that
+itself, so its own requests are left out. Any other request, and any person's verdict, changes the
+digest, and the approval is void.
 
 The functions that take a connection work inside a transaction that their caller commits.
 """
@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from hashlib import sha256
-from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
+from sqlmodel import col
+from sqlmodel import select as whole
 
 from config.errors import CampaignError
 from config.service_address import canonical
@@ -23,10 +24,12 @@ from data.campaigns.send_progress import CONFIRMED
 from data.store import clock
 from data.store.states import By, Ending, Word
 from data.store.tables import (
+    Approval,
     approvals,
     attempt,
     campaign,
     decision,
+    rows_of,
     runs,
 )
 
@@ -34,22 +37,22 @@ CODE = 8  # hex digits of a digest that people read and type
 
 
 class Answer(StrEnum):
-    """What a person may answer, as it stands in `approval.answer` and in `decision.verdict`."""
+    """What a person may answer, as written in `approval.answer` and in `decision.verdict`."""
 
     APPROVED = "approved"
     REJECTED = "rejected"
 
 
-# What the definition itself decides voids no approval of it.
+# What the definition itself decides does not void its approval.
 _NO_VERDICTS = (*Answer, CONFIRMED, Word.ADD_AGAIN, Word.DOUBLE)
 
 
 class Standing(StrEnum):
-    """Where a plan stands that a run would carry out now."""
+    """The state of the plan that a run would carry out now."""
 
     NEW = "new"  # it was never shown
     CHANGED = "changed"  # another definition was shown
-    OVERTAKEN = "overtaken"  # since it was shown, something was sent or settled, or others are held
+    OVERTAKEN = "overtaken"  # since then, something was sent or settled, or others are held
     OPEN = "open"  # shown, and nobody has answered yet
     LATE = "late"  # shown, and nobody answered in time
     APPROVED = "approved"
@@ -59,9 +62,11 @@ class Standing(StrEnum):
 class NotAnswered(CampaignError):
     """An answer to a plan cannot be taken, so none was; nothing was sent."""
 
+    exit_code = 2
+
 
 class Overtaken(CampaignError):
-    """The approval became void between the look at it and the begin of the run."""
+    """The approval became void after it was checked and before the run began."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +75,8 @@ class PlanInWords:
 
     `read` is the digest of the definition's bytes, `service` the base URL, `definition` the file
     that goes with a bare table of candidates, `sheet` the one that a person named, `told` the plan
-    in words without a name. `within` is the time to answer; None: the plan waits for as long as it
-    is true. `held` stands for those whom the plan leaves out: once they are others, it is another
+    in words without a name. `within` is the time to answer; None: no limit, while the plan stays
+    the same. `held` identifies the people whom the plan leaves out: if they change, it is another
     plan.
     """
 
@@ -107,12 +112,12 @@ class ShownPlan:
 
     @property
     def until(self) -> str | None:
-        """When its time to be answered is over, as the campaign's people read it."""
+        """The time until which it can be answered, in the campaign's zone."""
         return in_zone(self.answer_by, self.plan.timezone) if self.answer_by else None
 
 
 def standing(asked: ShownPlan | None, read: str, digest: str, at: datetime) -> Standing:
-    """Say where the plan of a definition (`read`) stands that makes this digest now.
+    """Return the state of the plan of a definition (`read`) whose digest is now `digest`.
 
     `asked` is the plan that was last shown.
     """
@@ -130,12 +135,14 @@ def standing(asked: ShownPlan | None, read: str, digest: str, at: datetime) -> S
 
 
 def digest_of(read: str, service: str, reached: str, held: str = "") -> str:
-    """Stand for everything a plan rests on, in hex digits; `reached` is what `reached` answers."""
+    """Digest everything that a plan depends on, in hex digits; `reached` is the result of
+    `reached`.
+    """
     return sha256("\n".join((read, canonical(service), reached, held)).encode()).hexdigest()
 
 
 def reached(connection: Connection, key: str, under: int | None) -> str:
-    """How far the ledger has got with a campaign, but for what runs `under` an approval sent."""
+    """How far the ledger has got with a campaign, except what runs `under` an approval sent."""
     row = select(campaign.c.id).where(campaign.c.key == key).scalar_subquery()
     of_others = attempt.c.campaign_id == row
     if under is not None:
@@ -163,9 +170,9 @@ def look(
     service: str | None = None,
     held: str | None = None,
 ) -> tuple[ShownPlan | None, Standing]:
-    """Find the plan that was last shown, and where it stands beside what is true now.
+    """Find the plan that was last shown, and compare it with what is true now.
 
-    `read`, `service` and `held` None: they are taken for unchanged.
+    If `read`, `service` or `held` is None, it counts as unchanged.
     """
     asked = last(connection, key)
     if asked is None:
@@ -179,19 +186,15 @@ def look(
 
 def last(connection: Connection, key: str) -> ShownPlan | None:
     """The plan of a campaign that was last shown, with its answer."""
-    row = connection.execute(
-        select(approvals)
-        .where(approvals.c.campaign_key == key)
-        .order_by(approvals.c.id.desc())
-        .limit(1)
-    ).first()
-    return None if row is None else _asked(row)
+    shown = whole(Approval).where(Approval.campaign_key == key)
+    newest = rows_of(connection, shown.order_by(col(Approval.id).desc()).limit(1))
+    return _asked(newest[0]) if newest else None
 
 
 def seek(connection: Connection, plan: PlanInWords) -> tuple[ShownPlan, Standing]:
-    """Find the answer to a plan; where it was not shown yet, or its time is over, ask.
+    """Find the answer to a plan; if it was not shown yet, or its time is over, ask.
 
-    Answers the plan as it stands now, and where it stood before.
+    Returns the plan as it is now, and its state before.
     """
     asked, stood = look(connection, plan.campaign, plan.read, plan.service, plan.held)
     if asked is not None and stood in (Standing.OPEN, Standing.APPROVED, Standing.REJECTED):
@@ -217,20 +220,19 @@ def seek(connection: Connection, plan: PlanInWords) -> tuple[ShownPlan, Standing
         )
         .returning(approvals.c.id)
     ).scalar_one()
-    return _asked(
-        connection.execute(select(approvals).where(approvals.c.id == number)).one()
-    ), stood
+    [shown] = rows_of(connection, whole(Approval).where(Approval.id == number))
+    return _asked(shown), stood
 
 
 def carried_out(connection: Connection, asked: ShownPlan) -> bool:
-    """Whether a run under the approval of a plan came to its end: nothing of the plan is left."""
+    """Whether a run under the approval of a plan finished, so that nothing of the plan is left."""
     ended = runs.c.ending.in_((Ending.COMPLETED, Ending.NEEDS_ATTENTION))
     statement = select(runs.c.id).where(runs.c.approval_id == asked.id, ended)
     return connection.scalar(statement.limit(1)) is not None
 
 
 def check(connection: Connection, key: str, number: int) -> None:
-    """See that a run may begin under this approval. Raises Overtaken."""
+    """Make sure that a run may begin under this approval. Raises Overtaken."""
     asked, stood = look(connection, key)
     if asked is None or asked.id != number or stood is not Standing.APPROVED:
         raise Overtaken(
@@ -241,7 +243,7 @@ def check(connection: Connection, key: str, number: int) -> None:
 
 
 def answer(connection: Connection, asked: ShownPlan, given: Answer, by: By) -> None:
-    """Write down a person's answer, and among the decisions as well. Raises NotAnswered.
+    """Record a person's answer, also as a decision. Raises NotAnswered.
 
     Only the plan that was last shown is answered: a person answers what they have seen.
     """
@@ -268,7 +270,7 @@ def answer(connection: Connection, asked: ShownPlan, given: Answer, by: By) -> N
     )
 
 
-def _asked(row: Row[Any]) -> ShownPlan:
+def _asked(row: Approval) -> ShownPlan:
     plan = PlanInWords(
         row.campaign_key,
         row.read,

@@ -13,9 +13,9 @@ Fields = tuple[str, str, str, str, str, int]  # as sent: first, last, email1, so
 class Known:
     """One candidate as the ledger has it.
 
-    `instead` is the email key of the person whose address this was before a correction,
-    `timezone` that of the person's clock. `tried` is the number of the latest attempt to invite
-    them, `allowed` that of the latest one at all when a person let them through.
+    `instead` is the email key that replaced this one in a correction, `timezone` the zone of the
+    person's clock. `tried` is the number of the latest attempt to invite them, `allowed` the number
+    of the ledger's latest attempt when a person let them through, `added` that of their add.
     """
 
     row: int
@@ -28,17 +28,18 @@ class Known:
     timezone: str | None = None
     tried: int | None = None
     allowed: int = 0
+    added: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
     """How a definition differs from what the ledger knows of the campaign.
 
-    The service has no update and no delete (interface 4): once a person was added, other
-    wording (`changed`) and a missing row (`removed`) are reported, never applied. Before
-    that, and after a refused add, the new wording is simply what will be sent (`reworded`).
-    An address that a person has corrected does not come back (`corrected`: its row in the
-    definition, and who it is now). Whose clock shows another time is simply noted (`moved`).
+    The service has no update and no delete (interface 4): once a person was added, a changed row
+    (`changed`) and a missing row (`removed`) are reported, never applied. Before that, and after a
+    refused add, the new row is simply what will be sent (`reworded`). An address that a person has
+    corrected does not come back (`corrected`: its row in the definition, and who it is now). A
+    changed timezone is simply noted (`moved`).
     """
 
     new: list[Candidate] = field(default_factory=list)
@@ -63,7 +64,7 @@ def fields_of(candidate: Candidate) -> Fields:
 
 
 def compare(definition: Definition, in_ledger: Mapping[str, Known]) -> Changes:
-    """Lay the definition's candidates beside the ledger's, by email key, never by row."""
+    """Compare the definition's candidates with the ledger's, by email key, never by row."""
     changes = Changes()
     seen: set[str] = set()
     changes.corrected.extend(corrected(definition, in_ledger))
@@ -88,7 +89,7 @@ def compare(definition: Definition, in_ledger: Mapping[str, Known]) -> Changes:
 def meant(
     definition: Definition, in_ledger: Mapping[str, Known]
 ) -> Iterator[tuple[Candidate, Known | None]]:
-    """Go through whom a definition means, each once: a corrected address means the new one."""
+    """Yield each person that a definition means, once; a corrected address means the new one."""
     listed = {candidate.key for candidate in definition.candidates}
     for candidate in definition.candidates:
         before = in_ledger.get(candidate.key)

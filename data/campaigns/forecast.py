@@ -1,4 +1,4 @@
-"""When a campaign's invitations will be sent: the same rules, with the clock put forward."""
+"""When a campaign's invitations will be sent: the same rules as now, with the clock moved on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 from config.timetable.timetable import Timetable
 from data.campaigns.whose_turn import SendProgress, Turn, Wait, Waiting, allowed_now
 
-# Runs that a forecast looks ahead to; behind them nobody plans by it.
+# How many runs a forecast looks ahead; nobody plans further.
 FARTHEST = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Leg:
-    """Invitations that go one after another: so many of a `wave`, the first and the last when.
+    """Invitations that go out one after another: their wave, and when the first and the last go.
 
     Wave 0 is the pilot. `rows` are the people's, in the order in which they are invited.
     """
@@ -28,8 +28,8 @@ class Leg:
 class Foresight:
     """All legs, if nothing goes wrong and the pilot is confirmed at once.
 
-    `left` are the rows of people who will not be invited, `wait` why. `asked` counts the legs
-    before the pilot has to be confirmed; None: it need not be.
+    `left` are the rows of people who will not be invited, and `wait` says why. `asked` counts the
+    legs before somebody has to confirm the pilot; None: nobody has to.
     """
 
     legs: tuple[Leg, ...] = ()
@@ -46,9 +46,10 @@ def foresee(
     so_far: SendProgress,
     at: datetime,
 ) -> Foresight:
-    """Say when each person will be invited if a run begins `at` a moment, and whenever one may.
+    """Say when each person will be invited if a run begins `at` a moment, and again whenever one
+    may.
 
-    A request itself is taken to cost no time.
+    A request is assumed to take no time.
     """
     legs: list[Leg] = []
     waiting = list(people)
@@ -79,9 +80,9 @@ def foresee(
 def _leg(
     gap: timedelta, answer: Turn, last: datetime | None, at: datetime
 ) -> tuple[Leg | None, datetime]:
-    """Send what a turn allows, `gap` after `gap`; who would come after their time is left out.
+    """Send what a turn allows, one invitation per `gap`; whoever would come too late is left out.
 
-    Answers the moment at which that is over as well.
+    Also returns the moment at which the turn is over.
     """
     rows: list[int] = []
     moment = at if last is None else max(at, last + gap)

@@ -1,24 +1,25 @@
 """Who was forgotten: only keyed hashes of their addresses stay, so that nobody is invited again.
 
-The key lies in the ledger itself, as the hash must go wherever the ledger goes. Somebody who has
-both can try addresses one by one, and learns nothing else. Each function works inside a
+The key is in the ledger itself, because the hashes must go wherever the ledger goes. Somebody who
+has both can test addresses one by one, and learns nothing else. Each function works inside a
 transaction that its caller commits.
 """
 
 import hmac
 from collections.abc import Iterable, Mapping
 
-from sqlalchemy import Connection, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from data.store.states import By, Step
 from data.store.tables import (
+    campaign,
     candidate,
     forgotten,
     identity,
 )
 
-MARK = "forgotten:"  # in front of the hash, where it stands for an email key: no address has this
-WORD = "forgotten"  # stands where their name or their state would
+MARK = "forgotten:"  # before a hash that replaces an email key; no address begins like this
+WORD = "forgotten"  # written instead of their name or their state
 _HASHES = select(forgotten.c.hash)
 _FORGOTTEN_BY = select(candidate.c.email_key).where(
     candidate.c.campaign_id == bindparam("of"), candidate.c.email_key.startswith(MARK)
@@ -37,7 +38,9 @@ def hashes(connection: Connection, keys: Iterable[str]) -> dict[str, str]:
 
 
 def among(connection: Connection, keys: Iterable[str], campaign_row: int | None = None) -> set[str]:
-    """Who of these email keys is not to be taken in: forgotten everywhere, or by this campaign."""
+    """Which of these email keys must not be added: they were forgotten everywhere, or by this
+    campaign.
+    """
     gone = set(connection.scalars(_HASHES))
     if campaign_row is not None:
         left = connection.scalars(_FORGOTTEN_BY, {"of": campaign_row})
@@ -58,7 +61,7 @@ def added(connection: Connection, campaign_row: int) -> int:
 
 
 def write(connection: Connection, by_key: Mapping[str, str], by: By) -> None:
-    """Keep the hashes of these email keys; who was forgotten before stays so."""
+    """Record the hashes of these email keys; people who were forgotten before stay forgotten."""
     hashes_kept = set(connection.scalars(_HASHES))
     new = [number for number in by_key.values() if number not in hashes_kept]
     if new:
@@ -72,9 +75,14 @@ def write(connection: Connection, by_key: Mapping[str, str], by: By) -> None:
 
 
 def lift(connection: Connection, keys: Iterable[str]) -> set[str]:
-    """Let these addresses come in again; answers the email keys that were forgotten."""
+    """Allow these addresses again; returns the email keys that were forgotten.
+
+    Every definition is read anew: any of them may have been stored without them.
+    """
     gone = among(connection, keys, None)
     connection.execute(
         delete(forgotten).where(forgotten.c.hash.in_(hashes(connection, gone).values()))
     )
+    if gone:
+        connection.execute(update(campaign).values(digest=""))
     return gone

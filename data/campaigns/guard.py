@@ -8,7 +8,7 @@ from data.campaigns.changes import Changes, Known
 
 
 def too_many_gone(guard: Guard, changes: Changes, in_ledger: Mapping[str, Known]) -> str | None:
-    """Say that more people are gone than a definition allows; None where it does not mind."""
+    """Say that more people are gone than a definition allows; None if it allows this."""
     listed = sum(1 for person in in_ledger.values() if person.listed)
     gone = len(changes.removed)
     if guard.removed is None or not gone or gone < guard.removed * listed:

@@ -1,4 +1,4 @@
-"""Storing a definition in the ledger: new people are added, others never overwritten."""
+"""Store a definition in the ledger: new people are added, known people are never overwritten."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,17 +6,29 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, bindparam, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Select,
+    bindparam,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from config.definition.model import Definition, Trust
+from config.errors import CampaignError
 from config.mistakes import Place
 from data.campaigns import forgotten
 from data.campaigns.changes import Changes, Known, compare, fields_of
+from data.campaigns.queries import find_campaign
 from data.campaigns.same_campaign import OPEN, refuse_another
 from data.campaigns.timetables import NONE
 from data.store import clock
 from data.store.states import Step
-from data.store.tables import campaign, candidate, readings
+from data.store.tables import Campaign, campaign, candidate, readings
 
 COLUMNS = (
     candidate.c.id,
@@ -33,6 +45,7 @@ COLUMNS = (
     candidate.c.timezone,
     candidate.c.invite_attempt,
     candidate.c.allowed_attempt,
+    candidate.c.add_attempt,
 )
 _EVERYBODY = (
     select(*COLUMNS).where(candidate.c.campaign_id == bindparam("of")).order_by(candidate.c.id)
@@ -40,21 +53,55 @@ _EVERYBODY = (
 _CORRECTED = select(candidate.c.id, candidate.c.corrected_to).where(
     candidate.c.campaign_id == bindparam("of"), candidate.c.corrected_to.is_not(None)
 )
-_CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
+_DIGEST = select(campaign.c.digest).where(campaign.c.key == bindparam("wanted"))
 _NEW = insert(campaign).returning(campaign.c.id)
 _FOLLOW = update(campaign).where(campaign.c.id == bindparam("row"))
 _ADD = insert(candidate)
 _READ = insert(readings)
-AT_ONCE = 5_000  # new people prepared for the database at a time; the commit is one all the same
+_LATEST = select(func.coalesce(func.max(readings.c.id), 0))
+# A version that differs from a run's own was stored after it began. The digest alone does not tell:
+# what is changed and changed back is the same bytes, but it may have moved people meanwhile.
+CHANGED_SINCE = (
+    exists()
+    .where(
+        readings.c.id > bindparam("since"),
+        readings.c.campaign_id == bindparam("version_of"),
+        readings.c.digest != bindparam("digest"),
+    )
+    .label("changed_since")
+)
+_LATEST_OF = (
+    select(readings.c.id, readings.c.digest)
+    .where(readings.c.campaign_id == bindparam("of"))
+    .order_by(readings.c.id.desc())
+    .limit(1)
+)
+AT_ONCE = 5_000  # how many new people are prepared at a time; there is still only one commit
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
+
+
+class ReadAnew(CampaignError):
+    """A newer version of the definition than this one has been stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """Which version of a definition a run carries out; `since` is the `latest_reading` when the run
+    began.
+    """
+
+    key: str
+    digest: str
+    since: int
 
 
 @dataclass(frozen=True, slots=True)
 class Intent:
     """What a definition asks of the campaign itself, in the service's own words.
 
-    starttime and endtime as they are sent (interface 2); problem_id None with no title:
-    the project has its problem already.
+    starttime and endtime are as sent (interface 2). If problem_id and the title are missing, the
+    project already has its problem. `since` is the `latest_reading` before the file was read;
+    None: nothing was read in between.
     """
 
     service: str
@@ -80,17 +127,30 @@ class Intent:
     belongs_to: str | None = None
     sheet: str | None = None
     keep_project: bool = False  # a person said that it is the same campaign
+    since: int | None = None
+
+
+def latest_reading(connection: Connection) -> int:
+    """The number of the last definition that was stored for any campaign; 0: none."""
+    return int(connection.execute(_LATEST).scalar_one())
+
+
+def version(connection: Connection, key: str, digest: str | None) -> Version:
+    """What a run carries out that begins now; without a `digest`, what the ledger has."""
+    if digest is None:
+        digest = str(connection.execute(_DIGEST, {"wanted": key}).scalar_one())
+    return Version(key, digest, latest_reading(connection))
 
 
 def everybody(connection: Connection, campaign_row: int) -> dict[str, Known]:
-    """Every candidate of a campaign by email key, in the order they came in."""
+    """Every candidate of a campaign by email key, in the order in which they were stored."""
     now = _corrections(connection, campaign_row)
     rows = connection.execute(_EVERYBODY, {"of": campaign_row})
     return {row.email_key: _person(row, now.get(row.id)) for row in rows}
 
 
 def _corrections(connection: Connection, campaign_row: int) -> dict[int, str]:
-    """By row, the email key that stands for a corrected address now, however often corrected."""
+    """By row, the email key that replaces a corrected address after all its corrections."""
     corrected = {
         row.id: row.corrected_to for row in connection.execute(_CORRECTED, {"of": campaign_row})
     }
@@ -115,7 +175,7 @@ def people(connection: Connection, rows: Sequence[int]) -> list[Known]:
 
 
 def of_whom(*which: ColumnElement[bool]) -> Select[Any]:
-    """Ask for the candidates of whom all this is true, ordered by row; to be composed once."""
+    """Compose, once, the query for candidates that match all conditions, ordered by row."""
     return select(*COLUMNS).where(*which).order_by(candidate.c.id)
 
 
@@ -123,7 +183,7 @@ _OF_ROWS = of_whom(candidate.c.id.in_(bindparam("rows", expanding=True)))
 
 
 def selected(connection: Connection, asked: Select[Any], **values: Any) -> list[Known]:
-    """The candidates that `of_whom` asks for; without who took whose place."""
+    """The candidates that the query `of_whom` finds, without who replaces whom."""
     return [_person(row) for row in connection.execute(asked, values)]
 
 
@@ -139,6 +199,7 @@ def _person(row: Any, instead: str | None = None) -> Known:
         row.timezone,
         row.invite_attempt,
         row.allowed_attempt,
+        row.add_attempt,
     )
 
 
@@ -150,12 +211,13 @@ def row_of(connection: Connection, key: str) -> int:
 def take_over(
     connection: Connection, definition: Definition, intent: Intent
 ) -> tuple[int, Changes]:
-    """Write what is new. The campaign's own fields follow the definition until they were sent.
+    """Write what is new. The campaign's own fields follow the definition until they have been sent.
 
-    Raises AnotherCampaign: its key may have been taken since the definition was read.
+    Raises AnotherCampaign if its key was taken by another one since the definition was read, and
+    ReadAnew if another version of it was stored since.
     """
     at = clock.now()
-    before = connection.execute(_CAMPAIGN, {"wanted": definition.campaign}).first()
+    before = find_campaign(connection, definition.campaign)
     if before is None:
         row = connection.execute(_NEW, _first(definition, intent, at)).scalar_one()
         changes = compare(definition, {})
@@ -165,17 +227,39 @@ def take_over(
             belongs_to = Path(intent.belongs_to) if intent.belongs_to else None
             typed = (Path(intent.definition), belongs_to, intent.sheet)
             refuse_another(definition, before, intent.digest, *typed)
+        _refuse_an_old_version(connection, before, intent)
         connection.execute(_FOLLOW, {"row": row, **_followed(before, intent)})
         changes = compare(definition, everybody(connection, row))
     if before is None or (before.definition, before.digest) != (intent.definition, intent.digest):
         file = str(Place(intent.definition, sheet=intent.sheet))
         of_it = {"file": file, "digest": intent.digest, "read_at": at}
         connection.execute(_READ, {"campaign_id": row, **of_it})
-    # Whatever a plan said before: somebody may have been forgotten meanwhile.
+    # Ask again, whatever a plan said before: somebody may have been forgotten meanwhile.
     gone = forgotten.among(connection, (person.key for person in changes.new), row)
     changes.new[:] = [person for person in changes.new if person.key not in gone]
     _write_people(connection, row, changes)
     return row, changes
+
+
+def _refuse_an_old_version(connection: Connection, before: Campaign, intent: Intent) -> None:
+    """A file that was read earlier never takes the place of what was read later."""
+    if intent.since is not None and before.digest != intent.digest:
+        latest = connection.execute(_LATEST_OF, {"of": before.id}).first()
+        if latest is not None and latest.id > intent.since:
+            raise overtaken(before.key)
+
+
+def carries_out(connection: Connection, key: str, digest: str) -> None:
+    """Raise ReadAnew unless the ledger still has this version of the definition."""
+    if connection.execute(_DIGEST, {"wanted": key}).scalar() not in (digest, ""):
+        raise overtaken(key)
+
+
+def overtaken(key: str) -> ReadAnew:
+    return ReadAnew(
+        f"Another version of {key} was read after this one, so nothing more was sent from this "
+        "one. The same command goes on with the newest version."
+    )
 
 
 def _first(definition: Definition, intent: Intent, at: datetime) -> dict[str, Any]:
@@ -192,7 +276,7 @@ def _first(definition: Definition, intent: Intent, at: datetime) -> dict[str, An
     }
 
 
-def _followed(before: Any, intent: Intent) -> dict[str, Any]:
+def _followed(before: Campaign, intent: Intent) -> dict[str, Any]:
     values = _about(intent)
     if before.project_state in OPEN:
         values |= _project(intent)

@@ -1,6 +1,6 @@
 """What is known of campaigns, of the people in them, and of runs and requests."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, cast
 
 from sqlalchemy import (
@@ -15,27 +15,32 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlmodel import col
+from sqlmodel import select as whole
 
 from data.campaigns.forgotten import MARK
 from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import SENT_NOTHING, AttemptState, Operation, Step
 from data.store.tables import (
+    Attempt,
     Campaign,
+    Candidate,
+    Run,
     attempt,
     campaign,
     candidate,
+    rows_of,
     runs,
 )
 
 AT_ONCE = 5_000  # candidates in one slice
 
 
-# Of runs beside each other the last is one at work, else the one that ended last: what it says
-# is how the campaign stands, whichever of them began first.
+# Of several runs at the same time, the last run is one at work, or else the one that ended last: it
+# says how the campaign stands, whichever of them began first.
 LAST_FIRST = (runs.c.ended_at.is_not(None), runs.c.ended_at.desc(), runs.c.id.desc())
 
-# Built once: a run asks for them again and again.
 # Built once: a run asks for them again and again.
 _CAMPAIGN = select(campaign).where(campaign.c.key == bindparam("wanted"))
 _KINDS = (candidate.c.listed, candidate.c.add_state, candidate.c.invite_state)
@@ -45,13 +50,12 @@ _COUNTS = (
     .group_by(*_KINDS)
 )
 # Emails that went out to people who were withdrawn afterwards.
-# Emails that went out to people who were withdrawn afterwards.
 _WITHDRAWN_SINCE = select(func.count()).where(
     candidate.c.campaign_id == bindparam("of"),
     candidate.c.invite_state == Step.WITHDRAWN,
     exists().where(
         attempt.c.candidate_row == candidate.c.id,
-        # Written out, as only then the index over invitations that stand is known to fit.
+        # Written out, because only then does the database use the index over invitations.
         literal_column(
             "attempt.operation = 'invite' AND attempt.state IN ('sending', 'done', 'unsure')"
         ),
@@ -72,24 +76,33 @@ _SAW_PROBLEM = (
 
 
 def find_campaign(connection: Connection, key: str) -> Campaign | None:
-    row = connection.execute(_CAMPAIGN, {"wanted": key}).first()
-    return _campaign(row) if row is not None else None
+    return cast(Campaign | None, connection.execute(_CAMPAIGN, {"wanted": key}).first())
 
 
-def every_campaign(connection: Connection) -> list[Campaign]:
+def every_campaign(connection: Connection) -> Sequence[Campaign]:
     """Every campaign, oldest first."""
-    return [_campaign(row) for row in connection.execute(select(campaign))]
+    return rows_of(connection, whole(Campaign).order_by(col(Campaign.id)))
 
 
-def candidates(ledger: Ledger, campaign_row: int) -> Iterator[Row[Any]]:
-    """Every candidate's whole row, in the order they came in; read as they are asked for."""
-    return _in_slices(ledger, select(candidate), campaign_row)
+def candidates(ledger: Ledger, campaign_row: int) -> Iterator[Candidate]:
+    """Every candidate's whole row, in the order in which they were stored; read lazily."""
+    return cast(Iterator[Candidate], _in_slices(ledger, select(candidate), campaign_row))
+
+
+def people_in(
+    connection: Connection, campaign_row: int, rows: Collection[int]
+) -> dict[int, Candidate]:
+    """These candidates of a campaign, by row."""
+    mine = whole(Candidate).where(Candidate.campaign_id == campaign_row)
+    people = rows_of(connection, mine.where(col(Candidate.id).in_(rows)))
+    return {person.id: person for person in people}
 
 
 def whom_to_link(ledger: Ledger, campaign_row: int) -> Iterator[Row[Any]]:
-    """Row, first name, last name, address, candidate_id and invitation of everyone, likewise.
+    """Row, first name, last name, address, candidate_id and invitation of everyone, read lazily
+    too.
 
-    But of whoever was forgotten.
+    People who were forgotten are left out.
     """
     asked = select(
         candidate.c.id,
@@ -105,7 +118,7 @@ def whom_to_link(ledger: Ledger, campaign_row: int) -> Iterator[Row[Any]]:
 def _in_slices(ledger: Ledger, asked: Select[Any], campaign_row: int) -> Iterator[Row[Any]]:
     """Each slice is a transaction of its own: 100,000 rows at once would take 100 MB."""
     first, last = ledger.read(_ends, campaign_row)
-    # `+ 0`: found by number. By campaign, all of them would be sorted again for each slice.
+    # `+ 0` makes the database search by number; by campaign it would sort all rows for each slice.
     asked = asked.where(candidate.c.campaign_id + 0 == campaign_row)
     while first <= last:
         in_slice = candidate.c.id.between(first, last)
@@ -117,7 +130,7 @@ def _in_slices(ledger: Ledger, asked: Select[Any], campaign_row: int) -> Iterato
 
 
 def _ends(connection: Connection, campaign_row: int) -> tuple[int, int]:
-    """The numbers of the first and the last candidate of a campaign; (1, 0): there is none."""
+    """The numbers of a campaign's first and last candidate; (1, 0) if there are none."""
     ends = select(func.min(candidate.c.id), func.max(candidate.c.id))
     numbers = connection.execute(ends.where(candidate.c.campaign_id == campaign_row)).one()
     return (1, 0) if numbers[0] is None else (numbers[0], numbers[1])
@@ -127,28 +140,20 @@ def _rows(connection: Connection, asked: Select[Any]) -> Sequence[Row[Any]]:
     return connection.execute(asked).all()
 
 
-def in_need(connection: Connection, campaign_row: int) -> Sequence[Row[Any]]:
-    """The whole row of whoever was refused or is unsure, or waits and is no longer listed.
+def in_need(connection: Connection, campaign_row: int) -> Sequence[Candidate]:
+    """The whole row of everybody who was refused or is unsure, or waits but is no longer listed.
 
-    In the order they came in.
+    In the order in which they were stored.
     """
     need = (Step.REFUSED, Step.UNSURE)
-    return connection.execute(
-        select(candidate)
-        .where(
-            candidate.c.campaign_id == campaign_row,
-            or_(
-                candidate.c.add_state.in_(need),
-                candidate.c.invite_state.in_(need),
-                ~candidate.c.listed & (candidate.c.invite_state == Step.WAITING),
-            ),
-        )
-        .order_by(candidate.c.id)
-    ).all()
+    left = col(Candidate.listed).is_(False) & (col(Candidate.invite_state) == Step.WAITING)
+    theirs = or_(col(Candidate.add_state).in_(need), col(Candidate.invite_state).in_(need), left)
+    mine = whole(Candidate).where(Candidate.campaign_id == campaign_row)
+    return rows_of(connection, mine.where(theirs).order_by(col(Candidate.id)))
 
 
 def counts(connection: Connection, campaign_row: int) -> dict[tuple[bool, Step, Step], int]:
-    """How many candidates stand at each (listed, add, invite)."""
+    """How many candidates there are in each state (listed, add, invite)."""
     rows = connection.execute(_COUNTS, {"of": campaign_row})
     return {(bool(r[0]), Step(r[1]), Step(r[2])): int(r[3]) for r in rows}
 
@@ -164,7 +169,7 @@ def invited_by(connection: Connection, run: int) -> int:
 
 
 def timezones(connection: Connection, campaign_row: int) -> list[str | None]:
-    """The clocks of the people who are still to be invited, each once."""
+    """The timezones of the people who are still to be invited, each once."""
     zones = connection.scalars(
         select(candidate.c.timezone)
         .distinct()
@@ -177,42 +182,30 @@ def timezones(connection: Connection, campaign_row: int) -> list[str | None]:
     return list(zones)
 
 
-def last_run(connection: Connection, campaign_row: int) -> Row[Any] | None:
-    return connection.execute(_LAST_RUN, {"of": campaign_row}).first()
+def last_run(connection: Connection, campaign_row: int) -> Run | None:
+    return cast(Run | None, connection.execute(_LAST_RUN, {"of": campaign_row}).first())
 
 
-def requests_by_state(connection: Connection) -> Sequence[Row[Any]]:
+def requests_by_state(connection: Connection) -> Sequence[tuple[str, str, str, int]]:
     """How many requests of each campaign (key), operation and state."""
-    kinds = (campaign.c.key, attempt.c.operation, attempt.c.state)
-    return connection.execute(
-        select(*kinds, func.count())
-        .join(campaign, attempt.c.campaign_id == campaign.c.id)
-        .group_by(*kinds)
-        .order_by(*kinds)
-    ).all()
+    kinds = (col(Campaign.key), col(Attempt.operation), col(Attempt.state))
+    wanted = select(*kinds, func.count()).join(Campaign, col(Attempt.campaign_id) == Campaign.id)
+    return connection.execute(wanted.group_by(*kinds).order_by(*kinds)).tuples().all()
 
 
-def runs_by_ending(connection: Connection) -> Sequence[Row[Any]]:
-    """How many runs of each campaign (key) and ending; None where a run has not ended.
+def runs_by_ending(connection: Connection) -> Sequence[tuple[str, str | None, int]]:
+    """How many runs of each campaign (key) and ending; None if a run has not ended.
 
     Those that sent nothing are not counted: not each of them is kept (data/sending/idle_runs.py).
     """
-    kinds = (campaign.c.key, runs.c.ending)
-    return connection.execute(
-        select(*kinds, func.count())
-        .join(campaign, runs.c.campaign_id == campaign.c.id)
-        .where(runs.c.process_start != SENT_NOTHING)
-        .group_by(*kinds)
-        .order_by(*kinds)
-    ).all()
+    kinds = (col(Campaign.key), col(Run.ending))
+    wanted = select(*kinds, func.count()).join(Campaign, col(Run.campaign_id) == Campaign.id)
+    sent = wanted.where(col(Run.process_start) != SENT_NOTHING)
+    return connection.execute(sent.group_by(*kinds).order_by(*kinds)).tuples().all()
 
 
 def saw_problem(connection: Connection, key: str, doubt: str | None) -> None:
-    """Keep what a look at the service's list said against a campaign's problem, and when."""
+    """Record what speaks against a campaign's problem in the service's list, and when that was
+    seen.
+    """
     connection.execute(_SAW_PROBLEM, {"wanted": key, "doubt": doubt, "at": clock.now()})
-
-
-def _campaign(row: Row[Any]) -> Campaign:
-    # A row has the table's fields by name and cannot be changed; making a model of it would cost
-    # more than reading it, and this is read before every step.
-    return cast(Campaign, row)

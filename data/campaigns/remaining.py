@@ -1,4 +1,4 @@
-"""What is left to do: whom to add, whom to invite, and which calls that makes. Pure."""
+"""What is left to do: whom to add, whom to invite, and which calls that takes. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from data.store.states import Step
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """Somebody whom a run would add, invite, or both, as their definition has them.
+    """A person whom a run would add, invite, or both, as in the definition.
 
-    `row` is that of the ledger; None: new to it.
+    `row` is the ledger's row; None for a person who is new to the ledger.
     """
 
     key: str
@@ -28,10 +28,10 @@ class Due:
 def due(
     definition: Definition | None, in_ledger: Mapping[str, Known], *, send: bool
 ) -> Iterator[Due]:
-    """Say whom a run would add or invite once a definition is taken over, in its order.
+    """Return the people that a run would add or invite once a definition is stored, in its order.
 
-    `definition` None: the ledger has it already. `send` is its `invites.send`. A refused person
-    is added only in other words than those that were refused; who is held is not left out.
+    `definition` None: the ledger has it already. `send` is its `invites.send`. A refused person is
+    added only if the row has changed since; held people are not left out here.
     """
     if definition is None:
         people = ((person, person.fields, False) for person in in_ledger.values() if person.listed)
@@ -56,7 +56,7 @@ def _due(
 
 
 def by_row(people: Iterable[Due]) -> list[Due]:
-    """Put people into the order in which they are sent to: the ledger's, then who is new."""
+    """Sort people in the order of sending: those in the ledger first, then new people."""
     return sorted(people, key=lambda person: (person.row is None, person.row or 0))
 
 
@@ -75,7 +75,7 @@ class Remaining:
 
 
 def remaining(project: Step, problem: Step, add: int, invite: int) -> Remaining:
-    """Say which calls are left, given the steps and how many people are due.
+    """Return which calls are left, given the steps and how many people are due.
 
     Each call waits for the one before it: while the project is UNSURE nothing else can go,
     while the problem is UNSURE nobody is invited to a project that may be empty.

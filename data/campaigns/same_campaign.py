@@ -5,7 +5,6 @@ problem would be invited to the wrong test.
 """
 
 from pathlib import Path
-from typing import Any
 from unicodedata import normalize
 
 from config.command_line import command
@@ -13,8 +12,9 @@ from config.definition.model import Definition, ProblemById, ProblemByTitle
 from config.errors import BadInput
 from config.mistakes import Mistake
 from data.store.states import Step
+from data.store.tables import Campaign
 
-OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet: it may change, and a run may send it
+OPEN = (Step.WAITING, Step.REFUSED)  # nothing happened yet, so it may change, and a run may send it
 
 
 class AnotherCampaign(BadInput):
@@ -26,16 +26,16 @@ class AnotherCampaign(BadInput):
 
 def refuse_another(
     definition: Definition,
-    campaign: Any,
+    campaign: Campaign,
     digest: str,
     file: Path,
     belongs_to: Path | None,
     sheet: str | None,
 ) -> None:
-    """Raise AnotherCampaign where `campaign`, as the ledger has it, has another project or problem.
+    """Raise AnotherCampaign if the ledger's `campaign` has another project or problem.
 
-    Bytes with the digest that the ledger took over last were judged then. `file` is what is run,
-    `belongs_to` the definition of a bare table of people, `sheet` the one of them that was named.
+    Bytes with the digest that the ledger stored last were checked then. `file` is what is run,
+    `belongs_to` the definition of a bare table of people, `sheet` the named sheet of the table.
     """
     if digest == campaign.digest or (
         same_project(definition, campaign) and same_problem(definition, campaign)
@@ -57,35 +57,37 @@ def refuse_another(
     raise AnotherCampaign([Mistake(definition.place, "campaign", message=message)])
 
 
-def same_project(definition: Definition, campaign: Any) -> bool:
-    """Whether a definition names the project that a campaign has; any one before it has its own."""
+def same_project(definition: Definition, campaign: Campaign) -> bool:
+    """Whether a definition names a campaign's project; before the campaign has one, any project
+    does.
+    """
     if campaign.project_state in OPEN:
         return True
     if definition.project.id is not None:
-        return bool(definition.project.id == campaign.project_id)
+        return definition.project.id == campaign.project_id
     return alike(definition.project.name, campaign.name)
 
 
-def same_problem(definition: Definition, campaign: Any) -> bool:
-    """Likewise for the problem; a definition that leaves it out takes the one that is there."""
+def same_problem(definition: Definition, campaign: Campaign) -> bool:
+    """The same for the problem; a definition that leaves it out accepts the existing one."""
     if campaign.problem_state in OPEN:
         return True
     match definition.problem:
         case None:
             return True
         case ProblemById(id=number):
-            return bool(number == campaign.problem_id)
+            return number == campaign.problem_id
         case ProblemByTitle(title=title):
             return alike(title, campaign.problem_title or "")
 
 
 def alike(name: str, other: str) -> bool:
-    """Compare names as people read them: blanks and capitals make no other project."""
+    """Compare names as people read them: blanks and capitals do not make a different project."""
     first, second = (" ".join(normalize("NFC", each).split()).casefold() for each in (name, other))
     return first == second
 
 
-def _file_of(campaign: Any) -> Path:
+def _file_of(campaign: Campaign) -> Path:
     return Path(campaign.belongs_to or campaign.definition)
 
 
@@ -101,7 +103,7 @@ def _in_words(definition: Definition) -> str:
             return f'{named}, problem "{title}"'
 
 
-def _kept_in_words(campaign: Any) -> str:
+def _kept_in_words(campaign: Campaign) -> str:
     project = f'"{campaign.name}"' if campaign.name else f"project {campaign.project_id}"
     if campaign.problem_title:
         number = f" ({campaign.problem_id})" if campaign.problem_id is not None else ""

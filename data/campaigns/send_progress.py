@@ -1,4 +1,4 @@
-"""How far a campaign has got with inviting: what the next turn depends on
+"""How far a campaign has got with its invitations, which the next turn depends on
 (data/campaigns/whose_turn.py)."""
 
 from datetime import datetime
@@ -20,7 +20,7 @@ CONFIRMED = "pilot-confirmed"  # the decision's verdict
 def send_progress(connection: Connection, row: int, key: str, pilot: str | None) -> SendProgress:
     """Count who was tried. `pilot` is an email key; `key` is the campaign's.
 
-    What a person has let go on is judged no more: only what was claimed since.
+    Once a person has resumed the campaign, only later claims count for `hold_on`.
     """
     released = connection.scalar(
         select(func.max(pauses.c.resumed_at)).where(pauses.c.campaign_key == key)
@@ -80,7 +80,7 @@ def _confirmed(connection: Connection, row: int, pilot: str) -> bool:
 
 
 def confirm(connection: Connection, row: int, pilot: int, by: By) -> None:
-    """Write down that a person found the invitation of the `pilot` (a candidate's row) right."""
+    """Record that a person confirmed the invitation of the `pilot` (a candidate's row)."""
     connection.execute(
         insert(decision).values(
             campaign_id=row,

@@ -1,4 +1,4 @@
-"""What the service answered to the last request of each step that is not done: for people alone.
+"""What the service answered to the last request of each step that is not done; only for people.
 
 Each function works inside a transaction that its caller opened, and reads only.
 """
@@ -6,12 +6,13 @@ Each function works inside a transaction that its caller opened, and reads only.
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, case, exists, or_, select
+from sqlalchemy import Connection, bindparam, case, exists, or_, select
+from sqlmodel import col
+from sqlmodel import select as whole
 
 from data.store.states import AttemptState, Operation, Step
-from data.store.tables import attempt, campaign, candidate
+from data.store.tables import Attempt, Candidate, attempt, campaign, candidate, rows_of
 
 _OPEN = (Step.WAITING, Step.REFUSED, Step.UNSURE)
 _WROTE = (attempt.c.answer != "", attempt.c.state != AttemptState.OVERRULED)
@@ -43,26 +44,11 @@ _TO_CALLS = (
     .where(campaign.c.id == bindparam("of"), *_WROTE)
 )
 _OF_CREDENTIALS = (401, 403)
-_LAST_ANSWER = (
-    select(attempt, campaign.c.key)
-    .join(campaign, campaign.c.id == attempt.c.campaign_id)
-    .where(
-        attempt.c.operation == bindparam("operation"),
-        attempt.c.status.is_not(None),
-        exists().where(
-            candidate.c.campaign_id == campaign.c.id,
-            candidate.c.listed,
-            or_(candidate.c.add_state.in_(_OPEN), candidate.c.invite_state.in_(_OPEN)),
-        ),
-    )
-    .order_by(attempt.c.id.desc())
-    .limit(1)
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The service's words by candidate row, and how many requests each of them came back to."""
+    """The service's words by candidate row, and how many requests got each of these answers."""
 
     by_row: Mapping[int, str]
     requests: Mapping[str, int]
@@ -76,11 +62,17 @@ def of(connection: Connection, campaign_row: int) -> Answers:
     return Answers({row.row: row.answer for row in people}, Counter(by_request.values()))
 
 
-def refused_credentials(connection: Connection) -> list[Row[Any]]:
-    """The last answered attempt of each operation, with its campaign's key, where that refused the
-    credentials. Only campaigns count in which somebody still waits."""
-    last = [
-        connection.execute(_LAST_ANSWER, {"operation": operation}).first()
-        for operation in Operation
-    ]
-    return [row for row in last if row is not None and row.status in _OF_CREDENTIALS]
+def refused_credentials(connection: Connection) -> list[Attempt]:
+    """The last answered attempt of each operation, if it refused the credentials.
+
+    Only campaigns in which somebody is still waiting count.
+    """
+    somebody_waits = exists().where(
+        col(Candidate.campaign_id) == Attempt.campaign_id,
+        col(Candidate.listed),
+        or_(col(Candidate.add_state).in_(_OPEN), col(Candidate.invite_state).in_(_OPEN)),
+    )
+    answered = whole(Attempt).where(col(Attempt.status).is_not(None), somebody_waits)
+    newest = answered.order_by(col(Attempt.id).desc()).limit(1)
+    last = [rows_of(connection, newest.where(Attempt.operation == each)) for each in Operation]
+    return [row for rows in last for row in rows if row.status in _OF_CREDENTIALS]

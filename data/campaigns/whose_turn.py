@@ -1,8 +1,7 @@
 """Whose turn it is: who may be invited now, until when, and when the others may be.
 
-The run asks it before each part that it sends, and the plan asks it moment after moment with the
-clock put forward (data/campaigns/forecast.py): what is forecast is what is done because both ask
-here.
+A run asks this before each part that it sends, and the plan asks it for one moment after another
+(data/campaigns/forecast.py): the forecast is what happens, because both ask here.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,21 +13,21 @@ from config.timetable.timetable import Timetable
 
 
 class Wait(StrEnum):
-    """Why somebody is not invited now, in the order in which the reasons are looked at."""
+    """Why somebody is not invited now, in the order in which the reasons are checked."""
 
-    OVER = "over"  # invites.not_after is behind us
+    OVER = "over"  # invites.not_after has passed
     TOO_LATE = "too late"  # less than invites.least_time is left before the project ends
-    HELD = "held"  # too much went wrong (invites.hold_on)
+    HELD = "held"  # too many refusals or doubts (invites.hold_on)
     EARLY = "early"  # invites.not_before is ahead
     PILOT = "pilot"  # the invitation to oneself waits to be confirmed
     BETWEEN = "between"  # the time between two waves
-    WAVE = "wave"  # the wave is full; the next one begins behind it
+    WAVE = "wave"  # the wave is full; the next one begins after it
     HOURS = "hours"  # outside working hours
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """One person to be invited; `zone` is the timezone of their own clock, where it is known."""
+    """One person to be invited; `zone` is their own timezone, if it is known."""
 
     row: int
     zone: str | None = None
@@ -38,9 +37,9 @@ class Waiting:
 class SendProgress:
     """How far a campaign has got with inviting.
 
-    `tried` counts everyone but the pilot with an invitation that is sent, unsure or refused;
-    `refused` and `unsure` those of them since a person last let the campaign go on, among
-    `judged`. `last` is when the latest invitation was claimed.
+    `tried` counts everyone except the pilot whose invitation is sent, unsure or refused. `judged`
+    counts those since a person last resumed the campaign, and `refused` and `unsure` how many of
+    these were refused or are unsure. `last` is when the latest invitation was claimed.
     """
 
     tried: int = 0
@@ -55,8 +54,8 @@ class SendProgress:
 class Turn:
     """Who may be invited now, each `until` a moment (None: no end), and in which wave.
 
-    `wait` says why the others, or all, have to wait, and `again` the first moment at which it is
-    worth asking anew; None: only a person can change it.
+    `wait` says why the others, or all, have to wait, and `again` is the first moment at which to
+    ask again; None: only a person can change it.
     """
 
     now: tuple[tuple[int, datetime | None], ...] = ()
@@ -91,12 +90,12 @@ def allowed_now(
     answer = _open(table, people, at, wave=wave)
     if room is None or len(answer.now) <= room:
         return answer
-    # Who is left out for the room alone may go as soon as this wave is through.
+    # People who are left out only because the wave is full may go as soon as it is through.
     return Turn(answer.now[:room], wave, Wait.WAVE, None)
 
 
 def _closed(table: Timetable, so_far: SendProgress, at: datetime) -> Turn | None:
-    """What holds for everybody."""
+    """The rules that apply to everybody."""
     window = table.window
     if window is not None and window.not_after is not None and at > window.not_after:
         return Turn(wait=Wait.OVER)

@@ -1,4 +1,4 @@
-"""What a person decides: doubts, second invitations, other addresses, what is left over.
+"""What a person decides: doubts, second invitations, corrected addresses, things to clean up.
 
-Hands out each decision as one transaction, refused whole or taken whole.
+Provides each decision as one transaction, which is accepted or refused as a whole.
 """

@@ -1,7 +1,7 @@
-"""Adding people again whose add is unsure, if the definition says so.
+"""Add people again if their add is unsure and the definition says so.
 
-An add sends no email, so a record too many is the worst that comes of it: `campaign clean-up`
-lists it. The invitation goes by the person's row here, so it stays a single one.
+An add sends no email, so the worst result is an extra record, which `campaign clean-up` lists.
+There is still only one invitation, because it depends on the person's row in this ledger.
 """
 
 from collections import Counter
@@ -17,8 +17,8 @@ from data.store.ledger import Ledger
 from data.store.states import MAY_HAVE_HAPPENED, By, Operation, Step, Word
 from data.store.tables import attempt, campaign, candidate
 
-# Adds of one person in all, until somebody is asked. Two more than the first ride out a killed run
-# and a lost answer after it; each may leave a record to be removed by hand.
+# The most adds of one person before a person has to decide. Two after the first survive a killed
+# run and then a lost answer; each may leave a record to remove by hand.
 ADDS = 3
 THE_DEFINITION = "the definition"
 
@@ -26,7 +26,7 @@ _WANTED = select(campaign.c.add_again).where(campaign.c.id == bindparam("of"))
 _UNSURE = select(candidate.c.add_attempt, candidate.c.id).where(
     candidate.c.campaign_id == bindparam("of"),
     candidate.c.add_state.in_(bindparam("states", expanding=True)),
-    candidate.c.listed,  # people gone from the definition would wait for ever
+    candidate.c.listed,  # people who are gone from the definition would wait for ever
 )
 _WAIT = (
     update(candidate)
@@ -44,10 +44,9 @@ _ADDS = select(attempt.c.carried).where(
 
 
 def recover(ledger: Ledger, campaign_row: int, wanted: bool | None = None) -> int:
-    """Make the SENDING rows of dead runs UNSURE. Answers how many calls that were.
+    """Make the SENDING rows of dead runs UNSURE. Returns how many calls that were.
 
-    Unsure adds then wait for another one, if that is `wanted`; None: as the definition said when
-    it was taken over.
+    Unsure adds then wait for another add, if that is `wanted`; None: as the stored definition says.
     """
     left = runs.close_the_dead(ledger, campaign_row)
     add_again(ledger, campaign_row, wanted)
@@ -55,9 +54,9 @@ def recover(ledger: Ledger, campaign_row: int, wanted: bool | None = None) -> in
 
 
 def add_again(ledger: Ledger, campaign_row: int, wanted: bool | None = None) -> int:
-    """Have people wait for another add whose add is unsure; answers how many these are.
+    """Let people whose add is unsure wait for another add; returns how many there are.
 
-    If that is `wanted`; None: as the definition said when it was taken over.
+    Only if that is `wanted`; None: as the stored definition says.
     """
     doubtful = ledger.read(_any, campaign_row, wanted)
     return ledger.write(decide, campaign_row) if doubtful else 0
@@ -72,7 +71,7 @@ def _any(connection: Connection, campaign_row: int, wanted: bool | None) -> bool
 def find(
     connection: Connection, campaign_row: int, states: Sequence[Step] = (Step.UNSURE,)
 ) -> list[tuple[int, int]]:
-    """Whose add is unsure and may be made once more: the unsure attempt, and the person's row.
+    """Find the unsure adds that may be repeated: the unsure attempt, and the person's row.
 
     `states` are those that are unsure, or will be once dead runs are closed.
     """
@@ -88,12 +87,12 @@ def find(
 
 
 def wait_again(connection: Connection, rows: Sequence[int]) -> None:
-    """Have people wait whose add was refused, though nothing is wrong with them."""
+    """Let people whose add was refused wait again, if their rows are not to blame."""
     connection.execute(_WAIT, {"rows": rows})
 
 
 def decide(connection: Connection, campaign_row: int) -> int:
-    """Have these people wait for another add, each with a decision; answers how many they are."""
+    """Let these people wait for another add, each with a decision; returns how many there are."""
     by = By(THE_DEFINITION, "")
     decided = [Decided(*place, Word.ADD_AGAIN) for place in find(connection, campaign_row)]
     if decided:

@@ -1,7 +1,7 @@
-"""Letting a held person through by name: the statements behind `campaign allow`.
+"""Let a held person through by name: the statements behind `campaign allow`.
 
-What is there now holds no more. What comes later (another invitation, a new entry of the
-do-not-contact list) holds again: nobody has looked at that.
+The reasons that exist now no longer hold the person. A later reason (another invitation, a new
+entry on the do-not-contact list) holds again, because nobody has looked at that.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """What a person must remove by hand in the web application. Pure: derived, never kept as a list.
 
-The service has no delete (interface 4). Whatever it may hold besides what the campaign goes by
-follows from the journal and from what people decided; what somebody has removed is a decision too.
+The service has no delete (interface 4). What it may hold besides the campaign's own records follows
+from the journal and from decisions; that somebody has removed a thing is a decision too.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -29,7 +29,7 @@ Mark = tuple[int | None, int | None]
 
 @dataclass(frozen=True, slots=True)
 class LeftOver:
-    """One thing to look for and to remove; `certain` where the service itself said it is there."""
+    """One thing to look for and remove; `certain` if the service itself said that it is there."""
 
     what: What
     certain: bool
@@ -39,7 +39,7 @@ class LeftOver:
     candidate_id: int | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Answer one object of `clean_up` in the status object."""
+        """Return one object of `clean_up` in the status object."""
         return {
             "what": self.what,
             "certain": self.certain,
@@ -51,7 +51,7 @@ class LeftOver:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The project that the campaign goes by, with its one problem; None: not known."""
+    """The project that the campaign uses, with its one problem; None: not known."""
 
     name: str
     project_id: int | None
@@ -73,9 +73,9 @@ class SentAgain:
 
 @dataclass(frozen=True, slots=True)
 class AddedAgain:
-    """Somebody whom `attempt` may have added, and whom another one was to add as well.
+    """A person whom `attempt` may have added, and whom another attempt was to add as well.
 
-    `candidate_id` is the one in use; `double` the other one, where that is known. `refused`: the
+    `candidate_id` is the id in use; `double` is the other id, if it is known. `refused`: the
     service said no to `attempt`, perhaps after it had done a part of it.
     """
 
@@ -91,7 +91,7 @@ class AddedAgain:
 class SteppedBack:
     """Somebody withdrawn, or an address corrected to `instead`.
 
-    `added`: a request may have added them, also where no id is known.
+    `added`: a request may have added them, even if no id is known.
     """
 
     row: int

@@ -1,4 +1,4 @@
-"""Doubts as the journal has them: the columns that they are read from, and rows of these.
+"""Doubts from the journal: the columns they are read from, and how rows become doubts.
 
 Inside a transaction that the ledger opens.
 """
@@ -67,7 +67,7 @@ def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt
         phase=row.phase,
         status=row.status,
         timezone=row.timezone,
-        # Of one of many people in a request, their own line says more than the whole of it.
+        # For one of many people in a request, their own line says more than the request's.
         evidence=seen.get("why") or row.evidence,
         answer=row.answer or None,
         row=seen.get("row"),
@@ -79,7 +79,7 @@ def _doubt(operation: Operation, row: Row[Any], alive: Collection[int]) -> Doubt
 
 
 def _alive(connection: Connection, numbers: Collection[int]) -> set[int]:
-    """Which of these runs may still send. One taken for dead may have woken on its machine."""
+    """Which of these runs may still send: one that counted as dead may have woken again."""
     if not numbers:
         return set()
     here, at = this_process(), clock.shared_now(connection)

@@ -1,11 +1,11 @@
-"""Inviting people once more on purpose: the statements, inside a transaction of the ledger."""
+"""Invite people once more on purpose: the statements, inside a transaction of the ledger."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, Row, exists, select, update
+from sqlalchemy import Connection, exists, select, update
 
 from config.command_line import command
+from data.campaigns.queries import people_in
 from data.decisions.allowing import LAST_ATTEMPT
 from data.decisions.doubt_rows import SEEN, doubts_in
 from data.decisions.settling import write_down
@@ -14,17 +14,17 @@ from data.holds.reasons import held_rows
 from data.holds.rule import Cause
 from data.store import clock
 from data.store.states import By, Operation, Step, Word
-from data.store.tables import attempt, candidate, decision
+from data.store.tables import Candidate, attempt, candidate, decision
 
 CORRECTED = "was corrected: emails now go to the new address"
 LETS_THROUGH = command("allow", "KEY", "EMAIL", "--why", "TEXT")
-DO_NOT_CONTACT = f"is on the do-not-contact list: first let the person through: {LETS_THROUGH}"
+DO_NOT_CONTACT = f"is on the do-not-contact list; to allow the person first: {LETS_THROUGH}"
 
 
 def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, str]:
     """Say who cannot be invited once more now and why, by position in `rows`."""
     at = clock.now()
-    people = _people(connection, campaign_row, rows)
+    people = people_in(connection, campaign_row, rows)
     settled = _settled(connection, [_last_attempt(person) for person in people.values()])
     listed = {
         row for row, hold in held_rows(connection, rows, at).items() if hold.cause is Cause.LISTED
@@ -42,27 +42,28 @@ def objections(connection: Connection, campaign_row: int, rows: Sequence[int]) -
 
 
 def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> None:
-    """Have these people invited once more, or raise NotDecided (by position) and change nothing.
+    """Let these people be invited once more, or raise NotDecided (by position) and change nothing.
 
-    A new generation of the invitation, which a late answer to an earlier one never touches.
+    This begins a new generation of the invitation: a late answer to an earlier one never changes
+    it.
     """
     if refused := objections(connection, campaign_row, rows):
         raise NotDecided(refused)
-    people = _people(connection, campaign_row, rows)
+    people = people_in(connection, campaign_row, rows)
     chosen = candidate.c.id.in_(rows)
     connection.execute(
         update(candidate)
         .where(chosen)
         .values(
             generation=candidate.c.generation + 1,
-            # Named by a person: what other campaigns have sent until now holds nobody.
+            # A person named them, so what other campaigns have sent until now does not hold them.
             allowed_attempt=LAST_ATTEMPT,
             invite_state=Step.WAITING,
             invite_attempt=None,
             why=None,
         )
     )
-    # Who was withdrawn before being added needs that first.
+    # A person who was withdrawn before the add has to be added first.
     connection.execute(
         update(candidate)
         .where(chosen, candidate.c.add_state == Step.WITHDRAWN)
@@ -72,21 +73,13 @@ def resend(connection: Connection, campaign_row: int, rows: Sequence[int], by: B
     write_down(connection, campaign_row, decided, by)
 
 
-def _people(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, Row[Any]]:
-    people = connection.execute(
-        select(candidate).where(candidate.c.campaign_id == campaign_row, candidate.c.id.in_(rows))
-    )
-    return {person.id: person for person in people}
-
-
-def _last_attempt(person: Row[Any]) -> int | None:
-    """The request that a new invitation comes after: the last invitation, or the withdrawn add."""
-    last: int | None = person.invite_attempt
-    return person.add_attempt if person.add_state == Step.WITHDRAWN else last
+def _last_attempt(person: Candidate) -> int | None:
+    """The request that precedes a new invitation: the last invitation, or the withdrawn add."""
+    return person.add_attempt if person.add_state == Step.WITHDRAWN else person.invite_attempt
 
 
 def _settled(connection: Connection, numbers: Sequence[int | None]) -> dict[int, Doubt]:
-    """Of these requests those that a person settled, each as the doubt it was."""
+    """The requests among these that a person settled, each as the doubt that it was."""
     statement = select(*SEEN).where(
         attempt.c.id.in_([number for number in numbers if number is not None]),
         exists().where(decision.c.attempt_id == attempt.c.id),
@@ -95,9 +88,9 @@ def _settled(connection: Connection, numbers: Sequence[int | None]) -> dict[int,
     return {row.attempt: row for row in doubts_in(connection, Operation.INVITE, rows)}
 
 
-def _invited(person: Row[Any], settled: Mapping[int, Doubt]) -> Invited:
+def _invited(person: Candidate, settled: Mapping[int, Doubt]) -> Invited:
     return Invited(
-        bool(person.listed),
+        person.listed,
         Step(person.add_state),
         Step(person.invite_state),
         settled.get(_last_attempt(person) or 0),

@@ -1,8 +1,8 @@
-"""Settling what is unsure: the only statements that do it without an answer of the service.
+"""Settle what is unsure: the only statements that do so without an answer of the service.
 
-They run inside a transaction that the ledger opens. Every verdict is written down: who, when,
-why. A late answer to an overruled request may still land on its step until that is claimed
-anew (outcomes.record_outcomes).
+They run inside a transaction that the ledger opens. Every verdict is recorded with who, when and
+why. A late answer to an overruled request may still change its step until the step is claimed again
+(outcomes.record_outcomes).
 """
 
 from collections.abc import Collection, Sequence
@@ -30,7 +30,7 @@ from data.store.tables import (
     decision,
 )
 
-# What is unsure, in the order sent. Composed once: each person's command and each look asks.
+# What is unsure, in the order sent. Composed once, because many commands ask for it.
 _REFUSED = (
     select(*WHO)
     .join(candidate, attempt.c.id == candidate.c.add_attempt)
@@ -72,7 +72,7 @@ _PEOPLE_OF_OTHERS = select(candidate.c.candidate_id, candidate.c.email_key).wher
 def find(connection: Connection, campaign_row: int, *, typed: bool = False) -> Doubts:
     """Read everything unsure: project, problem, adds, invitations, each in the order sent.
 
-    `typed`: also the ids in whose place a person may type others (data/decisions/typed_ids.py).
+    `typed`: also the ids that a person may replace (data/decisions/typed_ids.py).
     """
     steps: list[Doubt] = []
     for operation, unsure in _UNSURE.items():
@@ -106,7 +106,7 @@ def _at_the_same_service(connection: Connection, campaign_row: int) -> dict[int,
 def _people_of_others(
     connection: Connection, others: Sequence[int], steps: Sequence[Doubt]
 ) -> dict[int, set[str]]:
-    """Whose each id is in other campaigns, if somebody here is without one. Only adds take one."""
+    """Who has each id in other campaigns, if somebody here has no id. Only adds take an id."""
     keys_of: dict[int, set[str]] = {}
     if any(doubt.operation is Operation.ADD for doubt in steps):
         for number, key in connection.execute(_PEOPLE_OF_OTHERS, {"others": others}):
@@ -165,20 +165,20 @@ def _settle_call(
 
 
 def settle_adds(connection: Connection, word: Word, verdicts: Sequence[Decided], by: By) -> None:
-    """Put the adds of some people where a verdict puts them, if they are no further still."""
+    """Move the adds of some people as a verdict says, unless they have got further already."""
     values: dict[str, Any] = {
         "add_state": MOVES[word][0],
         "candidate_id": bindparam("number"),
         "why": reason(word, by),
     }
     if word is Word.WITHDRAW:
-        # Or a late answer to the add would have this person invited after all.
+        # Otherwise a late answer to the add would cause this person to be invited after all.
         values["invite_state"] = Step.WITHDRAWN
     connection.execute(
         update(candidate)
         .where(
             candidate.c.id == bindparam("person"),
-            # Not `in`, which many rows at once do not take.
+            # Not `in`, which does not accept that many rows at once.
             (candidate.c.add_state == Step.UNSURE) | (candidate.c.add_state == Step.REFUSED),
         )
         .values(values),
@@ -199,7 +199,7 @@ def _settle_invites(
 
 
 def reason(word: Word, by: By) -> str | None:
-    """What stays beside somebody whom a verdict leaves aside: who decided that, and why."""
+    """The reason that is kept with a person whom a verdict leaves out: who decided it, and why."""
     if word is not Word.WITHDRAW:
         return None
     return f"withdrawn by {by.who}" + (f": {by.why}" if by.why else "")
@@ -215,7 +215,7 @@ def _move_attempts(connection: Connection, verdicts: Sequence[Decided]) -> None:
 
 
 def close_adds(connection: Connection, numbers: Collection[int]) -> None:
-    """An add is settled once nobody in it is unsure: done if it brought anybody an id."""
+    """An add is settled once nobody in it is unsure: done if anybody got an id from it."""
     of_this = candidate.c.add_attempt == attempt.c.id
     settled = (
         attempt.c.id.in_(numbers),
@@ -228,14 +228,14 @@ def close_adds(connection: Connection, numbers: Collection[int]) -> None:
 
 
 def accept_removed(connection: Connection, campaign_row: int, by: By) -> None:
-    """Keep that a person had a run go on although the guard would have stopped it."""
+    """Record that a person let a run go on although the guard would have stopped it."""
     write_down(connection, campaign_row, [Decided(None, None, Word.REMOVED)], by)
 
 
 def write_down(
     connection: Connection, campaign_row: int, decided: Sequence[Decided], by: By
 ) -> None:
-    """Keep each verdict as a decision: on which request, about whom, by whom, when and why."""
+    """Record each verdict as a decision: on which request, about whom, by whom, when and why."""
     if not decided:
         return
     connection.execute(

@@ -1,7 +1,7 @@
-"""Ids that a person typed: while one has had no effect, another may replace it.
+"""Ids that a person typed: another id may replace one that has had no effect.
 
-An id that the service gave is never replaced, nor one that was used for anything which may have
-had an effect. A run reads ids before it claims, so that none of its campaign may be at work.
+An id that the service gave is never replaced, nor one that was used for anything that may have had
+an effect. A run reads ids before it claims, so no run of the campaign may be at work meanwhile.
 """
 
 from collections.abc import Sequence
@@ -67,7 +67,7 @@ _PEOPLE = (
         exists().where(
             *_typed(candidate.c.candidate_id), decision.c.candidate_row == candidate.c.id
         ),
-        # Of any generation: an email by this id may have gone out before.
+        # In any generation: an email may already have been sent under this id.
         candidate.c.id.not_in(
             select(_used.c.candidate_row).where(*_USES, _used.c.operation == Operation.INVITE)
         ),
@@ -92,7 +92,7 @@ _WITH_ID = (
     .where(candidate.c.id == bindparam("person"), candidate.c.candidate_id.is_(None))
     .values(
         candidate_id=bindparam("number"),
-        # What the service said of the other id says nothing of this one: as after a resend.
+        # What the service said about the old id says nothing about this one, as after a resend.
         generation=candidate.c.generation + case((_refused, 1), else_=0),
         invite_attempt=case((_refused, None), else_=candidate.c.invite_attempt),
         invite_state=Step.WAITING,
@@ -106,9 +106,9 @@ def find(
     campaign_row: int,
     stands: Sequence[Step] = _NOTHING_CAME,
 ) -> list[Doubt]:
-    """The steps whose id may be replaced: of the project, and of people in the order sent.
+    """The steps whose id may be replaced: the project's, and people's in the order sent.
 
-    `stands`: where what comes next has got to, the problem or the invitation.
+    `stands` is the state of the next step, the problem or the invitation.
     """
     at_work = bool(connection.scalar(_AT_WORK, {"of": campaign_row}))
     asked: tuple[tuple[Operation, Select[Any]], ...] = (
@@ -127,14 +127,14 @@ def find(
 
 
 def refused(connection: Connection, campaign_row: int) -> list[Doubt]:
-    """The steps with an id that a person typed, and that was refused: it may be replaced."""
+    """The steps with a typed id that the service refused: the id may be replaced."""
     return find(connection, campaign_row, (Step.REFUSED,))
 
 
 def replace_ids(
     connection: Connection, campaign_row: int, anew: Sequence[tuple[Doubt, Decided]]
 ) -> None:
-    """Put the new ids in place; what was refused by the old ones waits again."""
+    """Write the new ids; steps that were refused because of the old ids wait again."""
     for doubt, verdict in anew:
         if doubt.operation is Operation.CREATE:
             _replace_project(connection, campaign_row, doubt, verdict)
@@ -144,7 +144,7 @@ def replace_ids(
         if doubt.operation is Operation.ADD
     ]
     if people:
-        # All old ones first: one may be another person's new one.
+        # Remove all old ids first: one may be another person's new id.
         connection.execute(_WITHOUT_ID, people)
         connection.execute(_WITH_ID, people)
 

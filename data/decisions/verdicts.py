@@ -1,7 +1,7 @@
-"""What is unsure, and which verdicts of a person it takes. Pure: no clock but the one given.
+"""What is unsure, and which verdicts of a person it accepts. Pure: the time is given.
 
-Two things are never done in haste, as each may be a second email: sending an unsure request
-again, and inviting somebody once more whose invitation no answer of the service settled.
+Two things have to wait, because each may be a second email: sending an unsure request again, and
+inviting a person once more if no answer of the service settled the last invitation.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -14,7 +14,7 @@ from config.errors import CampaignError
 from config.timetable.moments import in_zone
 from data.store.states import AttemptState, Operation, Step, Word
 
-PATIENCE = timedelta(minutes=15)  # so long a gateway may still be at work on a request
+PATIENCE = timedelta(minutes=15)  # a gateway may still be working on a request for this long
 LARGEST_ID = 2**63 - 1
 
 
@@ -24,9 +24,9 @@ WORDS: Mapping[Operation, tuple[Word, ...]] = {
     Operation.ADD: (Word.ID, Word.AGAIN, Word.WITHDRAW),
     Operation.INVITE: (Word.SENT, Word.AGAIN, Word.WITHDRAW),
 }
-# More may be sent, or less, than the service has ever answered for: recorded with a reason.
+# These may cause more or fewer emails than the service has confirmed, so they need a reason.
 NEED_A_REASON = (Word.AGAIN, Word.WITHDRAW)
-# Where a word puts the step, and what it makes of the request.
+# The state of the step after each word, and of the request.
 MOVES: Mapping[Word, tuple[Step, AttemptState]] = {
     Word.ID: (Step.DONE, AttemptState.DONE),
     Word.ATTACHED: (Step.DONE, AttemptState.DONE),
@@ -41,9 +41,9 @@ MOVES: Mapping[Word, tuple[Step, AttemptState]] = {
 class Doubt:
     """One unsure step: a call of the campaign itself, or one person's part in a call.
 
-    `attempt` and `row` (of the candidate; None for project and problem) tell doubts apart.
+    `attempt` and `row` (the candidate's; None for project and problem) identify a doubt.
     `phase`, `status` and `evidence` are the journal's, `answer` is what the service wrote, for
-    people alone; `alive` says that the run that sent it is still at work.
+    people only; `alive` says that the run that sent it is still at work.
     """
 
     operation: Operation
@@ -60,23 +60,23 @@ class Doubt:
     last_name: str = ""
     candidate_id: int | None = None
     timezone: str | None = None  # the campaign's
-    typed: int | None = None  # the id that a person typed, of what is not unsure any more
+    typed: int | None = None  # the id that a person typed, for a step that is no longer unsure
 
     @property
     def again_from(self) -> datetime:
-        """When it may be sent again without haste."""
+        """From when it may be sent again without `--no-wait`."""
         return self.sent_at + PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
 class Doubts:
-    """Everything unsure in a campaign, and the ids that are somebody's already.
+    """Everything unsure in a campaign, and the ids that already belong to somebody.
 
-    `refused` are adds that the service said no to: they may be made again, and nothing else.
-    `people` are candidate ids of this campaign; `projects` are those of the service's other
-    campaigns, and `elsewhere` the email keys of their people by candidate id. `typed` are the steps
-    that a person gave an id which nothing came of: they take another id, and nothing else. Of
-    those, `alive` says that any run of the campaign is at work: it may be about to use the id.
+    `refused` are adds that the service refused: their only verdict is to make them again. `people`
+    are candidate ids of this campaign; `projects` are the projects of the service's other
+    campaigns, and `elsewhere` the email keys of their people by candidate id. `typed` are steps
+    with a typed id that had no effect: their only verdict is another id. For these, `alive` says
+    that a run of the campaign is at work: it may be about to use the id.
     """
 
     steps: tuple[Doubt, ...]
@@ -91,8 +91,8 @@ class Doubts:
 class Decided:
     """A person's verdict on one doubt; `value` is the id that goes with Word.ID.
 
-    `instead` is the id in whose place that one is typed; None: the step is unsure.
-    `attempt` is None only where a resend follows no request at all.
+    `instead` is the id that `value` replaces; None: the step is unsure. `attempt` is None only if a
+    resend follows no request at all.
     """
 
     attempt: int | None
@@ -105,10 +105,10 @@ class Decided:
 def about(
     doubts: Doubts, operation: Operation, word: Word, person: int | None = None
 ) -> list[Doubt]:
-    """What a verdict on a kind of step is about: what is unsure, and where the verdict fits it, an
-    add that was refused or a step whose id a person typed.
+    """The doubts that a verdict on a kind of step is about: what is unsure, and if the verdict
+    fits, a refused add or a step with a typed id.
 
-    `person`: their row, where they are named. Without a name, nobody's id is typed anew.
+    `person` is the row of a named person. Without a name, nobody's id is replaced.
     """
     them = list(doubts.steps)
     if word is Word.AGAIN and operation is Operation.ADD:
@@ -121,7 +121,7 @@ def about(
 class NotDecided(CampaignError):
     """Some verdicts cannot be taken, so none was. `objections` says why, by position.
 
-    `about` and `many` name what cannot be taken, where it is something else.
+    `about` and `many` name what cannot be accepted, if it is not a verdict.
     """
 
     exit_code = 2
@@ -143,9 +143,9 @@ class NotDecided(CampaignError):
 def objections(
     doubts: Doubts, decided: Sequence[Decided], at: datetime, *, soon: bool = False
 ) -> dict[int, str]:
-    """Say which verdicts cannot be taken and why, by position; empty when all can.
+    """Say which verdicts cannot be accepted and why, by position; empty if all can.
 
-    `soon`: a person takes it upon them that a gateway may still be at work.
+    `soon`: a person accepts the risk that a gateway may still be at work.
     """
     steps: dict[tuple[int | None, int | None], Doubt] = {
         (doubt.attempt, doubt.row): doubt for doubt in doubts.steps
@@ -153,7 +153,7 @@ def objections(
     refused = {(doubt.attempt, doubt.row) for doubt in doubts.refused}
     steps = {(doubt.attempt, doubt.row): doubt for doubt in doubts.typed} | steps
     named = {(verdict.attempt, verdict.row) for verdict in decided if verdict.word is Word.ID}
-    # Two people's ids may have been mixed up: each is free once both are typed anew.
+    # Two people's ids may have been mixed up: each id is free once both are replaced.
     free = {d.typed for d in doubts.typed if (d.attempt, d.row) in named}
     doubts = replace(doubts, people=doubts.people - free)
     refusals: dict[int, str] = {}
@@ -165,7 +165,7 @@ def objections(
         if doubt is not None and doubt.typed != verdict.instead:
             doubt = None  # somebody else has decided meanwhile
         if verdict.word is Word.DOUBLE and doubt is not None and place in named:
-            # Beside the id of this person: the same list has them once more.
+            # In addition to this person's id: the same list has the person once more.
             objection: str | None = _clash(doubt, verdict, doubts, given)
         elif place in refused and verdict.word is Word.AGAIN:
             objection = None
@@ -186,7 +186,7 @@ def objections(
 
 
 def _clash(doubt: Doubt, verdict: Decided, doubts: Doubts, given: Collection[int]) -> str | None:
-    """One id for two people would send somebody another one's invitation."""
+    """With one id for two people, somebody would get another person's invitation."""
     if doubt.operation is Operation.CREATE and verdict.value in doubts.projects:
         return f"the project {verdict.value} belongs to another campaign"
     if doubt.operation is Operation.ADD and (
@@ -220,25 +220,25 @@ def _objection(doubt: Doubt, verdict: Decided, at: datetime, *, soon: bool) -> s
 
 
 def too_early(doubt: Doubt, at: datetime, *, soon: bool = False) -> str | None:
-    """Say why this may not be sent again yet; None when it may.
+    """Say why this may not be sent again yet; None if it may.
 
-    A run that lives may yet send what it has claimed, so haste never overrules that.
+    A live run may still send what it has claimed, so not even `--no-wait` overrules that.
     """
     if doubt.alive:
         return "the run that sent this is still in progress; wait until it ends, or stop it"
     if at < doubt.again_from and not soon:
         return (
             "the service may still be working on this; you can send it again from "
-            f"{in_zone(doubt.again_from, doubt.timezone)}, or at once with --now"
+            f"{in_zone(doubt.again_from, doubt.timezone)}, or at once with --no-wait"
         )
     return None
 
 
 @dataclass(frozen=True, slots=True)
 class Invited:
-    """Where one person stands who may be invited once more.
+    """The state of a person who may be invited once more.
 
-    `doubt` is set when the last invitation was settled by a person, not by an answer.
+    `doubt` is set if a person, not an answer, settled the last invitation.
     """
 
     listed: bool
@@ -273,7 +273,7 @@ def no_resend(person: Invited, at: datetime) -> str | None:
     if person.doubt is not None and person.doubt.alive:
         return "was settled while the run that sent it is still in progress: wait until it ends"
     if person.doubt is not None and at < person.doubt.again_from:
-        # Without this, withdrawing and resending would get round the wait for `again`.
+        # Without this, withdraw and then resend would bypass the wait for `again`.
         return (
             "was settled without an answer from the service, which may still be working on it: "
             f"wait until {in_zone(person.doubt.again_from, person.doubt.timezone)}"

@@ -1,29 +1,31 @@
-"""Withdrawing a person or replacing a wrong address: nothing more is sent there.
+"""Withdraw a person or replace a wrong address: nothing more is sent there.
 
 The statements behind `campaign withdraw` and `campaign correct`, inside a transaction of the
-ledger. What was sent stays sent: the service has no delete (interface 4), so what is left over
-there is on the list for a person's hands (data/decisions/clean_up.py).
+ledger. What was sent stays sent. The service has no delete (interface 4), so what remains there is
+listed for a person to remove (data/decisions/clean_up.py).
 """
 
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, case, exists, insert, select, update
+from sqlalchemy import ColumnElement, Connection, case, exists, insert, update
+from sqlmodel import select
 
 from config.command_line import command
 from data.campaigns import forgotten
 from data.campaigns.intake import SENT
+from data.campaigns.queries import people_in
 from data.decisions.settling import find, reason, settle, write_down
 from data.decisions.verdicts import Decided, NotDecided
-from data.store.states import AttemptState, By, Operation, Step, Word
-from data.store.tables import attempt, candidate
+from data.store.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word
+from data.store.tables import Candidate, attempt, candidate, decision, rows_of
 
 UNDER_WAY = "is being added or invited by a run right now: wait until it ends"
 WITHDRAWN = "is already withdrawn"
 UNLISTED = "is no longer in the definition: put the right address into it, then run it"
 KNOWN = "is already a candidate of this campaign"
 CORRECTED = "was corrected before"
-LIFTS = command("forget", "EMAIL", "--lift", "--why", "TEXT")
+LIFTS = command("forget", "EMAIL", "--allow-again", "--why", "TEXT")
 FORGOTTEN = f"was forgotten on request; to allow it again: {LIFTS}"
 
 
@@ -31,12 +33,12 @@ def against_withdrawing(
     connection: Connection, campaign_row: int, rows: Sequence[int]
 ) -> dict[int, str]:
     """Say who cannot be withdrawn now and why, by position in `rows`."""
-    people = _people(connection, campaign_row, rows)
+    people = people_in(connection, campaign_row, rows)
     objections_to = {n: _against_withdrawing(people[row]) for n, row in enumerate(rows)}
     return {n: why for n, why in objections_to.items() if why is not None}
 
 
-def _against_withdrawing(person: Row[Any]) -> str | None:
+def _against_withdrawing(person: Candidate) -> str | None:
     if Step.SENDING in (person.add_state, person.invite_state):
         return UNDER_WAY
     if person.corrected_to is not None:
@@ -54,9 +56,9 @@ def withdraw(connection: Connection, campaign_row: int, rows: Sequence[int], by:
 
 
 def _step_back(connection: Connection, campaign_row: int, rows: Sequence[int], by: By) -> set[int]:
-    """Send nothing more to these candidates; answers those of them who were unsure.
+    """Send nothing more to these candidates; returns those who were unsure.
 
-    A doubt about them is settled by that, as `campaign settle` would do it.
+    This also settles a doubt about them, as `campaign settle` would.
     """
     doubts = [d for d in find(connection, campaign_row).steps if d.row in rows]
     verdicts = [Decided(doubt.attempt, doubt.row, Word.WITHDRAW) for doubt in doubts]
@@ -78,8 +80,10 @@ def _step_back(connection: Connection, campaign_row: int, rows: Sequence[int], b
 def against_correcting(
     connection: Connection, campaign_row: int, row: int, key: str
 ) -> dict[int, str]:
-    """Say why a candidate's address cannot become that of `key` now: 0 the old one, 1 the new."""
-    old = _people(connection, campaign_row, [row])[row]
+    """Say why a candidate's address cannot become `key` now: by 0 for the old address, 1 for the
+    new.
+    """
+    old = people_in(connection, campaign_row, [row])[row]
     if old.corrected_to is not None:
         return {0: CORRECTED}
     if Step.SENDING in (old.add_state, old.invite_state):
@@ -88,14 +92,14 @@ def against_correcting(
         return {1: FORGOTTEN}
     new = _person(connection, campaign_row, key)
     if not old.listed:
-        # The definition may have the right address already: whoever stands there is held.
+        # The definition may have the right address already: its row is held.
         return {} if _waits_uninvited(new) else {0: UNLISTED}
     if new is None or new.corrected_to is not None:
         return {}
     return {1: "is the same address" if new.id == row else KNOWN}
 
 
-def _waits_uninvited(person: Row[Any] | None) -> bool:
+def _waits_uninvited(person: Candidate | None) -> bool:
     return (
         person is not None
         and person.listed
@@ -108,11 +112,11 @@ def _waits_uninvited(person: Row[Any] | None) -> bool:
 def correct(
     connection: Connection, campaign_row: int, row: int, address: tuple[str, str], by: By
 ) -> None:
-    """Have the person at `row` be reached at another address, as typed and as its email key.
+    """Replace the address of the person at `row` by another, given as typed and as its email key.
 
-    A new candidate with the names as they were, to be added and invited; the old one is sent
-    nothing more, and stays as where the new one came from. Going back to an address from before
-    an earlier correction takes that one up again, as far as it had got. Raises NotDecided.
+    This makes a new candidate with the same names, to be added and invited. Nothing more is sent to
+    the old one, which stays as the origin of the new one. A correction back to an earlier address
+    revives the earlier candidate, as far as it had got. Raises NotDecided.
     """
     email1, key = address
     if refused := against_correcting(connection, campaign_row, row, key):
@@ -135,8 +139,8 @@ def correct(
 
 
 def _insert(connection: Connection, campaign_row: int, row: int, email1: str, key: str) -> int:
-    old = connection.execute(select(candidate).where(candidate.c.id == row)).one()._mapping
-    values = {name: old[name] for name in SENT} | {
+    old = people_in(connection, campaign_row, [row])[row]
+    values = {name: getattr(old, name) for name in SENT} | {
         "campaign_id": campaign_row,
         "email_key": key,
         "email1": email1,
@@ -149,16 +153,18 @@ def _insert(connection: Connection, campaign_row: int, row: int, email1: str, ke
     return int(connection.execute(statement).scalar_one())
 
 
-def _take_up_again(connection: Connection, person: Row[Any]) -> None:
-    """What was never sent waits again; what was sent is done again; the rest stays withdrawn."""
+def _take_up_again(connection: Connection, person: Candidate) -> None:
+    """What provably had no effect is waiting again; what was sent counts as done again; the rest
+    stays withdrawn.
+    """
     invited = exists().where(
         attempt.c.candidate_row == person.id,
         attempt.c.operation == Operation.INVITE,
         attempt.c.generation == person.generation,
         attempt.c.state == AttemptState.DONE,
     )
-    never_added = candidate.c.add_attempt.is_(None)
-    never_invited = candidate.c.invite_attempt.is_(None) & (never_added | _THERE)
+    never_added = ~_may_have_happened(candidate.c.add_attempt)
+    never_invited = ~_may_have_happened(candidate.c.invite_attempt) & (never_added | _THERE)
     connection.execute(
         update(candidate)
         .where(candidate.c.id == person.id)
@@ -178,19 +184,19 @@ def _take_up_again(connection: Connection, person: Row[Any]) -> None:
     )
 
 
+def _may_have_happened(last: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether a candidate's last request may have had its effect, and nobody decided `again`."""
+    sent_again = exists().where(
+        decision.c.attempt_id == attempt.c.id,
+        decision.c.candidate_row == candidate.c.id,
+        decision.c.verdict.in_((Word.AGAIN, Word.ADD_AGAIN)),
+    )
+    return exists().where(attempt.c.id == last, attempt.c.state.in_(MAY_HAVE_HAPPENED), ~sent_again)
+
+
 _THERE = candidate.c.candidate_id.is_not(None)
 
 
-def _people(connection: Connection, campaign_row: int, rows: Sequence[int]) -> dict[int, Row[Any]]:
-    people = connection.execute(
-        select(candidate).where(candidate.c.campaign_id == campaign_row, candidate.c.id.in_(rows))
-    )
-    return {person.id: person for person in people}
-
-
-def _person(connection: Connection, campaign_row: int, key: str) -> Row[Any] | None:
-    return connection.execute(
-        select(candidate).where(
-            candidate.c.campaign_id == campaign_row, candidate.c.email_key == key
-        )
-    ).first()
+def _person(connection: Connection, campaign_row: int, key: str) -> Candidate | None:
+    mine = select(Candidate).where(Candidate.campaign_id == campaign_row)
+    return next(iter(rows_of(connection, mine.where(Candidate.email_key == key))), None)

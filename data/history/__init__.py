@@ -1,4 +1,4 @@
 """What happened in a campaign, from what the ledger recorded.
 
-Hands out events in their order.
+Provides events in their order.
 """

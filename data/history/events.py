@@ -1,7 +1,7 @@
-"""What can happen to a campaign, each as a value: the words of its story (data/history/history.py).
+"""What can happen to a campaign, each as a value: the parts of its story (data/history/history.py).
 
-A request is told by what it came to when it was made, even where a person has settled it since:
-the settling is an event of its own.
+A request is told with the outcome it had when it was made, even if a person has settled it since:
+settling is an event of its own.
 """
 
 from collections.abc import Mapping
@@ -21,9 +21,9 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class CameIn(Event):
-    """The ledger learned of the campaign, or of a change of it, from this file.
+    """The ledger took the campaign, or a change to it, from this file.
 
-    None: an earlier version did, and kept only the file of the last time.
+    None: an earlier version did this, and kept only the last file.
     """
 
     file: str | None
@@ -51,10 +51,10 @@ class RunEnded(Event):
 class Request(Event):
     """One request that may have had an effect, from its claim to the record of its outcome.
 
-    `people` are those it carried who are told about, `carried` is how many there were in all.
-    `phase` is how far it got (tasks/service/exchange.py), `settled` says that it was unsure, or
-    refused, and a person has decided since. `service_wrote` are the service's own words, for
-    people alone.
+    `people` are the people in it that the story is about, `carried` is how many there were in all.
+    `phase` is how far it got (tasks/service/exchange.py), `settled` says that it was unsure or
+    refused, and that a person has decided since. `service_wrote` are the service's own words, for
+    people only.
     """
 
     number: int
@@ -74,11 +74,11 @@ class Request(Event):
 
 @dataclass(frozen=True, slots=True)
 class Wave(Event):
-    """Many requests of one run and one kind, summed up; `until` is when the last was claimed.
+    """Many requests of one run and one kind, summarised; `until` is when the last was claimed.
 
-    `number` is that of the definition's waves, 0 for its pilot; None where it asks for neither.
-    `came_to` counts people by what their request came to; `reasons` counts requests by that and
-    their evidence, `service_wrote` by the service's own words, where there are any.
+    `number` is that of the definition's waves, 0 for its pilot; None if it asks for neither.
+    `came_to` counts people by the outcome of their request; `reasons` counts requests by outcome
+    and evidence, `service_wrote` by the service's own words, if there are any.
     """
 
     until: datetime
@@ -94,10 +94,10 @@ class Wave(Event):
 
 @dataclass(frozen=True, slots=True)
 class Decided(Event):
-    """A person's verdict (data/decisions/verdicts.py, Word) about some people, or about the
-    campaign itself.
+    """A person's verdict (data/decisions/verdicts.py, Word) on some people, or on the campaign
+    itself.
 
-    `operation` is that of the request it settles, None where it settles none. `value` is the id
+    `operation` is that of the request it settles, None if it settles none. `value` is the id
     that was read, or the row of the candidate with the right address.
     """
 
@@ -141,7 +141,7 @@ class Resumed(Event):
 
 @dataclass(frozen=True, slots=True)
 class Blocked(Event):
-    """Somebody came onto the do-not-contact list; `who` is a file where it stood in one."""
+    """Somebody was put on the do-not-contact list; `who` is the file if the entry came from one."""
 
     people: tuple[int, ...]
     who: str

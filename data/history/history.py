@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from data.campaigns.approvals import CODE, Answer
 from data.campaigns.timetables import timetable
@@ -28,6 +27,7 @@ from data.history.stretches import wave_numbers
 from data.receipts.receipt_doubts import ACCEPTED
 from data.sending.row_ranges import read as rows_in
 from data.store.states import SENT_NOTHING, AttemptState, Operation
+from data.store.tables import Attempt, Decision, Run
 
 
 def story(records: Records) -> list[Event]:
@@ -41,7 +41,7 @@ def story(records: Records) -> list[Event]:
     events += requests(records)
     events += _decisions(records)
     events += _runs_ended(records)
-    return sorted(events, key=lambda event: event.at)  # what is as old stays in the order above
+    return sorted(events, key=lambda event: event.at)  # equal times stay in the order above
 
 
 def numbers(records: Records, events: Iterable[Event]) -> dict[int, int]:
@@ -55,7 +55,7 @@ def numbers(records: Records, events: Iterable[Event]) -> dict[int, int]:
 
 
 def requests(records: Records) -> list[Request]:
-    """Every request of the journal, oldest first, with what it came to when it was made."""
+    """Every request in the journal, oldest first, with its first outcome."""
     settled = _Settled.of(records.decisions)
     return [_request(attempt, records, settled) for attempt in records.attempts]
 
@@ -65,20 +65,20 @@ class _Settled:
     """Which requests a person settled, and for whom."""
 
     requests: set[int] = field(default_factory=set)
-    people: set[tuple[int, int]] = field(default_factory=set)
+    people: set[tuple[int, int | None]] = field(default_factory=set)
 
     @classmethod
-    def of(cls, decisions: Iterable[Any]) -> "_Settled":
+    def of(cls, decisions: Iterable[Decision]) -> "_Settled":
         settled = cls()
         for decision in decisions:
-            # Other verdicts, as a resend, follow a request that had come to its end.
+            # Other verdicts, such as a resend, follow a request that was finished.
             if decision.attempt_id is not None and decision.verdict in MOVES:
                 settled.requests.add(decision.attempt_id)
                 settled.people.add((decision.attempt_id, decision.candidate_row))
         return settled
 
 
-def _request(attempt: Any, records: Records, settled: _Settled) -> Request:
+def _request(attempt: Attempt, records: Records, settled: _Settled) -> Request:
     people = tuple(_people_of(attempt, records))
     state = AttemptState(attempt.state)
     decided = state is AttemptState.OVERRULED or (
@@ -86,9 +86,9 @@ def _request(attempt: Any, records: Records, settled: _Settled) -> Request:
         and not (state is AttemptState.DONE and attempt.evidence is None)
     )
     if attempt.operation == Operation.ADD and state is AttemptState.DONE:
-        # Of an answer that had ids for some, only the others were settled.
+        # If an answer had ids for some people, only the others were settled.
         decided = decided and all((attempt.id, row) in settled.people for row in people)
-    # A person may have what the service refused tried again; that was never in doubt.
+    # A person may let a refused request be tried again; it was never in doubt.
     was_unsure = decided and state is not AttemptState.REFUSED
     return Request(
         at=attempt.claimed_at,
@@ -108,7 +108,7 @@ def _request(attempt: Any, records: Records, settled: _Settled) -> Request:
     )
 
 
-def _people_of(attempt: Any, records: Records) -> Iterator[int]:
+def _people_of(attempt: Attempt, records: Records) -> Iterator[int]:
     carried = [row for span in rows_in(attempt.carried) for row in span]
     for row in carried if attempt.candidate_row is None else [attempt.candidate_row]:
         if row in records.people and records.person in (None, row):
@@ -126,7 +126,7 @@ def _plans(records: Records) -> Iterator[Event]:
     for approval in records.approvals:
         code = approval.digest[:CODE]
         yield PlanShown(approval.asked_at, code, approval.told, approval.answer_by)
-    # Whoever thought better of it answered twice: the plan itself has the last answer alone.
+    # A person who changed their mind answered twice; the plan itself has only the last answer.
     for decision in records.decisions:
         if decision.verdict in tuple(Answer):
             code = (decision.value or "")[:CODE]
@@ -163,24 +163,24 @@ def _blocks(records: Records) -> Iterator[Event]:
 def _runs_begun(records: Records) -> Iterator[Event]:
     codes = {approval.id: approval.digest[:CODE] for approval in records.approvals}
     for run in _runs_that_sent(records):
-        yield RunBegan(run.started_at, run.id, run.host, codes.get(run.approval_id))
+        yield RunBegan(run.started_at, run.id, run.host, codes.get(run.approval_id or 0))
 
 
 def _runs_ended(records: Records) -> Iterator[Event]:
     for run in _runs_that_sent(records):
         if run.ended_at is not None:
-            yield RunEnded(run.ended_at, run.id, run.ending, run.reason)
+            yield RunEnded(run.ended_at, run.id, run.ending or "", run.reason)
 
 
-def _runs_that_sent(records: Records) -> Iterator[Any]:
-    """Those that opened themselves: of the others only the last is kept
+def _runs_that_sent(records: Records) -> Iterator[Run]:
+    """Runs that opened a row of their own: of the others only the last is kept
     (data/sending/idle_runs.py)."""
     return (run for run in records.runs if run.process_start != SENT_NOTHING)
 
 
 def _decisions(records: Records) -> Iterator[Event]:
     operations = {attempt.id: Operation(attempt.operation) for attempt in records.attempts}
-    elsewhere = {ACCEPTED, *Answer}  # told with the receipt, and with the plan
+    elsewhere = {ACCEPTED, *Answer}  # told by the receipt's and plan's events
     for decision in records.decisions:
         if decision.verdict not in elsewhere:
             yield Decided(
@@ -188,7 +188,7 @@ def _decisions(records: Records) -> Iterator[Event]:
                 attempt=decision.attempt_id,
                 verdict=decision.verdict,
                 value=decision.value,
-                operation=operations.get(decision.attempt_id),
+                operation=operations.get(decision.attempt_id or 0),
                 people=() if decision.candidate_row is None else (decision.candidate_row,),
                 who=decision.who,
                 why=decision.why,

@@ -1,4 +1,4 @@
-"""Long stretches of a story, summed up: requests by wave, verdicts of one moment together. Pure."""
+"""Summaries of long parts of a story: requests by wave, simultaneous verdicts together. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,14 +10,14 @@ from config.timetable.waves import Waves
 from data.history.events import Decided, Event, Request, Wave
 from data.store.states import AttemptState, Operation
 
-# People in one line, where there are too many requests for a line each.
+# How many people go in one line, if there are too many requests for a line each.
 WAVE = {Operation.ADD: 1000, Operation.INVITE: 100}
 ALL_AT_ONCE: Mapping[int, int] = MappingProxyType({})
 FEW = 25  # up to this many requests of one run and kind are shown singly
 
 
 def summed_up(events: Sequence[Event], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Event]:
-    """Tell long stretches of one kind by waves, and verdicts of one moment together.
+    """Summarise long parts of one kind by wave, and simultaneous verdicts in one line.
 
     `numbers` are those of `wave_numbers`.
     """
@@ -53,10 +53,9 @@ def wave_numbers(
 
 
 def waves(requests: Sequence[Request], numbers: Mapping[int, int] = ALL_AT_ONCE) -> list[Wave]:
-    """Sum up requests of one run and one kind, by as many people as go in one step.
+    """Summarise requests of one run and one kind, by as many people as go in one step.
 
-    Whoever was tried again counts with the wave in which they were tried first, by what the last
-    try came to.
+    A person who was tried again counts in the wave of the first try, with the outcome of the last.
     """
     parts: list[list[Request]] = [[]]
     wave_of: dict[int, int] = {}
@@ -100,7 +99,7 @@ def _wave(part: Sequence[Request], numbers: Mapping[int, int]) -> Wave:
 
 
 def together(events: Iterable[Event]) -> Iterator[Event]:
-    """Verdicts of one person at one moment, the same for everybody, are told as one."""
+    """Merge verdicts of one decider at one moment, if they are the same for everybody."""
 
     def same(event: Event) -> tuple[object, ...]:
         if not isinstance(event, Decided) or event.value is not None:

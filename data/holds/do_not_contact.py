@@ -5,40 +5,36 @@ ledger, as history.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, update
+from sqlmodel import col, select
 
 from data.campaigns import forgotten
 from data.holds.rule import ListFile
 from data.store.ledger import Ledger
 from data.store.states import By
-from data.store.tables import do_not_contact
+from data.store.tables import DoNotContact, do_not_contact, rows_of
 
 BY_HAND = ""
 IN_THE_FILE = "listed in the file"
 GONE_FROM_THE_FILE = "no longer in the file"
 
 
-def standing(connection: Connection, keys: Collection[str] | None = None) -> Sequence[Row[Any]]:
-    """The entries that stand, oldest first; of these email keys, or all."""
-    wanted = (
-        select(do_not_contact)
-        .where(do_not_contact.c.lifted_at.is_(None))
-        .order_by(do_not_contact.c.id)
-    )
+def standing(connection: Connection, keys: Collection[str] | None = None) -> Sequence[DoNotContact]:
+    """The entries that are not lifted, oldest first; for these email keys, or all."""
+    wanted = select(DoNotContact).where(col(DoNotContact.lifted_at).is_(None))
     if keys is not None:
-        wanted = wanted.where(do_not_contact.c.email_key.in_(keys))
-    return connection.execute(wanted).all()
+        wanted = wanted.where(col(DoNotContact.email_key).in_(keys))
+    return rows_of(connection, wanted.order_by(col(DoNotContact.id)))
 
 
 def block(connection: Connection, addresses: Mapping[str, str], by: By) -> set[str]:
-    """List addresses, by email key; answers the keys that no person had listed before."""
+    """List addresses, by email key; returns the keys that no person had listed before."""
     return _add(connection, BY_HAND, addresses, by)
 
 
 def lift(connection: Connection, keys: Collection[str], by: By) -> set[str]:
-    """Take addresses off the list, wherever they came from; answers the keys that were on it."""
+    """Take addresses off the list, wherever they came from; returns the keys that were on it."""
     on_list = {entry.email_key for entry in standing(connection, keys)}
     connection.execute(
         update(do_not_contact)
@@ -49,13 +45,13 @@ def lift(connection: Connection, keys: Collection[str], by: By) -> set[str]:
 
 
 def follow(ledger: Ledger, listed: ListFile) -> None:
-    """Have the entries of a file stand as they are in it now; writes only what differs."""
+    """Update the entries from a file to what it says now; writes only what differs."""
     if ledger.read(_differs, listed.file, listed.addresses):
         ledger.write(_follow, listed.file, listed.addresses)
 
 
 def _differs(connection: Connection, file: str, addresses: Collection[str]) -> bool:
-    """Whether a file lists others than the ledger has of it."""
+    """Whether a file's entries differ from those that the ledger has from it."""
     return _of(connection, file) != _named(connection, addresses)
 
 
@@ -98,7 +94,7 @@ def _add(connection: Connection, file: str, addresses: Mapping[str, str], by: By
 
 
 def _named(connection: Connection, keys: Iterable[str]) -> set[str]:
-    """Those whom the list may name: nobody sends to people who were forgotten, listed or not."""
+    """Those whom the list may name, without forgotten people: nobody sends to them anyway."""
     wanted = set(keys)
     return wanted - forgotten.among(connection, wanted, None)
 
@@ -106,8 +102,8 @@ def _named(connection: Connection, keys: Iterable[str]) -> set[str]:
 def _of(connection: Connection, file: str) -> set[str]:
     return set(
         connection.scalars(
-            select(do_not_contact.c.email_key).where(
-                do_not_contact.c.file == file, do_not_contact.c.lifted_at.is_(None)
+            select(DoNotContact.email_key).where(
+                DoNotContact.file == file, col(DoNotContact.lifted_at).is_(None)
             )
         )
     )

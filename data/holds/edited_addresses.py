@@ -1,16 +1,16 @@
-"""Whom an edited address would have invited again: the statements behind
+"""People who would be invited again because their address was edited: the statements behind
 data/holds/second_addresses.py.
 
 They run inside a transaction that their caller opened.
 """
 
-from sqlalchemy import Connection, bindparam, exists, select
+from sqlalchemy import Connection, bindparam, exists, or_, select
 
 from data.campaigns import intake
 from data.holds.rule import Held
 from data.holds.second_addresses import INVITED, second_addresses
 from data.store.states import Step
-from data.store.tables import candidate
+from data.store.tables import campaign, candidate
 
 # Somebody was invited and is no longer listed.
 _SOMEBODY_LEFT = select(
@@ -21,14 +21,29 @@ _SOMEBODY_LEFT = select(
     )
 )
 _HERE = candidate.c.campaign_id == bindparam("row")
-_COMING = intake.of_whom(_HERE, candidate.c.listed, candidate.c.add_state == Step.WAITING)
+# People whom a campaign still has to add or invite.
+TO_COME = (
+    _HERE,
+    candidate.c.listed,
+    or_(
+        candidate.c.add_state == Step.WAITING,
+        (candidate.c.add_state == Step.DONE)
+        & (candidate.c.invite_state == Step.WAITING)
+        & select(campaign.c.send_invites)
+        .where(campaign.c.id == bindparam("row"))
+        .scalar_subquery(),
+    ),
+)
+_COMING = intake.of_whom(*TO_COME)
 _LEFT = intake.of_whom(_HERE, candidate.c.listed.is_(False), candidate.c.invite_state.in_(INVITED))
 
 
 def held_seconds(connection: Connection, campaign_row: int) -> dict[int, Held]:
-    """Which of those whom a campaign lists would be invited again, at another address.
+    """Which people in a campaign would be invited again, at another address.
 
-    Nothing but a definition that is taken over can bring one in: no claim has to ask.
+    Only storing a definition can bring such a person. Once another version was stored, no run that
+    began before gets a claim (data/sending/recovery.py, `no_claims`), and whoever begins after it
+    looks here first. So no claim has to check this person by person.
     """
     if not connection.scalar(_SOMEBODY_LEFT, {"row": campaign_row}):
         return {}

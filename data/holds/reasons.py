@@ -1,7 +1,7 @@
 """Reasons in the ledger not to invite somebody: the statements behind data/holds/rule.py.
 
-Each runs inside a transaction that its caller opened. Inside the one that grants claims the
-answer is exact: whatever another campaign has sent, or claimed, is there already.
+Each runs inside a transaction that its caller opened. In a transaction that grants claims the
+answer is exact: everything that another campaign has sent or claimed is already there.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from sqlalchemy import (
 )
 
 from data.campaigns.timetables import timetable
-from data.holds.edited_addresses import held_seconds
+from data.holds.edited_addresses import TO_COME, held_seconds
 from data.holds.rule import Allowed, Assessment, Earlier, Entry, Held, ListFile, Terms, held
 from data.store import clock
 from data.store.states import AttemptState, Step
@@ -43,8 +43,8 @@ _ENTRY = "listed"  # beside the states of attempts, in the same column
 
 
 def _evidence(keys: Any) -> CompoundSelect[Any]:
-    """Invitations that stand in any campaign, and entries of the list, for these email keys."""
-    # Written out, as only then the index over invitations that stand is known to fit.
+    """Invitations that count in any campaign, and entries on the list, for these email keys."""
+    # Written out, because only then does the database use the index over invitations.
     stands: ColumnElement[bool] = literal_column(
         "attempt.operation = 'invite' AND attempt.state IN ('sending', 'done', 'unsure')"
     )
@@ -93,25 +93,12 @@ _PERSON = (
     candidate.c.allowed_entry,
 )
 
-# Whom a campaign has still to add or to invite.
-_TO_COME = (
-    candidate.c.campaign_id == bindparam("row"),
-    candidate.c.listed,
-    or_(
-        candidate.c.add_state == Step.WAITING,
-        (candidate.c.add_state == Step.DONE)
-        & (candidate.c.invite_state == Step.WAITING)
-        & select(campaign.c.send_invites)
-        .where(campaign.c.id == bindparam("row"))
-        .scalar_subquery(),
-    ),
-)
-_WAITING = select(*_PERSON).where(*_TO_COME)
-_OF_WAITING = _evidence(select(candidate.c.email_key).where(*_TO_COME))
+_WAITING = select(*_PERSON).where(*TO_COME)
+_OF_WAITING = _evidence(select(candidate.c.email_key).where(*TO_COME))
 
 
-# Whether anything can hold a candidate at all, for statements that have just read them: seldom
-# true, and then `held_rows` says more.
+# Whether anything can hold a candidate at all, for statements that have just read the rows. It is
+# seldom true; if it is, `held_rows` says more.
 MAY_BE_HELD: ColumnElement[bool] = or_(
     exists().where(other.c.email_key == candidate.c.email_key, other.c.id != candidate.c.id),
     exists().where(
@@ -144,7 +131,7 @@ class _Evidence:
 
 
 def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> dict[int, Held]:
-    """Which of these candidates are held at this moment, wherever they stand, and why."""
+    """Which of these candidates are held at this moment, in whatever state they are, and why."""
     if not rows:
         return {}
     evidence = connection.execute(_OF_ROWS, {"rows": list(rows)}).all()
@@ -156,8 +143,8 @@ def held_rows(connection: Connection, rows: Collection[int], at: datetime) -> di
 
 
 def held_in(connection: Connection, campaign_row: int) -> dict[int, Held]:
-    """Which of those whom a campaign has still to add or to invite are held, by ledger row."""
-    # Of two reasons, show the one from outside.
+    """Which of the people that a campaign still has to add or invite are held, by ledger row."""
+    # If there are two reasons, show the one from outside this campaign.
     return held_seconds(connection, campaign_row) | _held_from_outside(connection, campaign_row)
 
 
@@ -181,10 +168,10 @@ def held_people(
     keys: Iterable[str],
     listed: ListFile | None = None,
 ) -> dict[str, Held]:
-    """Which of these people a campaign holds that goes by `terms`; `own` is its row, if it has one.
+    """Which of these people a campaign with these `terms` holds; `own` is its row, if it has one.
 
-    For a definition that the ledger has not taken over yet, and a file of the do-not-contact
-    list that it has not followed yet.
+    For a definition that the ledger has not stored yet, and a do-not-contact file that it has not
+    read yet.
     """
     if not _anything(connection, own) and listed is None:
         return {}
@@ -218,7 +205,9 @@ def assessment_of(row: Any) -> Assessment:
 
 
 def _anything(connection: Connection, own: int | None) -> bool:
-    """Whether anybody can be held at all: there is another campaign, or the list has entries."""
+    """Whether anybody can be held at all: only if there is another campaign, or the list has
+    entries.
+    """
     return bool(connection.scalar(_ANYTHING, {"own": own or 0}))
 
 

@@ -1,7 +1,7 @@
-"""Who is held back although a definition lists them, and why. Pure: no clock but the one given.
+"""Who is held although a definition lists them, and why. Pure: the time is given.
 
-The same rule is asked by the plan, by the run, and by the transaction that grants a claim
-(data/holds/reasons.py reads for all three), so that what is forecast is what is done.
+The plan, the run and the transaction that grants a claim all use this rule (data/holds/reasons.py
+reads for all three), so that the forecast is what happens.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ class Cause(StrEnum):
     """What holds somebody, the strongest first."""
 
     LISTED = "do not contact"  # a person has decided: nobody needs to look
-    SECOND = "second address"  # this campaign has most likely invited them at another one
+    SECOND = "second address"  # this campaign has most likely invited them at another address
     PROBLEM = "same problem"  # another campaign has invited them to it, or may have
     COOLDOWN = "cooldown"  # another campaign has invited them to anything, not long ago
 
@@ -31,7 +31,7 @@ class Cause(StrEnum):
 class Assessment:
     """What people are invited to: a problem, in a project, at a service. Ids None: not known yet.
 
-    A problem asked for by title has no id before the service was asked.
+    A problem named by its title has no id until the service has listed it.
     """
 
     service: str
@@ -52,9 +52,10 @@ class Assessment:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What the campaign that wants to invite goes by; `pilot` is who looks at it first.
+    """The terms of the campaign that wants to invite; `pilot` is the person who checks it first.
 
-    A pilot may be the same person for every campaign: what others sent does not hold them.
+    A pilot may be the same person in every campaign, so other campaigns' invitations do not hold
+    them.
     """
 
     assessment: Assessment
@@ -65,7 +66,8 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """One invitation by another campaign which took effect, or may have; `attempt` is its number.
+    """One invitation by another campaign that had, or may have had, an effect; `attempt` is its
+    number.
 
     `sent` says whether that is certain.
     """
@@ -86,7 +88,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the do-not-contact list; `file` is where it was read, "" where it was typed."""
+    """One entry of the do-not-contact list; `file` is where it was read, "" if it was typed."""
 
     number: int
     since: datetime
@@ -103,7 +105,7 @@ class ListFile:
     addresses: Mapping[str, str]
 
     def amend(self, key: str, standing: Iterable[Entry]) -> list[Entry]:
-        """The entries of an address as they will stand once the ledger has followed the file."""
+        """The entries of an address as they will be once the ledger has read the file."""
         entries = list(standing)
         if key not in self.addresses:
             return [entry for entry in entries if entry.file != self.file]
@@ -114,7 +116,7 @@ class ListFile:
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """A person let somebody through: what holds them up to these numbers holds no more."""
+    """A person let somebody through: reasons up to these numbers no longer hold them."""
 
     attempt: int = 0
     entry: int = 0
@@ -122,7 +124,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Somebody is not added or invited now. `until`: when that is over by itself, if it ever is."""
+    """Somebody is not added or invited now. `until`: when that ends without a decision, if ever."""
 
     cause: Cause
     why: str
@@ -190,9 +192,9 @@ def _by(invitation: Earlier, zone: str | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Holds:
-    """How many of a campaign are held: by a person's own list, and for any other reason.
+    """How many people of a campaign are held: by the do-not-contact list, and for other reasons.
 
-    `until` is when the first of the others comes free by itself, if ever.
+    `until` is when the first of those held for other reasons is free without a decision, if ever.
     """
 
     listed: int = 0

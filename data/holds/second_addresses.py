@@ -1,30 +1,33 @@
 """Who would be invited a second time, at another address: held until a person has looked. Pure.
 
-A candidate is an email key, so a row whose address was edited is somebody new to the ledger. What
-gives such a row away is that the one invited before has left the definition, and has the same name
-or the same mailbox.
+A candidate is an email key, so a row whose address was edited is somebody new to the ledger. Such a
+row shows itself in this way: the person invited before is no longer in the definition, and has the
+same name or the same mailbox.
 """
 
 import unicodedata
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 
 from config.people.email_doubts import mailbox
 from data.campaigns.changes import Fields, Known
 from data.holds.rule import Cause, Held
 from data.store.states import Step
 
-# Their email went out, or may have.
+# Their email was sent, or may have been.
 INVITED = (Step.DONE, Step.UNSURE, Step.SENDING)
+_TO_COME = (Step.WAITING, Step.REFUSED, Step.DONE)  # their add; a run still invites them
 
 # Somebody whom a definition lists: email key, what would be sent, and what the ledger has of them.
 Listed = tuple[str, Fields, Known | None]
 
 
 def second_addresses(listed: Iterable[Listed], in_ledger: Iterable[Known]) -> dict[str, Held]:
-    """Compare those who are still to be added with those invited who are listed no longer.
+    """Compare people who are still to be invited with invited people who are no longer listed.
 
-    Answers them by email key. Two rows that came beside each other are two people, and so is
-    whoever a person has let through since.
+    Returns them by email key. Two people whom one request added were in the definition together: a
+    claim takes only those whom it lists. So they are two, as is anybody whom a person has let
+    through since. An older row alone says nothing: an address may be edited, and edited back.
     """
     people = list(listed)
     still = {key for key, _, _ in people}
@@ -35,22 +38,27 @@ def second_addresses(listed: Iterable[Listed], in_ledger: Iterable[Known]) -> di
     ]
     if not gone:
         return {}
-    by_mailbox = {mailbox(before.key): before for before in gone}
-    by_name = {_name(before.fields): before for before in gone}
-    holds = {}
+    alike: Mapping[tuple[str, str], list[Known]] = defaultdict(list)
+    for earlier in gone:
+        alike["mailbox", mailbox(earlier.key)].append(earlier)
+        alike["name", _name(earlier.fields)].append(earlier)
+    holds: dict[str, Held] = {}
     for key, fields, before in people:
-        # Whoever is held is not added either: who was added came beside the other, or was let in.
-        if before is not None and before.add not in (Step.WAITING, Step.REFUSED):
+        if before is not None and (before.invite is not Step.WAITING or before.add not in _TO_COME):
             continue
-        if (earlier := by_mailbox.get(mailbox(key))) is not None:
-            same = "mailbox"
-        elif (earlier := by_name.get(_name(fields))) is not None:
-            same = "name"
-        else:
-            continue
-        if before is None or (before.row > earlier.row and before.allowed < (earlier.tried or 0)):
-            holds[key] = Held(Cause.SECOND, _why(same, earlier))
+        for same in (("mailbox", mailbox(key)), ("name", _name(fields))):
+            of = [earlier for earlier in alike.get(same, ()) if not _two(before, earlier)]
+            if of:
+                holds.setdefault(key, Held(Cause.SECOND, _why(same[0], of[-1])))
     return holds
+
+
+def _two(before: Known | None, earlier: Known) -> bool:
+    """Whether the ledger knows that they are two people."""
+    if before is None:
+        return False
+    together = before.added is not None and before.added == earlier.added
+    return together or before.allowed >= (earlier.tried or 0)
 
 
 def _why(same: str, earlier: Known) -> str:
@@ -59,6 +67,6 @@ def _why(same: str, earlier: Known) -> str:
 
 
 def _name(fields: Fields) -> str:
-    """Reduce a name to its words, whichever of them stands in which column."""
+    """Reduce a name to its words, whichever column each is in."""
     words = unicodedata.normalize("NFKD", f"{fields[0]} {fields[1]}").casefold().split()
     return " ".join(sorted(words))

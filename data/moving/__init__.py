@@ -1,4 +1,4 @@
-"""A ledger moves to another database.
+"""Move a ledger to another database.
 
-Hands out `copy_ledger`.
+Provides `copy_ledger`.
 """

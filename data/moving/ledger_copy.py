@@ -1,15 +1,15 @@
-"""Moving a ledger to another database: everything is carried, and one of the two is closed.
+"""Move a ledger to another database: everything is copied, and one of the two is closed.
 
-Two open ledgers of one campaign would each invite everybody. What keeps them apart, wherever the
-copying is killed, is its order:
+Two open ledgers of one campaign would each invite everybody. The order of the steps prevents that,
+wherever the copying is killed:
 
-1. the new one gets its tables together with the mark that it is arriving: nothing writes to it;
+1. the new one gets its tables, and with them the mark "arriving": nothing writes to it;
 2. nobody else may write to the old one while all rows are carried over, read back and compared;
 3. the old one is closed;
 4. the new one is opened.
 
-Between 3 and 4 both refuse to be written to; the same copy typed again compares once more and goes
-on with 4. The UUID goes along, so that receipts beside the definitions fit the new ledger.
+Between 3 and 4 both refuse writes; the same command typed again compares once more and goes on with
+4. The UUID is copied too, so the receipts beside the definitions fit the new ledger.
 """
 
 from collections.abc import Iterator
@@ -22,6 +22,7 @@ from uuid import uuid4
 from sqlalchemy import Connection, Engine, Row, Table, insert, select, update
 from sqlalchemy.engine import make_url
 from sqlmodel import SQLModel
+from sqlmodel import select as whole
 
 from config.command_line import command
 from config.errors import CampaignError
@@ -36,11 +37,7 @@ from data.store.ledger import Ledger
 from data.store.opening import open_engine
 from data.store.places import address_of, place_of
 from data.store.states import AttemptState
-from data.store.tables import (
-    attempt,
-    campaign,
-    identity,
-)
+from data.store.tables import Identity, attempt, campaign, identity, rows_of
 from data.store.transactions import explained
 
 AT_ONCE = 5_000  # rows carried in one statement
@@ -67,7 +64,7 @@ class _Content:
 
 
 def copy_ledger(source: str, target: str) -> Copied:
-    """Carry the ledger at one address to another, and close the old one.
+    """Copy the ledger at one address to another, and close the old one.
 
     Raises NotCopied, LedgerUnusable, NoLedger, LedgerClosed.
     """
@@ -79,7 +76,7 @@ def copy_ledger(source: str, target: str) -> Copied:
                     "ends."
                 )
         with explained("read"), old._engine.connect() as connection:
-            identity_here = connection.execute(select(identity)).one()
+            [identity_here] = rows_of(connection, whole(Identity))
         if identity_here.openness == Openness.OPEN:
             for campaign_here in old.read(queries.every_campaign):
                 adding_again.recover(old, campaign_here.id)
@@ -88,9 +85,9 @@ def copy_ledger(source: str, target: str) -> Copied:
 
 
 class _Target:
-    """The database that a ledger is carried to, marked as arriving."""
+    """The database that a ledger is copied to, marked as arriving."""
 
-    def __init__(self, url: str, leaving: Row[Any], comes_from: str) -> None:
+    def __init__(self, url: str, leaving: Identity, comes_from: str) -> None:
         self.place, self.address = place_of(make_url(url)), address_of(make_url(url))
         self._marks = {
             name: getattr(leaving, name) for name in ("id", "uuid", "secret", "created_at")
@@ -109,13 +106,14 @@ class _Target:
     def _mark(self, connection: Connection) -> None:
         connection.execute(insert(identity).values(self._marks))
 
-    def _own(self, connection: Connection, leaving: Row[Any]) -> str:
-        """The name of the copying that this database is for. Raises NotCopied for another one."""
+    def _own(self, connection: Connection, leaving: Identity) -> str:
+        """The id of the copy that this database is for. Raises NotCopied if for another one."""
         server_locks.alone(connection)
-        row = connection.execute(select(identity)).first()
-        if row is None:  # its tables were made, and it was never opened
+        rows = rows_of(connection, whole(Identity))
+        if not rows:  # its tables were made, but it was never opened
             self._mark(connection)
             return str(self._marks["move"])
+        [row] = rows
         if row.uuid != leaving.uuid or row.openness != Openness.ARRIVING:
             raise NotCopied(
                 f"{_not_yet()}: there is already a ledger at {self.place}. Name an empty "
@@ -126,7 +124,7 @@ class _Target:
 
 def _carry_and_close(old: Ledger, new: _Target) -> Copied:
     with explained("read"), _alone(old._engine) as leaving:
-        row = leaving.execute(select(identity)).one()
+        [row] = rows_of(leaving, whole(Identity))
         if row.openness == Openness.CLOSED and row.move == new.move:
             with explained("written"), new.engine.connect() as arriving:
                 carried = _compared(leaving, arriving)
@@ -151,7 +149,7 @@ def _alone(engine: Engine) -> Iterator[Connection]:
 
 
 def _refuse_while_something_moves(connection: Connection) -> None:
-    """A run that began since the first look, or a claim whose end nobody knows yet."""
+    """Refuse if a run has begun since the first check, or if a claim has no known end yet."""
     for campaign_here in connection.execute(select(campaign.c.id, campaign.c.key)).all():
         if recovery.at_work(connection, campaign_here.id):
             raise NotCopied(
@@ -165,7 +163,7 @@ def _refuse_while_something_moves(connection: Connection) -> None:
     ).scalar()
     if moving is not None:
         raise NotCopied(
-            f"{_not_yet()}: a run of {moving} that may still be in progress is sending something. "
+            f"{_not_yet()}: a run of {moving} has an open request and may still be in progress. "
             f"Look at it with  {command('status', moving)}  and run the same command again later."
         )
 
@@ -175,9 +173,10 @@ def _carry(leaving: Connection, arriving: Connection) -> dict[str, int]:
     server_locks.alone(arriving)
     tables = _tables()
     for table in reversed(tables):
-        arriving.execute(table.delete())  # of a copying that was broken off
+        arriving.execute(table.delete())  # left by an interrupted copy
     for table in tables:
-        # A row may name a later one of its own table: those names follow once all are there.
+        # A row may refer to a later row of its own table: these references are written once all
+        # rows are there.
         later = [key.parent.name for key in table.foreign_keys if key.column.table is table]
         for rows in _rows(leaving, table):
             values = [dict(row._mapping) for row in rows]
@@ -196,15 +195,15 @@ def _carry(leaving: Connection, arriving: Connection) -> dict[str, int]:
 
 
 def _compared(leaving: Connection, arriving: Connection) -> dict[str, int]:
-    """Compare two ledgers row by row; answers the number of rows by table. Raises NotCopied."""
+    """Compare two ledgers row by row; returns the number of rows by table. Raises NotCopied."""
     carried = {}
     for table in _tables():
         there, here = _content(leaving, table), _content(arriving, table)
         if there != here:
             raise NotCopied(
-                f"The ledger was not copied: of table {table.name}, {here.rows} of {there.rows} "
-                "rows arrived, or some arrived changed. The old ledger is unchanged; nothing was "
-                "sent."
+                f"The ledger was not copied: {here.rows} of {there.rows} rows of the table "
+                f"{table.name} arrived, or some of them are different. The old ledger is "
+                "unchanged; nothing was sent."
             )
         carried[table.name] = here.rows
     return carried
@@ -232,7 +231,7 @@ def _rows(connection: Connection, table: Table) -> Iterator[list[Row[Any]]]:
 
 
 def _tables() -> list[Table]:
-    """Every table but the ledger's own row, each behind those that it names."""
+    """Every table except the ledger's own row, each after the tables that it refers to."""
     return [table for table in SQLModel.metadata.sorted_tables if table is not identity]
 
 

@@ -1,14 +1,14 @@
-"""The numbers that rows get: none is given twice, wherever a ledger goes.
+"""The numbers of rows: no number is used twice, wherever a ledger goes.
 
-A receipt tells by the number of the last attempt how far a ledger had got, so the number of one
-that was rolled back is used up as well.
+A receipt says by the number of the last attempt how far a ledger had got, so the number of an
+attempt that was rolled back counts as used.
 """
 
 from sqlalchemy import Connection, Table, func, select, text
 
 
 def last_given(connection: Connection, table: Table) -> int:
-    """The highest number that a table has given to a row, which may be gone; 0 for none."""
+    """The highest number that a table has given to a row, even a deleted one; 0 for none."""
     highest = connection.scalar(select(func.coalesce(func.max(table.c.id), 0))) or 0
     if connection.dialect.name == "postgresql":
         given = connection.scalar(
@@ -23,7 +23,7 @@ def last_given(connection: Connection, table: Table) -> int:
 
 
 def go_on_from(connection: Connection, table: Table, number: int) -> None:
-    """Have a table give its next row a number behind this one."""
+    """Make a table number its next row after this one."""
     values = {"name": table.name, "number": number}
     if connection.dialect.name == "postgresql":
         connection.execute(

@@ -1,4 +1,4 @@
-"""What is held of a person: telling it, forgetting it, and showing it masked.
+"""What is held about a person: show it, forget it, mask it.
 
-Hands out `forget`, `about` and `masked`.
+Provides `forget`, `about` and `masked`.
 """

@@ -1,4 +1,4 @@
-"""Everything the ledger has about one person, for somebody who asks.
+"""Everything the ledger has about one person, for a person who asks for it.
 
 `about` works inside a transaction that its caller opened, and reads only.
 """
@@ -7,19 +7,22 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, or_, select
+from sqlalchemy import Connection, or_
+from sqlmodel import SQLModel, col, select
 
 from data.campaigns import forgotten
 from data.history.records import carries
 from data.privacy.forgetting import lineage
 from data.store.states import Operation
 from data.store.tables import (
-    attempt,
-    campaign,
-    decision,
-    do_not_contact,
+    Attempt,
+    Campaign,
+    Candidate,
+    Decision,
+    DoNotContact,
+    Forgotten,
+    rows_of,
 )
-from data.store.tables import forgotten as gone
 
 _PERSON = ("first_name", "last_name", "email1", "source", "notes", "stage_id", "timezone")
 _STEPS = ("candidate_id", "add_state", "invite_state", "listed", "why")
@@ -33,14 +36,14 @@ Disclosed = dict[str, Any]
 def about(connection: Connection, key: str) -> Disclosed:
     """Everything that names the person at this address, or is about that person alone.
 
-    Times are written as ISO 8601. Whoever was corrected from or to the address is the same
-    person. `forgotten` is when somebody had the address forgotten, and None otherwise.
+    Times are written as ISO 8601. An address that was corrected from or to this one is the same
+    person. `forgotten` is when the address was forgotten, or None.
     """
     people = lineage(connection, [key])
     keys = {key, *(person.email_key for person in people)}
-    listed = connection.execute(select(do_not_contact).where(do_not_contact.c.email_key.in_(keys)))
+    listed = rows_of(connection, select(DoNotContact).where(col(DoNotContact.email_key).in_(keys)))
     number = forgotten.hashes(connection, [key])[key]
-    when = connection.scalar(select(gone.c.forgotten_at).where(gone.c.hash == number))
+    when = connection.scalar(select(Forgotten.forgotten_at).where(Forgotten.hash == number))
     return {
         "campaigns": [_in_campaign(connection, person) for person in people],
         "do_not_contact": [_fields(entry, _ENTRY) for entry in listed],
@@ -48,18 +51,20 @@ def about(connection: Connection, key: str) -> Disclosed:
     }
 
 
-def _in_campaign(connection: Connection, person: Row[Any]) -> Disclosed:
-    of = connection.execute(select(campaign).where(campaign.c.id == person.campaign_id)).one()
-    requests = connection.execute(
-        select(attempt)
-        .where(
-            attempt.c.campaign_id == person.campaign_id,
-            or_(attempt.c.candidate_row == person.id, attempt.c.operation == Operation.ADD),
-        )
-        .order_by(attempt.c.id)
+def _in_campaign(connection: Connection, person: Candidate) -> Disclosed:
+    [of] = rows_of(connection, select(Campaign).where(Campaign.id == person.campaign_id))
+    may_carry = or_(
+        col(Attempt.candidate_row) == person.id, col(Attempt.operation) == Operation.ADD
     )
-    decisions = connection.execute(
-        select(decision).where(decision.c.candidate_row == person.id).order_by(decision.c.id)
+    requests = rows_of(
+        connection,
+        select(Attempt)
+        .where(Attempt.campaign_id == person.campaign_id, may_carry)
+        .order_by(col(Attempt.id)),
+    )
+    decisions = rows_of(
+        connection,
+        select(Decision).where(Decision.candidate_row == person.id).order_by(col(Decision.id)),
     )
     return {
         "campaign": of.key,
@@ -71,14 +76,14 @@ def _in_campaign(connection: Connection, person: Row[Any]) -> Disclosed:
     }
 
 
-def _request(request: Row[Any]) -> Disclosed:
-    """What the service wrote to a request about several people may name the others: left out."""
+def _request(request: Attempt) -> Disclosed:
+    """Leave out what the service wrote about a request for several people: it may name others."""
     wrote = request.answer or None if request.rows == 1 else None
     return {**_fields(request, _REQUEST), "service_wrote": wrote}
 
 
-def _fields(row: Row[Any], names: Sequence[str]) -> Disclosed:
-    return {name: _plain(row._mapping[name]) for name in names}
+def _fields(row: SQLModel, names: Sequence[str]) -> Disclosed:
+    return {name: _plain(getattr(row, name)) for name in names}
 
 
 def _plain(value: object) -> object:

@@ -1,17 +1,18 @@
-"""Forgetting people: everything that names them is deleted, what was done stays counted.
+"""Forget people: everything that names them is deleted, and the counts stay.
 
-The rows stay, without a name: the journal hangs on them, and a campaign's numbers are true for
-good. The functions work inside a transaction that their caller commits.
+The rows stay, without a name: the journal refers to them, and a campaign's counts stay true. The
+functions work inside a transaction that their caller commits.
 """
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 from urllib.parse import unquote_plus
 
-from sqlalchemy import Connection, Row, Table, bindparam, delete, exists, select, update
+from sqlalchemy import Connection, Table, bindparam, delete, exists, select, update
+from sqlmodel import col
+from sqlmodel import select as whole
 
 from config.email_key import email_key
 from data.campaigns import forgotten
@@ -22,6 +23,8 @@ from data.privacy.masking import replaced_in, words_of_names
 from data.sending.row_ranges import read as rows_in
 from data.store.states import SENT_NOTHING, By, Operation, Step, Word
 from data.store.tables import (
+    Campaign,
+    Candidate,
     approvals,
     attempt,
     campaign,
@@ -30,13 +33,14 @@ from data.store.tables import (
     do_not_contact,
     pauses,
     receipt_doubts,
+    rows_of,
     runs,
 )
 
 GONE = "[forgotten]"
 _NUMBERS = re.compile(r"[0-9]+")
 _UNFINISHED = (Step.WAITING, Step.SENDING, Step.UNSURE)
-# Where people type, or a sentence may name somebody: a name in it goes as well.
+# Texts that people typed, or that may name somebody: names in them are deleted too.
 _WRITTEN: tuple[tuple[Table, tuple[str, ...]], ...] = (
     (approvals, ("told", "why")),
     (attempt, ("evidence",)),
@@ -54,7 +58,7 @@ _BLANK = {"first_name": "", "last_name": "", "email1": GONE, "source": "", "note
 class AtTheService:
     """What the service still has of somebody: it has no delete (interface 4).
 
-    `candidate_id` is None of one who was forgotten before: their number was told then, and went.
+    `candidate_id` is None for a person forgotten earlier: the id was shown then, and deleted.
     """
 
     campaign: str
@@ -65,7 +69,7 @@ class AtTheService:
 def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheService]:
     """Forget the people at these addresses, in every campaign, and keep them out.
 
-    Answers what the service has of them, also of those who were forgotten before. Whoever was
+    Returns what the service has of them, also of those who were forgotten before. Whoever was
     corrected from or to one of them is the same person. Raises NotDecided, by
     position, while a run is sending to one of them.
     """
@@ -85,14 +89,14 @@ def forget(connection: Connection, keys: Collection[str], by: By) -> list[AtTheS
 
 
 def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
-    """Forget everybody in one campaign; other campaigns keep and may invite them.
+    """Forget everybody in one campaign; other campaigns keep them and may invite them.
 
-    Answers how many people that were.
+    Returns how many people that were.
     """
     people = [
         person
-        for person in connection.execute(
-            select(candidate).where(candidate.c.campaign_id == campaign_row)
+        for person in rows_of(
+            connection, whole(Candidate).where(Candidate.campaign_id == campaign_row)
         )
         if not forgotten.is_forgotten(person.email_key)
     ]
@@ -105,12 +109,21 @@ def forget_campaign(connection: Connection, campaign_row: int, by: By) -> int:
     return len(people)
 
 
-def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str]]:
-    """Campaigns, by row and key, with people in them and neither a run nor a decision since.
+def forget_if_still(connection: Connection, campaign_row: int, moment: datetime, by: By) -> int:
+    """Forget everybody in a campaign, unless something happened in it since the moment.
 
-    A run that sent nothing counts for nothing: a schedule would keep people for ever.
-    As long as something waits for somebody, or is in doubt about them, nobody in the campaign is
-    to be forgotten: they would never be invited.
+    Looks again in this transaction: people who came since somebody asked who is due stay.
+    """
+    due = {row for row, _ in still_since(connection, moment)}
+    return forget_campaign(connection, campaign_row, by) if campaign_row in due else 0
+
+
+def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str]]:
+    """Campaigns, by row and key, that have people and no run and no decision since then.
+
+    A run that sent nothing does not count: otherwise a schedule would keep people for ever. While
+    anybody in a campaign is waiting or unsure, nobody in it is forgotten: they would never be
+    invited.
     """
     named = exists().where(
         candidate.c.campaign_id == campaign.c.id,
@@ -136,23 +149,23 @@ def still_since(connection: Connection, moment: datetime) -> list[tuple[int, str
     return [(row.id, row.key) for row in connection.execute(still.order_by(campaign.c.id))]
 
 
-def lineage(connection: Connection, keys: Collection[str]) -> list[Row[Any]]:
+def lineage(connection: Connection, keys: Collection[str]) -> list[Candidate]:
     """Every candidate row of these addresses, and of those they were corrected from or to."""
-    people: dict[int, Row[Any]] = {}
-    more = select(candidate).where(candidate.c.email_key.in_(keys))
-    while new := {row.id: row for row in connection.execute(more) if row.id not in people}:
+    people: dict[int, Candidate] = {}
+    more = whole(Candidate).where(col(Candidate.email_key).in_(keys))
+    while new := {row.id: row for row in rows_of(connection, more) if row.id not in people}:
         people |= new
         keys_of_new = [row.email_key for row in new.values()]
         after = [row.corrected_to for row in new.values() if row.corrected_to is not None]
-        more = select(candidate).where(
-            candidate.c.email_key.in_(keys_of_new)
-            | candidate.c.id.in_(after)
-            | candidate.c.corrected_to.in_(new)
+        more = whole(Candidate).where(
+            col(Candidate.email_key).in_(keys_of_new)
+            | col(Candidate.id).in_(after)
+            | col(Candidate.corrected_to).in_(new)
         )
     return list(people.values())
 
 
-def _is_sending(people: Iterable[Row[Any]], key: str) -> bool:
+def _is_sending(people: Iterable[Candidate], key: str) -> bool:
     return any(
         person.email_key == key and Step.SENDING in (person.add_state, person.invite_state)
         for person in people
@@ -160,10 +173,10 @@ def _is_sending(people: Iterable[Row[Any]], key: str) -> bool:
 
 
 def _erase(
-    connection: Connection, people: Sequence[Row[Any]], numbers: Mapping[str, str], by: By
+    connection: Connection, people: Sequence[Candidate], numbers: Mapping[str, str], by: By
 ) -> list[AtTheService]:
     """Blank these rows; whatever was still to be sent or to be settled is withdrawn first."""
-    projects = {row.id: row for row in connection.execute(select(campaign))}
+    projects = {row.id: row for row in rows_of(connection, whole(Campaign))}
     for of in {person.campaign_id for person in people}:
         open_ones = [p.id for p in people if p.campaign_id == of and _is_open(p)]
         for start in range(0, len(open_ones), AT_ONCE):
@@ -197,10 +210,10 @@ def _erase(
     ]
 
 
-def _take_out_answers(connection: Connection, people: Sequence[Row[Any]]) -> None:
-    """Take out what the service wrote to every request about these people, and keep it out.
+def _take_out_answers(connection: Connection, people: Sequence[Candidate]) -> None:
+    """Delete what the service wrote about every request for these people, for good.
 
-    Of an add it may name any of those whom it carried: all of it goes.
+    An add's answer may name anybody in it, so the whole text is deleted.
     """
     rows = {person.id for person in people}
     adds = connection.execute(
@@ -217,11 +230,11 @@ def _take_out_answers(connection: Connection, people: Sequence[Row[Any]]) -> Non
 
 
 def _take_out_what_names(
-    connection: Connection, people: Sequence[Row[Any]], scrubbed: Callable[[str], str]
+    connection: Connection, people: Sequence[Candidate], scrubbed: Callable[[str], str]
 ) -> None:
-    """Take out what the service wrote about others where it names these people, or their ids.
+    """Remove these people's names and ids from what the service wrote about others.
 
-    It may spell them in ways of its own, as in an address: then all of it goes.
+    The service may spell them in its own way, as in an address: then the whole text is deleted.
     """
     ids = {str(person.candidate_id) for person in people if person.candidate_id is not None}
     wrote = select(attempt.c.id, attempt.c.answer).where(attempt.c.answer != "")
@@ -236,7 +249,7 @@ def _take_out_what_names(
 
 
 def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[int]]:
-    """Take out the ids under which the service has these people once more; answers them."""
+    """Take out the ids under which the service has these people once more; returns them."""
     doubles: dict[int, list[int]] = {}
     for start in range(0, len(rows), AT_ONCE):
         theirs = (
@@ -251,7 +264,7 @@ def _doubles_of(connection: Connection, rows: Sequence[int]) -> dict[int, list[i
 
 
 def _forgotten_before(connection: Connection, numbers: Mapping[str, str]) -> list[AtTheService]:
-    """Where rows that name nobody any more were added: somebody may not have removed them yet."""
+    """The projects of rows without a name: the service may still have these people."""
     rows = connection.execute(
         select(campaign.c.key, campaign.c.project_id)
         .join(candidate, candidate.c.campaign_id == campaign.c.id)
@@ -264,7 +277,7 @@ def _forgotten_before(connection: Connection, numbers: Mapping[str, str]) -> lis
     return [AtTheService(row.key, row.project_id, None) for row in rows]
 
 
-def _is_open(person: Row[Any]) -> bool:
+def _is_open(person: Candidate) -> bool:
     """Whether something may still be sent to this person, or settled about them."""
     if person.corrected_to is not None or person.invite_state == Step.WITHDRAWN:
         return False
@@ -272,13 +285,13 @@ def _is_open(person: Row[Any]) -> bool:
 
 
 def _take_off_the_list(connection: Connection, keys: Collection[str]) -> None:
-    """The hash keeps them from being sent to; the list would name them."""
+    """Nothing is sent to them because of the hash; the list would still name them."""
     for key in keys:
         connection.execute(delete(do_not_contact).where(do_not_contact.c.email_key == key))
 
 
-def _scrubber(people: Iterable[Row[Any]], keys: Collection[str]) -> Callable[[str], str]:
-    """Take these people's names and addresses out of a text that somebody typed."""
+def _scrubber(people: Iterable[Candidate], keys: Collection[str]) -> Callable[[str], str]:
+    """Remove these people's names and addresses from a text that somebody typed."""
     names = words_of_names((person.first_name, person.last_name) for person in people)
 
     def scrubbed(text: str) -> str:

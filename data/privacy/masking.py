@@ -1,4 +1,4 @@
-"""People's names and addresses, masked: for whatever leaves the ledger and its owner's terminal."""
+"""Mask people's names and addresses in all that leaves the ledger and its owner's terminal."""
 
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -21,10 +21,11 @@ _EMAIL = re.compile(r"[^\s<>()\[\]{}\"',;:@]+@[^\s<>()\[\]{}\"',;:@]+")
 
 
 def masked_text(text: str, names: Collection[str]) -> str:
-    """Mask every address in a text that a person typed, and whatever is one of `names` in it.
+    """Mask every address in a text that a person typed, and every word in it that is one of
+    `names`.
 
-    `names` are those of `words_of_names`. A word in small letters is taken for no name; where a
-    script has no capitals, nor perhaps spaces, a name is masked wherever it stands.
+    `names` come from `words_of_names`. A word in small letters does not count as a name; in a
+    script without capitals, and perhaps without spaces, a name is masked wherever it occurs.
     """
     return replaced_in(text, names, name=_masked, address=masked_email)
 
@@ -36,9 +37,9 @@ def replaced_in(
     name: Callable[[str], str],
     address: Callable[[str], str],
 ) -> str:
-    """Write something else for every address in a text, and for whatever is one of `names`.
+    """Replace every address in a text, and every word that is one of `names`.
 
-    The same rule as `masked_text`: a word in small letters is taken for no name.
+    The same rule as in `masked_text`: a word in small letters does not count as a name.
     """
     hidden = _EMAIL.sub(lambda match: address(match[0]), normalize("NFC", text))
     hidden = re.sub(
@@ -71,5 +72,5 @@ def _caseless(word: str) -> bool:
 def _masked(text: str) -> str:
     text = text.strip()
     if len(text) == 1:
-        return "***"  # its first letter is all of it
+        return "***"  # the word is only one letter
     return f"{text[0]}***" if text else ""

@@ -1,17 +1,17 @@
-"""Files that still name somebody, found by what is in them: plain, or packed as workbooks are."""
+"""Files that still name somebody, found by their content: plain, or packed like workbooks."""
 
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-LARGEST = 256 * 2**20  # bytes; nothing of ours is longer
+LARGEST = 256 * 2**20  # bytes; no file of ours is longer
 
 
 def naming(addresses: Iterable[str], places: Iterable[Path]) -> list[Path]:
     """Every file at or under these places that holds one of these addresses, sorted.
 
-    What cannot be read is left out: nobody but its owner can look there.
+    Unreadable files are left out: only their owner can look there.
     """
     wanted = [
         address.lower().encode(code) for address in addresses for code in ("utf-8", "utf-16-le")
@@ -31,7 +31,7 @@ def _holds(file: Path, wanted: bytes) -> bool:
     try:
         return any(wanted in content.lower() for content in _contents(file))
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError):
-        return False  # not a package after all, encrypted, or cut off: nothing can be read in it
+        return False  # not a package after all, or encrypted, or cut off: it cannot be read
 
 
 def _contents(file: Path) -> Iterator[bytes]:

@@ -1,6 +1,6 @@
 """The receipt beside a definition: which ledger sent a campaign, and how far it had got.
 
-Pure: what a receipt says, whether it fits the ledger in hand, how the next one reads. One
+Pure: what a receipt says, whether it fits this ledger, and what the next one says. One
 receipt carries every campaign of its definition, and holds nothing about candidates.
 """
 
@@ -16,11 +16,11 @@ from config.service_address import on_this_machine, same_service
 
 
 class Fit(StrEnum):
-    """How a receipt and the ledger in hand go together."""
+    """How a receipt and this ledger fit."""
 
-    FITS = "fits"  # the same ledger, as far on as it was, or further
-    ANOTHER_LEDGER = "another ledger"  # it was sent from a ledger that this one is not
-    OLDER_LEDGER = "older ledger"  # the same ledger had got further: this is an old copy
+    FITS = "fits"  # the same ledger, at the same entry or a later one
+    ANOTHER_LEDGER = "another ledger"  # the campaign was sent from another ledger
+    OLDER_LEDGER = "older ledger"  # the same ledger was at a later entry: this is an old copy
     UNREADABLE = "unreadable"  # nobody can tell
 
 
@@ -28,8 +28,8 @@ class Fit(StrEnum):
 class Reach:
     """How far one campaign has got in a ledger: the number of its last attempt, 0 for none.
 
-    Receipts know these records by the name `ledger`, a UUID; by a name in `earlier` they were
-    known up to that attempt, before a person accepted a receipt that did not fit.
+    Receipts call these records `ledger`, a UUID. Before a person accepted a receipt that did not
+    fit, receipts called them by a name in `earlier`, up to that attempt.
     """
 
     ledger: str
@@ -37,12 +37,12 @@ class Reach:
     earlier: Mapping[str, int] = field(default_factory=dict)
 
     def known_by(self, name: str) -> tuple[str, int]:
-        """Say what there is here under a name, if it is one of this ledger's own."""
+        """Return `name` and its last attempt if it is an earlier one, or else the current ones."""
         return (name, self.earlier[name]) if name in self.earlier else (self.ledger, self.attempt)
 
 
 class _Written(BaseModel):
-    # An unknown field may mean more than this version understands: that is doubt.
+    # An unknown field may mean more than this version understands, so such a receipt is unreadable.
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
@@ -57,15 +57,15 @@ class Entry(_Written):
     written: AwareDatetime
 
     def says(self) -> str:
-        """The claim itself, word for word; when and from where it was written is not part of it."""
+        """What the entry claims, word for word, without when and where it was written."""
         return f"{self.campaign} at {self.service}, ledger {self.ledger}, entry no. {self.attempt}"
 
 
 class Receipt(_Written):
     """What one file says.
 
-    `lost` names the contents of files that could not be read and were replaced since: a
-    campaign without an entry of its own may have been in there.
+    `lost` identifies the contents of unreadable files that were replaced since: a campaign without
+    an entry of its own may have been in one of them.
     """
 
     campaigns: tuple[Entry, ...] = ()
@@ -73,7 +73,7 @@ class Receipt(_Written):
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """Read what is in a file. What is no receipt is one that was lost."""
+        """Read a file's content. Content that is not a receipt counts as a lost one."""
         try:
             return cls.model_validate_json(content)
         except ValidationError:
@@ -84,10 +84,10 @@ class Receipt(_Written):
         return self.model_dump_json(indent=1).encode() + b"\n"
 
     def concerning(self, campaign: str, service: str) -> list[Entry]:
-        """Say which entries a run of this campaign at this service must fit.
+        """Return the entries that a run of this campaign at this service must fit.
 
-        A service on this very machine is a sandbox: what was tried there says nothing about the
-        real one. Between two real addresses there is no telling: they may be the same service.
+        A service on this machine is a sandbox: what was tried there says nothing about the real
+        one. Two real addresses may be the same service; nobody can tell.
         """
         return [
             entry
@@ -96,7 +96,7 @@ class Receipt(_Written):
         ]
 
     def renewed(self, entry: Entry) -> Self:
-        """Put an entry in the place of those it follows; other campaigns stay as they are."""
+        """Replace the entries that this entry follows; other campaigns stay as they are."""
         trial = on_this_machine(entry.service)
         others = (
             other
@@ -107,7 +107,7 @@ class Receipt(_Written):
 
 
 def fits(entry: Entry, ledger: str, attempt: int) -> Fit:
-    """Judge one entry beside the ledger in hand, which has got to entry no. `attempt`."""
+    """Compare one entry with this ledger, whose last entry is no. `attempt`."""
     if entry.ledger != ledger:
         return Fit.ANOTHER_LEDGER
     return Fit.OLDER_LEDGER if entry.attempt > attempt else Fit.FITS

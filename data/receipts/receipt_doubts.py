@@ -6,21 +6,25 @@ Each function works inside a transaction that its caller commits.
 from uuid import uuid4
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlmodel import col
+from sqlmodel import select as whole
 
 from data.receipts.receipt import Reach
 from data.store import clock
 from data.store.states import By
 from data.store.tables import (
+    ReceiptDoubt,
     attempt,
     campaign,
     decision,
     identity,
     receipt_doubts,
+    rows_of,
 )
 
 ACCEPTED = "accept-ledger"  # the decision's verdict
 
-# Composed once: how far a campaign has got is asked before every wave.
+# Composed once, because it is needed before every wave.
 _NAME = select(identity.c.uuid)
 _RENAMED = (
     select(receipt_doubts.c.line, receipt_doubts.c.reached)
@@ -41,7 +45,7 @@ _ENTRIES = select(campaign.c.parts + func.coalesce(_LAST, 0)).where(
 
 
 def note(connection: Connection, key: str, file: str, says: str) -> None:
-    """Remember what a receipt said; the same words again only renew the time."""
+    """Record what a receipt said; the same words again only update the time."""
     at = clock.now()
     seen = connection.execute(
         update(receipt_doubts)
@@ -61,11 +65,8 @@ def note(connection: Connection, key: str, file: str, says: str) -> None:
 
 def accept(connection: Connection, key: str, by: By) -> int:
     """Accept the open doubts of a campaign, each with its decision; returns how many."""
-    open_now = connection.execute(
-        select(receipt_doubts.c.id, receipt_doubts.c.file, receipt_doubts.c.says).where(
-            receipt_doubts.c.campaign_key == key, receipt_doubts.c.accepted_at.is_(None)
-        )
-    ).all()
+    of_campaign = whole(ReceiptDoubt).where(ReceiptDoubt.campaign_key == key)
+    open_now = rows_of(connection, of_campaign.where(col(ReceiptDoubt.accepted_at).is_(None)))
     if not open_now:
         return 0
     connection.execute(
@@ -100,17 +101,13 @@ def accept(connection: Connection, key: str, by: By) -> int:
 
 def accepted(connection: Connection, key: str) -> set[str]:
     """What receipts of this campaign said that a person accepted, word for word."""
-    return set(
-        connection.scalars(
-            select(receipt_doubts.c.says).where(
-                receipt_doubts.c.campaign_key == key, receipt_doubts.c.accepted_at.is_not(None)
-            )
-        )
-    )
+    of_campaign = whole(ReceiptDoubt).where(ReceiptDoubt.campaign_key == key)
+    closed = rows_of(connection, of_campaign.where(col(ReceiptDoubt.accepted_at).is_not(None)))
+    return {doubt.says for doubt in closed}
 
 
 def reach(connection: Connection, key: str) -> Reach:
-    """How far this campaign has got here, and by which names receipts know its records."""
+    """How far this campaign has got here, and what receipts call its records."""
     name = str(connection.scalar(_NAME))
     earlier: dict[str, int] = {}
     for row in connection.execute(_RENAMED, {"wanted": key}):
@@ -121,9 +118,9 @@ def reach(connection: Connection, key: str) -> Reach:
 
 
 def _entries(connection: Connection, key: str) -> int:
-    """The last attempt's number, and one more for each part begun; 0 for none. It only grows.
+    """The last attempt's number, plus one for each part that has begun; 0 for none. It only grows.
 
-    Without the parts, a copy from just before a wave would be as far on as the receipt that the
-    wave began with.
+    Without the parts, a copy from just before a wave would be at the same entry as the receipt from
+    the beginning of that wave.
     """
     return int(connection.scalar(_ENTRIES, {"wanted": key}) or 0)

@@ -1,4 +1,4 @@
-"""Where receipts lie, and how one is written: whole, on the disk, and one writer at a time."""
+"""Where receipts are, and how they are written: whole, to the disk, by one writer at a time."""
 
 import errno
 import fcntl
@@ -18,19 +18,19 @@ from data.own_files import make_folder
 from data.receipts.receipt import Receipt
 
 LOCK_TIMEOUT = 10.0  # seconds; a receipt is written in a few thousandths of one
-# Where a folder cannot be flushed by itself, its file system flushes it with the file.
+# If a folder cannot be flushed separately, its file system flushes it with the file.
 _NO_FOLDER_FLUSH = (errno.EINVAL, errno.ENOTSUP)
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where the receipts of one campaign lie: `backend.receipt` beside `backend.yaml`, and a copy
+    """Where the receipts of one campaign are: `backend.receipt` beside `backend.yaml`, and a copy
     in the user's data directory.
 
-    The copy is found by campaign and service, whatever becomes of folders and names: what is
-    deleted, renamed or put back together with its ledger is noticed by it. None: the user has no
-    such directory. `by_path` is where earlier versions kept a receipt that could not lie beside
-    its definition.
+    The copy is found by campaign and service, whatever happens to folders and names, so it shows if
+    a receipt was deleted, renamed or restored together with its ledger. None: the user has no such
+    directory. `by_path` is where earlier versions kept a receipt that could not be beside its
+    definition.
     """
 
     beside: Path
@@ -44,14 +44,14 @@ class Places:
 
 
 def places(definition: Path, campaign: str, service: str) -> Places:
-    """Say where the receipts of a campaign lie; `service` is its base URL.
+    """Return where the receipts of a campaign are; `service` is its base URL.
 
-    The definition is followed to where it really is: by every path it is the same campaign.
+    Links to the definition are resolved: it is the same campaign by every path.
     """
     beside = definition.resolve().with_suffix(".receipt")
     try:
         folder = user_data_path("hiring-campaigns", appauthor=False) / "receipts"
-    except RuntimeError:  # nobody knows where this user is at home
+    except RuntimeError:  # this user's home is not known
         return Places(beside)
     by_name, by_path = f"{campaign}\0{canonical(service)}".encode(), os.fsencode(beside)
     return Places(beside, folder / _file(by_name), folder / _file(by_path))
@@ -74,7 +74,7 @@ def read(path: Path) -> Receipt | None:
 
 
 def _out_of_reach(path: Path) -> bool:
-    """Whether a folder on the way is closed to this user, so that no file there is theirs."""
+    """Whether a folder on the path is closed to this user, so no file in it is theirs."""
     try:
         path.lstat()
     except PermissionError:
@@ -90,7 +90,7 @@ def locked(folder: Path) -> Iterator[None]:
         _lock(number)
         yield
     finally:
-        os.close(number)  # lets go of the lock
+        os.close(number)  # releases the lock
 
 
 def _lock(number: int) -> None:
@@ -105,7 +105,7 @@ def _lock(number: int) -> None:
                 ) from None
             time.sleep(0.01)
         except OSError:
-            return  # a share that knows no locks: a receipt there is still better than none
+            return  # a share without locks: a receipt there is still better than none
         else:
             return
 
@@ -119,7 +119,7 @@ def make_ready(folder: Path) -> None:
 
 
 def write(path: Path, receipt: Receipt) -> None:
-    """Replace a receipt in one step, durably, for its owner's eyes only. Raises OSError."""
+    """Replace a receipt in one step, durably, readable by its owner only. Raises OSError."""
     number, name = tempfile.mkstemp(dir=path.parent, prefix=".receipt-")
     fresh = Path(name)
     try:
@@ -135,7 +135,7 @@ def write(path: Path, receipt: Receipt) -> None:
 
 
 def _flush(folder: Path) -> None:
-    """Bring a new name in a folder to the disk."""
+    """Flush a new name in a folder to the disk."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(number)

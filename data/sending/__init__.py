@@ -1,4 +1,4 @@
-"""With the tables, the whole promise: claims, outcomes, runs, and what a dead run leaves.
+"""Together with the tables, this keeps the whole promise: claims, outcomes, runs, and dead runs.
 
-Hands out what a sender needs; nobody else writes that something is being sent.
+Provides what a sender needs; nobody else writes that something is being sent.
 """

@@ -1,8 +1,7 @@
-"""Claims: the only statements that move a step to SENDING. What moves it on is
-data/sending/outcomes.py.
+"""Claims: the only statements that move a step to SENDING. data/sending/outcomes.py moves it on.
 
-Each function works inside a transaction that its caller commits. A batch holds what many
-senders had to say at about the same moment, so that one durable commit serves them all.
+Each function works inside a transaction that its caller commits. A batch holds the claims and
+outcomes of many senders at about the same moment, so one durable commit serves them all.
 """
 
 from collections.abc import Sequence
@@ -13,8 +12,9 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from config.errors import CampaignError
+from data.campaigns.intake import Version
 from data.holds.reasons import MAY_BE_HELD, held_rows
-from data.sending.recovery import taken_over
+from data.sending.recovery import no_claims
 from data.sending.row_ranges import written
 from data.store import server_locks
 from data.store.states import AttemptState, Operation, Step
@@ -29,7 +29,7 @@ _FREE_TO_INVITE = (
         candidate.c.add_state == Step.DONE,
         candidate.c.candidate_id.is_not(None),
         candidate.c.listed,
-        # Who is being claimed by another run at this moment is that run's.
+        # A person whom another run is claiming at this moment belongs to that run.
     )
     .with_for_update(of=candidate, key_share=True, skip_locked=True)
 )
@@ -60,7 +60,7 @@ _SINGLE_FREE = {
         campaign.c.id == bindparam("of"),
         campaign.c[f"{name}_state"].in_([Step.WAITING, Step.REFUSED]),
     )
-    # Whoever has it at this moment is waited for: it may be about something else of it.
+    # If another transaction has the row, wait for it: it may be about something else.
     .with_for_update(key_share=True)
     for name in ("project", "problem")
 }
@@ -74,13 +74,16 @@ _TAKE_SINGLE = {
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A wish to send one request. `rows` are ledger rows of candidates (add, invite)."""
+    """A request for permission to send one request. `rows` are ledger rows of candidates (add,
+    invite). `version` is what the run carries out; None: whatever the ledger has.
+    """
 
     operation: Operation
     campaign: int
     run: int
     at: datetime
     rows: tuple[int, ...] = ()
+    version: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class Claimed:
     rows: tuple[int, ...] = ()
 
 
-# Or why nothing is granted to this run any more.
+# Or why this run gets no more claims.
 Granted = Claimed | CampaignError | None
 
 
@@ -99,11 +102,14 @@ def grant(connection: Connection, claims: Sequence[Claim]) -> list[Granted]:
     """Move what is still WAITING to SENDING, with a row each in the journal.
 
     A compare-and-set: what another run has claimed meanwhile, or a person took out of the
-    definition, is not granted (None), or granted without those rows (add). So is somebody who is
-    held at this moment, whatever a plan said before (data/holds/rule.py). A run that was taken for
-    dead claims nothing any more (TakenOver).
+    definition, is not granted (None), or is granted without those rows (add). The same applies to
+    anybody held at this moment, whatever a plan said before (data/holds/rule.py). A run that others
+    took over gets no more claims (TakenOver), nor does one whose definition was changed since it
+    began, also if the change was undone (ReadAnew): nobody knows then whom it would invite twice
+    (data/holds/edited_addresses.py).
     """
-    over = {run: taken_over(connection, run) for run in {c.run for c in claims}}
+    by_run = {claim.run: (claim.run, claim.campaign, claim.version) for claim in claims}
+    over = {run: no_claims(connection, *asks) for run, asks in by_run.items()}
     granted: dict[int, Granted] = {id(claim): over[claim.run] for claim in claims}
     claims, asked = [claim for claim in claims if over[claim.run] is None], claims
     invites = [claim for claim in claims if claim.operation is Operation.INVITE]
@@ -124,7 +130,7 @@ def _grant_invites(connection: Connection, claims: Sequence[Claim]) -> list[Clai
     server_locks.for_persons(connection, doubtful)
     held = held_rows(connection, doubtful, claims[0].at)
     generation: dict[int, int] = {row.id: row.generation for row in free if row.id not in held}
-    # Of two wishes for one person in a batch, the first one is granted.
+    # Of two claims for one person in a batch, the first is granted.
     first = {claim.rows[0]: claim for claim in reversed(claims) if claim.rows[0] in generation}
     granted = [claim for claim in claims if first.get(claim.rows[0]) is claim]
     if not granted:
@@ -160,7 +166,7 @@ def _grant_add(connection: Connection, claim: Claim) -> Claimed | None:
 
 
 def _grant_single(connection: Connection, claim: Claim) -> Claimed | None:
-    """The project or the problem. A refusal may be tried again: nothing happened then."""
+    """Grant the project or the problem. A refused one may be tried again: nothing happened."""
     name = "project" if claim.operation is Operation.CREATE else "problem"
     if connection.scalar(_SINGLE_FREE[name], {"of": claim.campaign}) is None:
         return None

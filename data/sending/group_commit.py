@@ -1,7 +1,7 @@
 """Group commit: what many senders claim and record at about the same moment is one commit.
 
-A sender never waits for its outcome alone: the outcome and its next claim travel together,
-and while one commit is on its way to the disk the next batch gathers.
+A sender does not wait for its outcome alone: the outcome and the next claim are committed together,
+and while one commit is being written, the next batch is collected.
 """
 
 import asyncio
@@ -41,7 +41,10 @@ class GroupCommit:
         self._broken: Exception | None = None
 
     async def claim(self, claim: Claim) -> Claimed | None:
-        """Claim durably; None when the step is no longer free. Raises LedgerUnusable, TakenOver."""
+        """Claim durably; None if the step is no longer free.
+
+        Raises LedgerUnusable, TakenOver, ReadAnew.
+        """
         if self._broken is not None:
             raise self._broken
         granted: asyncio.Future[Claimed | None] = asyncio.get_running_loop().create_future()
@@ -50,28 +53,28 @@ class GroupCommit:
         return await granted
 
     async def see_that_it_stands(self, run: int) -> None:
-        """Look whether a run may still send what it has claimed. Raises LedgerUnusable, TakenOver.
+        """Check whether a run may still send what it has claimed. Raises LedgerUnusable, TakenOver.
 
-        Beside what is being written, which may wait for the disk.
+        This does not wait for what is being written.
         """
         await asyncio.to_thread(runs.see_that_it_stands, self._ledger, run)
 
     async def noes_before(self, attempt: int) -> tuple[int, ...]:
-        """The statuses by which the same was refused before it was claimed. Raises LedgerUnusable.
+        """The statuses of earlier refusals of the same request. Raises LedgerUnusable.
 
-        They are durable: each was handed over before the claim that came after it.
+        They are durable: each was recorded before the claim that followed it.
         """
         return await asyncio.to_thread(self._ledger.read, noes.before, attempt)
 
     def record(self, outcome: Outcome) -> None:
-        """Hand an outcome over; it is durable before any later claim is granted."""
+        """Record an outcome; it is durable before any later claim is granted."""
         self._waiting.outcomes.append(outcome)
         self._wake()
 
     async def flush(self) -> None:
-        """Wait until what was handed over so far is durable. Raises LedgerUnusable.
+        """Wait until everything recorded so far is durable. Raises LedgerUnusable.
 
-        Others may go on claiming meanwhile: what they hand over later is not waited for.
+        Others may go on claiming meanwhile; this does not wait for what they record later.
         """
         if self._writer is not None and not self._writer.done():
             written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -81,7 +84,7 @@ class GroupCommit:
             raise self._broken
 
     async def close(self) -> None:
-        """Write what is left, once more if need be. Raises LedgerUnusable when it is lost."""
+        """Write what is left, with a second try if need be. Raises LedgerUnusable if it is lost."""
         try:
             while self._writer is not None and not self._writer.done():
                 await asyncio.shield(self._writer)
@@ -109,7 +112,7 @@ class GroupCommit:
             self._answer(batch, granted)
 
     def _answer(self, batch: _Batch, granted: list[Granted]) -> None:
-        """Tell everybody who waits for a batch; whoever was cancelled meanwhile waits no more."""
+        """Give everybody who waits for a batch its result, unless they were cancelled meanwhile."""
         for written in batch.flushes:
             if not written.done():
                 written.set_result(None)

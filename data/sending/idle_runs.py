@@ -1,8 +1,8 @@
 """Runs that sent nothing: only the last one is kept, so that the last run shown is the last one.
 
-Runs that send open themselves (data/sending/runs.py). A schedule looks in again and again and finds
-nothing to do: alike ones that follow each other are one row, of the last of them. They are no part
-of a campaign's history, nor counted, nor a reason to keep people.
+Runs that send open a row of their own (data/sending/runs.py). A schedule often finds nothing to do:
+such runs in a row share one row, that of the last. They are not part of a campaign's history, are
+not counted, and are no reason to keep people.
 """
 
 from datetime import datetime
@@ -19,10 +19,10 @@ from data.store.tables import campaign, runs
 def note(
     connection: Connection, key: str, since: datetime, ending: Ending, reason: str | None
 ) -> None:
-    """Keep how a run ended that began at `since` and opened none of its own.
+    """Record how a run ended that began at `since` and opened no row of its own.
 
-    Nothing is kept of a campaign that the ledger does not have, nor while a run of it is at
-    work or where one has ended meanwhile: that one tells more.
+    Nothing is recorded for a campaign that the ledger does not have, nor while another run of it is
+    at work or if one has ended meanwhile: that run says more.
     """
     of = connection.scalar(select(campaign.c.id).where(campaign.c.key == key))
     mine = select(runs).where(runs.c.campaign_id == of)

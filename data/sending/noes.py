@@ -1,6 +1,6 @@
 """Refusals of requests that may be sent again: how often the service refused the same thing.
 
-The interface promises no status of a failure, so such an answer may have come after the work. Each
+The interface names no status for failures, so such an answer may have come after the work. Each
 repetition is therefore counted over all runs, from the journal (tasks/service/verdict.py decides).
 """
 
@@ -12,7 +12,8 @@ from data.sending.row_ranges import read as rows_in
 from data.store.states import AttemptState, Operation, Word
 from data.store.tables import attempt, candidate, decision
 
-# Of a bulk add these name nobody: its rows go again in smaller requests, until one stands alone.
+# For a bulk add these blame no single row: its rows are sent again in smaller requests, until one
+# is alone.
 OF_SOME_ROW = (400, 413, 422)
 
 _OWN = select(attempt).where(attempt.c.id == bindparam("number"))
@@ -34,10 +35,10 @@ _AGAIN = select(decision.c.candidate_row, decision.c.attempt_id).where(
 
 
 def before(connection: Connection, number: int) -> tuple[int, ...]:
-    """The statuses that earlier requests for the same as this attempt were answered with.
+    """The statuses that answered earlier requests for the same thing as this attempt.
 
-    Oldest first, and only since a person last had it sent again. Of an add, those of the person
-    in it who has most of them.
+    Oldest first, and only since a person last decided to send it again. For an add, those of the
+    person in it who has the most.
     """
     own = connection.execute(_OWN, {"number": number}).one()
     earlier = _NOES.where(attempt.c.id < number, attempt.c.generation == own.generation)
@@ -47,7 +48,7 @@ def before(connection: Connection, number: int) -> tuple[int, ...]:
 
 
 def of_people(connection: Connection, campaign_row: int) -> dict[int | None, tuple[int, ...]]:
-    """The same of every invitation in its present generation, by candidate row."""
+    """The same for every invitation in its current generation, by candidate row."""
     present = _NOES.join(candidate, candidate.c.id == attempt.c.candidate_row).where(
         candidate.c.generation == attempt.c.generation
     )

@@ -1,4 +1,4 @@
-"""Outcomes: the only statements that move a step out of SENDING, and keep what was seen.
+"""Outcomes: the only statements that move a step out of SENDING, and record what was seen.
 
 Each function works inside a transaction that its caller commits.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, String, bindparam, case, exists, insert, select, update
 
-from data.store.states import AttemptState, Operation, Step, Word
+from data.store.states import TAKEN, AttemptState, Operation, Step, Word
 from data.store.tables import (
     attempt,
     campaign,
@@ -19,6 +19,7 @@ from data.store.tables import (
 )
 
 # Built once, as in data/sending/claims.py.
+_another = attempt.alias("another")
 _INVITES_STANDING = (
     select(attempt.c.id, candidate.c.invite_attempt, candidate.c.invite_state)
     .join(candidate, candidate.c.id == attempt.c.candidate_row)
@@ -26,8 +27,16 @@ _INVITES_STANDING = (
         attempt.c.id.in_(bindparam("numbers", expanding=True)),
         # A deliberate resend is another invitation: the outcome of this one says nothing about it.
         attempt.c.generation == candidate.c.generation,
+        # Nor does it, once another request for this invitation counts: the index allows only one.
+        ~exists().where(
+            _another.c.candidate_row == attempt.c.candidate_row,
+            _another.c.generation == attempt.c.generation,
+            _another.c.operation == Operation.INVITE,
+            _another.c.state.in_(TAKEN),
+            _another.c.id != attempt.c.id,
+        ),
     )
-    # What another run claims at this moment is looked at once it has.
+    # Rows that another run is claiming at this moment are read once it has claimed them.
     .order_by(candidate.c.id)
     .with_for_update(of=candidate, key_share=True)
 )
@@ -75,7 +84,8 @@ _WRITE_EVIDENCE = (
         phase=bindparam("phase_reached"),
         status=bindparam("status_seen"),
         evidence=bindparam("seen"),
-        # Taken out with a person (data/privacy/forgetting.py): no late answer brings it back.
+        # Deleted with a forgotten person (data/privacy/forgetting.py): no late answer brings it
+        # back.
         answer=case((attempt.c.answer == "", ""), else_=bindparam("wrote", type_=String)),
     )
 )
@@ -113,11 +123,11 @@ _MOVE_UNNAMED = (
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one attempt came to, and where that puts the steps it carried.
+    """The outcome of one attempt, and the new state of its steps.
 
-    `rows` are those of its claim. `ids` maps candidate rows to the service's candidate_id
-    (add). Rows of an add that are not in `ids`, and every other step, go to `step`, with `why`;
-    where `whys` has a row, with that. `answer` is what the service wrote, for people alone.
+    `rows` are those of its claim. `ids` maps candidate rows to the service's candidate_id (add).
+    Rows of an add that are not in `ids`, and every other step, go to `step`, with the reason in
+    `whys` for the row, or else `why`. `answer` is what the service wrote, for people only.
     """
 
     attempt: int
@@ -137,11 +147,11 @@ class Outcome:
 
 
 def record_outcomes(connection: Connection, outcomes: Sequence[Outcome]) -> None:
-    """Write outcomes and move the steps that they settle; else only the evidence is kept.
+    """Write outcomes and move the steps that they settle; otherwise only record the evidence.
 
-    An attempt lands once, or late: after its run was taken for dead (UNSURE), or even after a
-    person overruled it. A late DONE then still counts, wherever the step has not been sent anew
-    with an effect that is possible: it spares somebody the second email.
+    An attempt's outcome may be late: after others took over its run (UNSURE), or even after a
+    person overruled it. A late DONE still counts, unless the step has been sent again in a request
+    that may have had an effect: this saves somebody a second email.
     """
     _land_invites(connection, [o for o in outcomes if o.operation is Operation.INVITE])
     for outcome in outcomes:
@@ -155,7 +165,8 @@ def record_outcomes(connection: Connection, outcomes: Sequence[Outcome]) -> None
 
 
 def _lands(step: Step, stands: Step, *, own: bool) -> bool:
-    """Whether an outcome moves a step that stands so. `own`: on this very attempt, or a later one.
+    """Whether an outcome moves a step in this state. `own`: the step is on this attempt, not a
+    later one.
 
     A later attempt that provably had no effect leaves the step WAITING or REFUSED.
     """
@@ -167,9 +178,9 @@ def _lands(step: Step, stands: Step, *, own: bool) -> bool:
 
 
 def _land_invites(connection: Connection, outcomes: Sequence[Outcome]) -> None:
-    """Nearly always each step still stands SENDING on this very attempt, where any outcome lands.
+    """Nearly always each step is still SENDING on its own attempt, and then any outcome counts.
 
-    One statement says so of a whole batch; only where it does not, each is looked at by itself.
+    One statement checks this for a whole batch; only if it fails, each is checked alone.
     """
     if not outcomes:
         return
@@ -193,15 +204,16 @@ def _still_moving(connection: Connection, outcomes: Sequence[Outcome]) -> list[O
     numbers = [outcome.attempt for outcome in outcomes]
     standing = connection.execute(_INVITES_STANDING, {"numbers": numbers})
     stands = {row.id: (Step(row.invite_state), row.invite_attempt == row.id) for row in standing}
-    return [
-        outcome
-        for outcome in outcomes
-        if (stand := stands.get(outcome.attempt)) and _lands(outcome.step, stand[0], own=stand[1])
-    ]
+    moving: dict[int, Outcome] = {}  # by person: of two late answers in a commit the first counts
+    for outcome in outcomes:
+        stand = stands.get(outcome.attempt)
+        if stand and _lands(outcome.step, stand[0], own=stand[1]):
+            moving.setdefault(outcome.rows[0], outcome)
+    return list(moving.values())
 
 
 def _write_outcomes(connection: Connection, outcomes: Sequence[Outcome], moved: set[int]) -> None:
-    """Evidence always; the attempt's state only where its step moved with it."""
+    """Write the evidence always; the attempt's state only if its step moved with it."""
     for statement, these in (
         (_WRITE_OUTCOME, [o for o in outcomes if o.attempt in moved]),
         (_WRITE_EVIDENCE, [o for o in outcomes if o.attempt not in moved]),
@@ -267,9 +279,9 @@ def _move_added(connection: Connection, outcome: Outcome) -> bool:
 def _keep_doubles(
     connection: Connection, outcome: Outcome, standing: Sequence[Row[Any]], late: Set[int]
 ) -> None:
-    """A late id of somebody who was added anew never takes the newer one's place: it is kept.
+    """A late id of a person who was added again never replaces the newer id: it is kept beside it.
 
-    It is the record to be removed by hand (data/decisions/cleaning.py).
+    It belongs to the record to remove by hand (data/decisions/cleaning.py).
     """
     doubles = [
         {
@@ -290,9 +302,9 @@ def _keep_doubles(
 
 
 def _ids_of_nobody_else(connection: Connection, outcome: Outcome) -> dict[int, int]:
-    """The answered ids without those that another person of this campaign already has.
+    """The ids in the answer, without those that another person of this campaign already has.
 
-    Inviting one id for two people would send one of them two emails and the other none.
+    If two people had one id, one of them would get two emails and the other none.
     """
     if not outcome.ids:
         return {}

@@ -1,7 +1,7 @@
-"""What runs beside each other keep together: the rate of invitations, and the pause of a 429.
+"""What simultaneous runs share: the rate of invitations, and the pause after a 429.
 
-A rate that each run kept for itself would be as many times too high as there are runs. Turns are
-given out by the ledger, which all of them share; which clock counts is said in data/store/clock.py.
+If each run kept the rate for itself, the rate would be too high by the number of runs. So the
+ledger, which all of them share, gives out turns; data/store/clock.py says which clock counts.
 """
 
 from datetime import datetime, timedelta
@@ -16,18 +16,18 @@ _PAUSE = select(pace.c.paused_until, pace.c.paused_for).where(
     pace.c.name == bindparam("name"), pace.c.paused_until.is_not(None)
 )
 
-# Each run asks for a few turns at a time, and for no more before it has used them. Turns further
-# ahead than so many such shares were given out by a clock that has been put back since.
+# Each run asks for a few turns at a time, and for more only once it has used them. Turns further
+# ahead than this many shares come from a clock that has been set back since.
 SHARES = 200
 AT_LEAST = timedelta(minutes=1)
 SLACK = timedelta(seconds=0.1)
 
 
 def first_free(turn_at: datetime | None, at: datetime, share: timedelta) -> datetime:
-    """Say when the first turn is that nobody has; `share` is what a run asks for at a time.
+    """Return the first free turn; `share` is how much a run asks for at a time.
 
-    Who is late by less than `SLACK` gets the turn that is just over: what asking itself takes
-    would else make the rate lower. What was missed for longer is gone.
+    A run that is late by less than `SLACK` still gets the turn that has just passed: otherwise the
+    time that asking takes would lower the rate. Turns missed by more are lost.
     """
     if turn_at is None or turn_at - at > max(SHARES * share, AT_LEAST):
         return at
@@ -37,18 +37,18 @@ def first_free(turn_at: datetime | None, at: datetime, share: timedelta) -> date
 def take_turns(connection: Connection, name: str, gap: timedelta, number: int) -> timedelta:
     """Take the next turns of a service (its canonical address) or of a campaign, `gap` apart.
 
-    Answers after which time the first of them is; a little below zero where it is just over.
+    Returns how long until the first turn; slightly negative if it has just passed.
     """
     connection.execute(_KNOWN, {"name": name})
     turn_at = connection.scalar(select(pace.c.turn_at).where(pace.c.name == name).with_for_update())
-    at = clock.shared_now(connection)  # behind the lock: it may have been waited for
+    at = clock.shared_now(connection)  # after taking the lock, which may have taken time
     first = first_free(turn_at, at, gap * number)
     connection.execute(update(pace).where(pace.c.name == name).values(turn_at=first + gap * number))
     return first - at
 
 
 def pause_service(connection: Connection, service: str, pause: timedelta) -> None:
-    """Let nobody send to a service for so long, because it asked for it."""
+    """Let nobody send to a service for this long, because the service asked for a pause."""
     connection.execute(_KNOWN, {"name": service})
     mine = pace.c.name == service
     until = connection.scalar(select(pace.c.paused_until).where(mine).with_for_update())
@@ -59,10 +59,10 @@ def pause_service(connection: Connection, service: str, pause: timedelta) -> Non
 
 
 def service_pause(connection: Connection, service: str) -> timedelta:
-    """For how long still nobody may send to a service; nothing or less: no more."""
+    """How much longer nobody may send to a service; zero or less: the pause is over."""
     pause = connection.execute(_PAUSE, {"name": service}).first()
     if pause is None:
         return timedelta(0)
     left: timedelta = pause.paused_until - clock.shared_now(connection)
-    # Longer than was asked for: the clock was put back since, nobody knows how much is left.
+    # Longer than the service asked for: the clock was set back since, so the rest is not known.
     return left if left <= timedelta(seconds=pause.paused_for) else timedelta(0)

@@ -1,4 +1,4 @@
-"""Whether the process of a run is still alive: what a dead one had claimed is unsure."""
+"""Whether the process of a run is still alive: what a dead process had claimed is unsure."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ HEARTBEAT_EXPIRES = timedelta(minutes=3)
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process, told apart from every other one that ever had its number."""
+    """One process, different from every other process that ever had its number."""
 
     host: str
     pid: int
@@ -26,23 +26,38 @@ def this_process() -> Process:
 
 
 def is_alive(run: Process, heartbeat: datetime, now: datetime) -> bool:
-    """Same host: the very process is there. Another host: its heartbeat has not expired.
+    """On this machine: the same process is there. Elsewhere: its heartbeat has not expired.
 
-    A stopped process (SIGSTOP) lives: it may wake and send what it has claimed.
+    A stopped process (SIGSTOP) is alive: it may wake and send what it has claimed.
     """
-    if run.host == socket.gethostname():
+    if is_here(run):
         return bool(run.start) and _start_of(run.pid) == run.start
     return now - heartbeat < HEARTBEAT_EXPIRES
 
 
+def is_here(run: Process) -> bool:
+    """Whether a process can be looked up on this machine: the same host, started only once since.
+
+    Two machines may have one name, but never one boot id. Where there is none, the name decides.
+    """
+    here = this_process()
+    boots = _boot_of(run.start), _boot_of(here.start)
+    return run.host == here.host and (boots[0] == boots[1] or "" in boots)
+
+
+def _boot_of(start: str) -> str:
+    boot, slash, _ = start.partition("/")
+    return boot if slash else ""
+
+
 def _start_of(pid: int) -> str:
-    """When a process started, in a form that neither a reboot nor a changed clock repeats."""
+    """When a process started, in a form that stays unique across reboots and clock changes."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except (FileNotFoundError, ProcessLookupError):
         return _start_without_proc(pid)
-    if fields[0] in ("Z", "X"):  # ended; only its parent has not asked yet
+    if fields[0] in ("Z", "X"):  # a zombie: it has ended, but its parent has not collected it
         return ""
     return f"{boot[:8]}/{fields[19]}"
 

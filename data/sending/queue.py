@@ -1,6 +1,6 @@
-"""Who is next: whom a run has still to add and to invite, in which order.
+"""Who is next: whom a run still has to add and invite, and in which order.
 
-Who is held is left out here, so that nobody waits for them; the claim looks once more
+Held people are left out here, so that nobody waits for them; the claim checks again
 (data/sending/claims.py).
 """
 
@@ -24,7 +24,7 @@ class ToInvite:
     candidate_id: int
     timezone: str | None = None
     pilot: bool = False
-    noes: tuple[int, ...] = ()  # statuses by which earlier requests for it were refused
+    noes: tuple[int, ...] = ()  # the statuses of earlier refusals of this invitation
 
 
 # Built once: a run asks for them again and again.
@@ -74,7 +74,7 @@ _SENT_BESIDE = (
 
 
 def to_add(connection: Connection, campaign_row: int) -> list[int]:
-    """Rows of candidates to be added, in the definition's order; who is held is left out."""
+    """Rows of candidates to add, in the definition's order, without held people."""
     held = reasons.held_in(connection, campaign_row)
     rows = connection.scalars(_TO_ADD, {"of": campaign_row})
     return [row for row in rows if row not in held]
@@ -83,11 +83,11 @@ def to_add(connection: Connection, campaign_row: int) -> list[int]:
 def to_invite(
     connection: Connection, campaign_row: int, pilot: str | None = None
 ) -> list[ToInvite]:
-    """Candidates in the project to be invited, in the same order; who is held is left out.
+    """Candidates in the project to invite, in the same order, without held people.
 
-    Whoever was refused before comes last: a service that still refuses is met by somebody to
-    whom it has not said no. `pilot` is the email key of the one who is to be told from the
-    others.
+    People who were refused before come last, so that a service that still refuses first gets
+    somebody whom it has not refused. `pilot` is the pilot's email key; the pilot is marked in the
+    result.
     """
     held = reasons.held_in(connection, campaign_row)
     rows = connection.execute(_TO_INVITE, {"of": campaign_row, "of_pilot": pilot or ""}).all()
@@ -101,18 +101,19 @@ def to_invite(
 
 
 def still_waiting(connection: Connection, rows: Sequence[int]) -> set[int]:
-    """Of these candidates (ledger rows), those whose invitation nobody has claimed by now."""
+    """The candidates among these ledger rows whose invitation has not been claimed yet."""
     return set(connection.scalars(_STILL_WAITING, {"rows": rows}))
 
 
 def sent_beside(connection: Connection, campaign_row: int, run: int) -> int | None:
-    """The newest request of this campaign that another run has on its way (its attempt)."""
+    """The newest attempt of this campaign that another run is sending now."""
     return connection.scalar(_SENT_BESIDE, {"of": campaign_row, "run": run})
 
 
 def strangers(connection: Connection, row: int, answered: Mapping[str, Collection[int]]) -> int:
-    """How many of these people, by email key, are not of this candidate's campaign, under one
-    of these ids. Who has no id yet, and who was forgotten, may well be in the project."""
+    """How many of these people, by email key, are not in this candidate's campaign under one of
+    these ids. People without an id, and forgotten people, may well be in the project.
+    """
     people = connection.execute(_OF_CAMPAIGN, {"row": row, "keys": list(answered)}).all()
     strange = answered.keys() - {
         person.email_key

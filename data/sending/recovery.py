@@ -1,7 +1,7 @@
 """What a run leaves when its process disappears: requests that are unsure.
 
-A request that was claimed and never recorded may have left or not. Nothing here guesses:
-it becomes UNSURE, and a person settles it.
+A request that was claimed and never recorded may or may not have left. Nothing here guesses: it
+becomes UNSURE, and a person settles it.
 """
 
 from datetime import datetime, timedelta
@@ -10,13 +10,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, exists, select, update
 
 from config.errors import CampaignError
+from data.campaigns.intake import CHANGED_SINCE, ReadAnew, Version, overtaken
 from data.sending.outcomes import Outcome, record_outcomes
-from data.sending.processes import HEARTBEAT_EXPIRES, Process, is_alive, this_process
+from data.sending.processes import HEARTBEAT_EXPIRES, Process, is_alive, is_here, this_process
 from data.store import clock
 from data.store.states import AttemptState, Ending, Operation, Step
 from data.store.tables import attempt, candidate, runs
 
-# Runs of this very process: alive as long as they are in here, whatever the process does else.
+# Runs of this process: alive as long as they are in this set, whatever else the process does.
 OWN_RUNS: set[int] = set()
 
 _MAY_SEND = select(runs).where(
@@ -26,6 +27,8 @@ _MAY_SEND = select(runs).where(
 )
 _OPEN = select(runs).where(runs.c.campaign_id == bindparam("of"), runs.c.ended_at.is_(None))
 _STANDS = select(runs.c.heartbeat_at, runs.c.ended_at).where(runs.c.id == bindparam("run"))
+# Composed as one, because it runs with every group commit that grants a claim.
+_MAY_CLAIM = _STANDS.add_columns(CHANGED_SINCE)
 _HEARD = (
     update(runs)
     .where(runs.c.id == bindparam("run"), runs.c.heartbeat_at == bindparam("before"))
@@ -46,7 +49,9 @@ LEFT_BY_OWN_RUN = "the run ended before this request's answer could be recorded"
 
 
 class TakenOver(CampaignError):
-    """Others took this run for dead: what it had under way is doubt, and the rest is theirs."""
+    """Another run took this one for dead: its open requests are unsure, and the rest is the
+    other's.
+    """
 
     def __init__(self, silent: timedelta) -> None:
         minutes = round(silent / timedelta(minutes=1))
@@ -57,17 +62,35 @@ class TakenOver(CampaignError):
 
 
 def taken_over(connection: Connection, run: int) -> TakenOver | None:
-    """See whether a run that is at work was taken for dead; None: it stands."""
-    row = connection.execute(_STANDS, {"run": run}).first()
+    """Say that a run that is at work was taken for dead; None if it was not."""
+    return _taken_over(connection, connection.execute(_STANDS, {"run": run}).first())
+
+
+def no_claims(
+    connection: Connection, run: int, campaign_row: int, version: Version | None
+) -> TakenOver | ReadAnew | None:
+    """Say why a run that is at work gets no more claims: it was taken for dead, or somebody changed
+    its definition, even if the change was undone. None if it gets them.
+    """
+    if version is None:
+        return taken_over(connection, run)
+    began = {"since": version.since, "digest": version.digest}
+    row = connection.execute(_MAY_CLAIM, {"run": run, "version_of": campaign_row, **began}).first()
+    if row is not None and row.changed_since:
+        return overtaken(version.key)
+    return _taken_over(connection, row)
+
+
+def _taken_over(connection: Connection, row: Row[Any] | None) -> TakenOver | None:
     if row is None or row.ended_at is None:
         return None
     return TakenOver(clock.shared_now(connection) - row.heartbeat_at)
 
 
 def dead_runs(connection: Connection, campaign_row: int) -> list[int]:
-    """Runs of this campaign that never said they ended, and whose process is gone.
+    """Runs of this campaign that never recorded their end, and whose process is gone.
 
-    An earlier version let one that was taken for dead claim more once it woke: it counts again.
+    An earlier version let a run that was taken for dead claim more when it woke: it counts again.
     """
     runs_open = connection.execute(_MAY_SEND, {"of": campaign_row})
     here, at = this_process(), clock.shared_now(connection)
@@ -75,30 +98,35 @@ def dead_runs(connection: Connection, campaign_row: int) -> list[int]:
 
 
 def ahead(connection: Connection, campaign_row: int) -> list[tuple[Row[Any], timedelta]]:
-    """Runs of other machines whose last sign of life lies in the future by this clock; how far."""
+    """Runs of other machines whose last sign of life is in this clock's future, and by how much."""
     runs_open = connection.execute(_OPEN, {"of": campaign_row}).all()
-    host, at = this_process().host, clock.shared_now(connection)
-    others = [(run, run.heartbeat_at - at) for run in runs_open if run.host != host]
+    at = clock.shared_now(connection)
+    others = [(run, run.heartbeat_at - at) for run in runs_open if not is_here(_process(run))]
     return [(run, by) for run, by in others if by > HEARTBEAT_EXPIRES]
 
 
 def hear_now(connection: Connection, run: Row[Any]) -> None:
     """Date the last sign of life of such a run by this clock.
 
-    If it lives, its next one comes in seconds, dated by its own clock. If not, this one expires.
+    If the run is alive, its next sign comes within seconds, dated by its own clock. If not, this
+    one expires.
     """
     heard = {"run": run.id, "before": run.heartbeat_at, "at": clock.shared_now(connection)}
     connection.execute(_HEARD, heard)
 
 
 def lives(run: Row[Any], here: Process, at: datetime) -> bool:
-    """Whether the process of a run, a whole row, may still send what it has claimed."""
-    process = Process(run.host, run.pid, run.process_start)
+    """Whether the process of a run (its whole row) may still send what it has claimed."""
+    process = _process(run)
     return run.id in OWN_RUNS if process == here else is_alive(process, run.heartbeat_at, at)
 
 
+def _process(run: Row[Any]) -> Process:
+    return Process(run.host, run.pid, run.process_start)
+
+
 def at_work(connection: Connection, campaign_row: int) -> list[int]:
-    """The runs of a campaign that have not ended, and live."""
+    """The runs of a campaign that have not ended and are alive."""
     runs_open = connection.execute(_OPEN, {"of": campaign_row}).all()
     here, at = this_process(), clock.shared_now(connection)
     return [int(run.id) for run in runs_open if lives(run, here, at)]

@@ -1,4 +1,4 @@
-"""Which rows of candidates one request carried, written short: `1-50,52`.
+"""Which rows of candidates were in one request, written short: `1-50,52`.
 
 A request that adds people carries a hundred at a time, mostly neighbours in the ledger.
 """
@@ -18,7 +18,7 @@ def written(rows: Iterable[int]) -> str:
 
 
 def read(text: str | None) -> list[range]:
-    """Read what `written` wrote; nothing written is no row."""
+    """Read what `written` wrote; an empty text means no rows."""
     spans = []
     for span in filter(None, (text or "").split(",")):
         first, _, last = span.partition("-")

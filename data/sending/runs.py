@@ -1,7 +1,7 @@
-"""A run of a campaign, from its beginning to its end: that it begins, lives, and is closed.
+"""A run of a campaign: how it begins, stays alive, and ends.
 
-The definition is stored and the run opened in one commit. A run that died is found by the one that
-comes next (data/sending/recovery.py).
+The definition is stored and the run opened in one commit. The next run finds one that died
+(data/sending/recovery.py).
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,8 @@ _BEAT = (
 )
 _END = (
     update(runs)
-    # How one ended that was taken for dead is said already; what came after is the others' end.
+    # The end of a run that was taken for dead is already recorded; what came later ended other
+    # runs.
     .where(runs.c.id == bindparam("run"), runs.c.ended_at.is_(None))
     .values(ended_at=bindparam("at"), ending=bindparam("how"), reason=bindparam("why"))
 )
@@ -45,15 +46,18 @@ _END = (
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A run that has begun: its number, its campaign's row, and what the definition changed."""
+    """A run that has begun: its number, its campaign's row, the version of the definition that it
+    carries out, and what the definition changed.
+    """
 
     run: int
     campaign: int
+    version: intake.Version
     changes: Changes | None
 
 
 def take_over(connection: Connection, definition: Definition, intent: intake.Intent) -> Changes:
-    """Take a changed definition over, without a run: there is nothing to send."""
+    """Store a changed definition without a run, because there is nothing to send."""
     _alone_with(connection, definition.campaign)
     return _take_over(connection, definition, intent)[1]
 
@@ -64,13 +68,15 @@ def begin(
     definition: Definition | None,
     intent: intake.Intent | None,
     approval: int | None = None,
+    digest: str | None = None,
 ) -> Begun:
-    """Take the definition over (None: it is unchanged) and open a run, in one commit.
+    """Store the definition (None: it is unchanged) and open a run, in one commit.
 
-    `approval` is the approved plan that the run carries out, where one was needed; raises
-    Overtaken where it is void by now.
+    `approval` is the approved plan that the run carries out, if it needs one; raises Overtaken if
+    the approval is void by now. `digest` is that of the version which the run read; raises ReadAnew
+    if there is another one by now.
     """
-    begun = ledger.write_beside(_begin, key, definition, intent, approval)
+    begun = ledger.write_beside(_begin, key, definition, intent, approval, digest)
     recovery.OWN_RUNS.add(begun.run)
     return begun
 
@@ -81,6 +87,7 @@ def _begin(
     definition: Definition | None,
     intent: intake.Intent | None,
     approval: int | None,
+    digest: str | None,
 ) -> Begun:
     _alone_with(connection, key)
     if approval is not None:
@@ -89,19 +96,23 @@ def _begin(
         row, changes = _take_over(connection, definition, intent)
     else:
         row, changes = intake.row_of(connection, key), None
-    return Begun(_open_run(connection, row, approval), row, changes)
+        if digest is not None:
+            intake.carries_out(connection, key, digest)
+    version = intake.version(connection, key, digest)
+    return Begun(_open_run(connection, row, approval), row, version, changes)
 
 
 def begin_part(connection: Connection, campaign_row: int) -> None:
     """Count one more part of a run, before anything of it may be sent."""
-    # One statement on one row: nobody comes in between.
+    # One statement on one row: nothing can come in between.
     connection.execute(_ONE_PART_MORE, {"of": campaign_row})
 
 
 def heartbeat(ledger: Ledger, run: int) -> None:
-    """Write down that a run lives; it waits for nobody, or it would be taken for dead.
+    """Record that a run is alive, without waiting for other writers: otherwise it might count as
+    dead.
 
-    Raises TakenOver where it was all the same, LedgerGone.
+    Raises TakenOver if it counted as dead all the same, and LedgerGone.
     """
     ledger.refuse_where_gone()
     ledger.write_beside(_beat, run)
@@ -113,7 +124,7 @@ def _beat(connection: Connection, run: int) -> None:
 
 
 def see_that_it_stands(ledger: Ledger, run: int) -> None:
-    """Raise TakenOver where others took a run for dead, LedgerGone."""
+    """Raise TakenOver if others took this run over, and LedgerGone."""
     ledger.refuse_where_gone()
     ledger.read(_refuse_where_taken_over, run)
 
@@ -129,9 +140,9 @@ def commit(
     wishes: Sequence[Claim],
     gone: Callable[[], LedgerGone | None],
 ) -> list[claims.Granted]:
-    """One durable commit for outcomes and claims; answers what was granted, in order.
+    """One durable commit for outcomes and claims; returns what was granted, in order.
 
-    Nothing is granted where the ledger is `gone` by now; what came of requests is kept even then.
+    Nothing is granted if the ledger is `gone` by now; outcomes are recorded even then.
     """
     server_locks.for_claims(
         connection,
@@ -145,8 +156,8 @@ def commit(
 
 
 def end(ledger: Ledger, run: int, ending: Ending, reason: str | None) -> int:
-    """Close a run; what it still had SENDING becomes UNSURE. Answers how many calls."""
-    recovery.OWN_RUNS.discard(run)  # even if the disk is full: the next run may record its end
+    """Close a run; what it still had SENDING becomes UNSURE. Returns how many calls."""
+    recovery.OWN_RUNS.discard(run)  # even if the disk is full; then the next run may record its end
     return ledger.write_beside(_end, run, ending, reason)
 
 
@@ -158,7 +169,7 @@ def _end(connection: Connection, run: int, ending: Ending, reason: str | None) -
 
 
 def close_the_dead(ledger: Ledger, campaign_row: int) -> int:
-    """Make the SENDING rows of dead runs UNSURE. Answers how many calls that were."""
+    """Make the SENDING rows of dead runs UNSURE. Returns how many calls that were."""
     if ledger.read(recovery.ahead, campaign_row):
         ledger.write_beside(_hear_now, campaign_row)
     dead = ledger.read(recovery.dead_runs, campaign_row)
@@ -181,17 +192,17 @@ def at_work(connection: Connection, campaign_row: int) -> bool:
 
 
 def at_work_before(connection: Connection, campaign_row: int, run: int) -> int:
-    """How many runs that began before this one are at work on a campaign, on any machine."""
+    """How many runs of a campaign that began before this one are still at work, on any machine."""
     return sum(other < run for other in recovery.at_work(connection, campaign_row))
 
 
 def ahead(connection: Connection, campaign_row: int) -> list[tuple[str, timedelta]]:
-    """The machines whose runs showed their last sign of life in the future, and how far."""
+    """The machines whose runs' last sign of life is in the future, and by how much."""
     return [(run.host, by) for run, by in recovery.ahead(connection, campaign_row)]
 
 
 def _alone_with(connection: Connection, key: str) -> None:
-    """Nobody else writes about this campaign, which the ledger may not know yet."""
+    """Lock out other writers of this campaign, which the ledger may not have yet."""
     server_locks.one_at_a_time(connection)
     row = connection.scalar(_ROW, {"wanted": key})
     if row is not None:

@@ -1,4 +1,4 @@
 """The ledger itself: one database in a file or on a server, its tables and its transactions.
 
-Hands out `Ledger`, the tables and the states; does not know the rooms above it.
+Provides `Ledger`, the tables and the states; it knows nothing of the rooms above it.
 """

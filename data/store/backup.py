@@ -1,7 +1,7 @@
 """A copy of a ledger in a file, whole at one moment, while runs go on.
 
-It is to be kept, not to be run on: receipts tell a copy that was put back from the ledger itself,
-and stop a run that would invite somebody again.
+The copy is to keep, not to use for runs: receipts show that a restored copy is not the ledger, and
+stop a run that would invite somebody again.
 """
 
 import os
@@ -16,6 +16,8 @@ from config.errors import CampaignError
 class NoBackup(CampaignError):
     """The copy could not be written; the ledger is as it was."""
 
+    exit_code = 2
+
     def __init__(self, target: Path, why: str) -> None:
         super().__init__(
             f"The copy of the ledger could not be written to {target}: {why}. The ledger is "
@@ -24,9 +26,9 @@ class NoBackup(CampaignError):
 
 
 def back_up(file: Path, target: Path) -> None:
-    """Copy a ledger, for its owner's eyes alone; it is there whole or not at all.
+    """Copy a ledger, readable by its owner only; the copy is whole or does not exist.
 
-    A file that is there already stays. Raises NoBackup.
+    An existing file is not overwritten. Raises NoBackup.
     """
     if target.exists():
         raise NoBackup(target, "there is already a file")

@@ -1,9 +1,9 @@
 """Which clock counts.
 
-What a run did and saw is dated by the machine it ran on, as are the answers it got. Whether a run
-on another machine still lives is judged by the database's clock alone, when it shows a sign of
-life and when others look for one: two machines whose clocks differ by minutes would else take each
-other for dead. How old a claim is, a run reads from clocks that go on while its machine sleeps.
+A run dates what it did, and the answers it got, by its machine's clock. Signs of life are dated and
+judged by the database's clock alone: otherwise two machines whose clocks differ by minutes would
+count each other as dead. For the age of a claim, a run uses clocks that go on while its machine
+sleeps.
 """
 
 import time
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def now() -> datetime:
-    """The time of everything written down here: UTC, aware."""
+    """The time for everything recorded here: UTC, aware."""
     return datetime.now(UTC)
 
 
 def shared_now(connection: "Connection") -> datetime:
-    """The time of a server's ledger; of one in a file it is the machine's own."""
+    """The database server's time; for a ledger in a file, this machine's."""
     if connection.dialect.name != "postgresql":
         return now()
     from sqlalchemy import func, select  # noqa: PLC0415 - states are for commands that start at once
@@ -29,14 +29,14 @@ def shared_now(connection: "Connection") -> datetime:
     return there or now()
 
 
-# Linux counts sleep in the first one, macOS in the second, where time.monotonic() does not.
+# On Linux the first clock counts sleep, on macOS the second; time.monotonic() does not.
 _COUNTS_SLEEP: int | None = getattr(
     time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC_RAW", None)
 )
 
 
 class Moment:
-    """Now, to ask later how long ago that was, however long the machine slept in between."""
+    """Now, so that its age can be asked later, however long the machine slept in between."""
 
     __slots__ = ("_then",)
 
@@ -44,13 +44,14 @@ class Moment:
         self._then = _clocks()
 
     def age(self) -> float:
-        """Give the seconds since then, by whichever clock saw more of them pass."""
+        """Return the seconds since then, by the clock on which more time has passed."""
         return max(now - then for now, then in zip(_clocks(), self._then, strict=True))
 
 
 def _clocks() -> tuple[float, float]:
-    """Read the clock that counts sleep, and the wall clock: a paused machine may learn the time
-    from its network only."""
+    """Read the clock that counts sleep, and the wall clock: a paused machine may learn only from
+    the network how much time passed.
+    """
     awake_or_asleep = (
         time.monotonic() if _COUNTS_SLEEP is None else time.clock_gettime(_COUNTS_SLEEP)
     )

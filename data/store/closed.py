@@ -1,7 +1,7 @@
-"""Whether a ledger may be written to: one that was copied elsewhere is closed, for good.
+"""Whether a ledger may be written to: one that was copied elsewhere is closed for good.
 
-Two ledgers of one campaign would each invite everybody. So every transaction that writes looks at
-the mark in the ledger's own row before its commit, when it has whatever it needs to itself.
+Two ledgers of one campaign would each invite everybody. So every writing transaction checks the
+mark in the ledger's own row before its commit, while it holds all its locks.
 """
 
 from enum import StrEnum
@@ -16,7 +16,7 @@ class Openness(StrEnum):
     """Which of two copies of a ledger is the ledger."""
 
     OPEN = "open"
-    CLOSED = "closed"  # it went elsewhere; to be looked at
+    CLOSED = "closed"  # it was copied elsewhere; it can only be read
     ARRIVING = "arriving"  # a copy whose original is not known to be closed
 
 
@@ -28,7 +28,7 @@ _OPENNESS = "SELECT openness, other FROM ledger"  # not composed: it runs with e
 
 
 def refuse_where_closed(connection: Connection) -> None:
-    """Raise LedgerClosed where this ledger is not open; one that is just being made is."""
+    """Raise LedgerClosed if this ledger is not open; a ledger that is being created is open."""
     row = connection.exec_driver_sql(_OPENNESS).first()
     if row is not None:
         refuse(row.openness, row.other)
@@ -45,5 +45,5 @@ def refuse(openness: str, other: str | None) -> None:
     if openness == Openness.ARRIVING:
         raise LedgerClosed(
             f"This ledger is an unfinished copy of {other}. Nothing was sent. To begin it "
-            f"again: {command('ledger', 'copy', 'FROM', 'TO')}"
+            f"again: {command('ledger', 'move', 'FROM', 'TO')}"
         )

@@ -10,7 +10,7 @@ from config.errors import CampaignError
 LOCK_TIMEOUT = 30.0  # seconds to wait for another process's commit
 
 
-# Of a file that SQLite can make no sense of.
+# For a file that SQLite cannot read.
 RESTORE = (
     "Send nothing from it. Restore an earlier copy: if it lacks something that was sent, the "
     "receipts stop the run and say what to do"
@@ -30,10 +30,10 @@ class LedgerGone(LedgerUnusable):
     def __init__(self, place: str) -> None:
         super().__init__(
             f"The ledger {place} was moved, replaced or deleted while it was in use, so nothing "
-            "more is sent. The outcome of the last requests is recorded in the file that was "
-            "there. Put it back, or name its new place in CAMPAIGN_DATABASE_URL, then run the "
-            "same command again. If it is deleted, restore an earlier copy: if that lacks "
-            "something that was sent, the receipts stop the run and say what to do."
+            "more is sent. The original file has the outcome of the last requests. Put it back, or "
+            "name its new place in CAMPAIGN_DATABASE_URL, then run the same command again. If it "
+            "is deleted, restore an earlier copy: if that copy lacks something that was sent, the "
+            "receipts stop the run and say what to do."
         )
 
 
@@ -49,7 +49,9 @@ class NoLedger(LedgerUnusable):
 
 
 def what_failed(error: DBAPIError | sqlite3.Error) -> str:
-    """What a failed statement means, and what to do about it; never its parameters: names."""
+    """What a failed statement means, and what to do about it; never its parameters, which are
+    names.
+    """
     cause = _wording(error)
     if "locked" in cause or "lock timeout" in cause:
         return (
@@ -64,7 +66,7 @@ def what_failed(error: DBAPIError | sqlite3.Error) -> str:
 
 
 def how_to_mend(cause: str) -> str | None:
-    """What to do about a file that is no ledger, or none any more; None where it is one."""
+    """What to do about a file that is not a ledger, or is damaged; None for a good ledger."""
     if "not a database" in cause:
         return f"{ANOTHER_FILE}. {RESTORE}"
     return RESTORE if "malformed" in cause else None
@@ -72,6 +74,6 @@ def how_to_mend(cause: str) -> str | None:
 
 def _wording(error: DBAPIError | sqlite3.Error) -> str:
     cause = error.orig if isinstance(error, DBAPIError) else error
-    # A server adds to its sentence which values were in the way: people's addresses.
+    # A server's message continues with the values concerned: people's addresses.
     sentence = getattr(getattr(cause, "diag", None), "message_primary", None)
     return str(sentence or cause).strip().partition("\n")[0].rstrip(".")

@@ -1,14 +1,13 @@
 """The ledger: one database of campaigns, and its transactions.
 
-It knows no campaign and nobody in it. What is read and written are functions of a connection, in
-the rooms about it:
+It knows nothing about campaigns. Functions of a connection, in other rooms, read and write:
 
     ledger.read(pauses.standing, "backend-2026")
     ledger.write(pauses.pause, "backend-2026", By("Ada", "the test is being replaced"))
 
-Each call is one transaction; when one that writes returns, what it wrote is on the disk. It may be
-run again from its beginning, where the database lost the transaction, so that such a function
-changes nothing but the ledger.
+Each call is one transaction; when a writing call returns, its data is on the disk. The function may
+run again from its beginning if the database lost the transaction, so it must change nothing but the
+ledger.
 """
 
 import sqlite3
@@ -62,7 +61,7 @@ class Ledger:
         self.close()
 
     def read(self, look: Work[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Look at the ledger as of one moment. Raises LedgerUnusable, as the others do."""
+        """Read the ledger as of one moment. Raises LedgerUnusable, as the others do."""
         return self._transactions.look(lambda connection: look(connection, *args, **kwargs))
 
     def write(self, change: Work[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -70,14 +69,14 @@ class Ledger:
         return self._transactions.write(lambda connection: change(connection, *args, **kwargs))
 
     def write_beside(self, change: Work[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """The same beside others: the change itself says what it is alone with
+        """Write while others write too: the function itself takes the locks that it needs
         (data/store/server_locks.py)."""
         return self._transactions.write_beside(
             lambda connection: change(connection, *args, **kwargs)
         )
 
     def _reading(self) -> AbstractContextManager[Connection]:
-        """One transaction for a look around; a lost connection ends it."""
+        """One transaction for reading several things; a lost connection ends it."""
         return self._transactions.reading()
 
     def _writing(self) -> AbstractContextManager[Connection]:
@@ -96,16 +95,16 @@ class Ledger:
         return str(self.read(_uuid))
 
     def gone(self) -> LedgerGone | None:
-        """Say so where its file was moved, replaced or deleted since it was opened."""
+        """Return an error if its file was moved, replaced or deleted since it was opened."""
         return self._transactions.gone()
 
     def refuse_where_gone(self) -> None:
-        """Raise LedgerGone where nothing more may be sent by it."""
+        """Raise LedgerGone if its file is gone: then nothing more may be sent."""
         if (gone := self.gone()) is not None:
             raise gone
 
     def rewrite(self) -> None:
-        """Leave nothing in the ledger's files of what was erased. Raises LedgerUnusable."""
+        """Remove every trace of erased data from the ledger's files. Raises LedgerUnusable."""
         try:
             rewrite(self._engine)
         except (DBAPIError, sqlite3.Error) as error:

@@ -1,4 +1,4 @@
-"""The tables of a new ledger, made at once as this version has them.
+"""The tables of a new ledger, created at once in this version's form.
 
 Only a ledger of an older version goes through the migrations. Both ways lead to the same tables
 (tests/data/store/test_migrations.py); this one spares every first run the import of what migrates.
@@ -9,7 +9,7 @@ from sqlmodel import SQLModel
 
 import data.store.tables  # noqa: F401 - says which tables there are
 
-# As Alembic makes it, which reads there what has been migrated.
+# The same table as Alembic's, which reads from it what has been migrated.
 _MIGRATED = Table(
     "alembic_version",
     MetaData(),

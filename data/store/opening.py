@@ -23,10 +23,10 @@ from data.store.sqlite import engine_of_file, make_durable
 
 __all__ = ["LedgerUnusable", "NoLedger", "open_engine", "rewrite", "what_failed"]
 
-KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008")
+KNOWN = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
 NEWEST = KNOWN[-1]
 
-# It keeps the connection it works on in a module: two threads would take each other's.
+# Alembic keeps its connection in a module: two threads would use each other's.
 _ALEMBIC = threading.Lock()
 
 
@@ -35,9 +35,9 @@ def open_engine(
 ) -> Engine:
     """Connect and migrate. Raises LedgerUnusable, or NoLedger when it may not be created.
 
-    Where there are no tables yet, what `first` writes is there as soon as they are.
+    If there are no tables yet, they are created together with what `first` writes.
 
-    Statements never show their parameters in an error: they name people.
+    Errors never show the parameters of statements: they name people.
     """
     address = make_url(url)
     in_a_file = address.get_backend_name() == "sqlite"
@@ -62,9 +62,9 @@ def open_engine(
 
 
 def rewrite(engine: Engine) -> None:
-    """Write the tables anew: what was erased from them is in no free page and no log any more.
+    """Rewrite the tables: erased data is then in no free page and no log any more.
 
-    It needs the database for itself for a moment; raises DBAPIError or sqlite3.Error where it
+    This needs exclusive use of the database for a moment; raises DBAPIError or sqlite3.Error if it
     does not get that.
     """
     if engine.dialect.name != "sqlite":
@@ -74,23 +74,23 @@ def rewrite(engine: Engine) -> None:
     with closing(engine.raw_connection()) as kept:
         file: sqlite3.Connection = kept.driver_connection  # type: ignore[assignment]
         file.execute("VACUUM")
-        # Until nobody reads an older state any more, the log is neither merged nor cut.
+        # The log cannot be merged or cut while anybody still reads an older state.
         [busy, *_] = file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if busy:
             raise sqlite3.OperationalError("database is locked")
 
 
 def _refuse_strangers(engine: Engine) -> str | None:
-    """Look before anything is set: a database that is not ours stays as it is, to the byte.
+    """Check before anything is set: a database that is not ours stays unchanged, to the byte.
 
-    Answers which tables there are, None for none.
+    Returns the version of the tables, None if there are none.
     """
     version = _version_there(engine)
     if version is not None and version not in KNOWN:
         raise LedgerUnusable(
-            "The ledger was written by a newer version of this program (its tables are "
-            f"{version}, this one knows {NEWEST}). It was not changed. Update this installation, "
-            "then try again."
+            "The ledger was written by a newer version of this program (its tables have version "
+            f"{version}, this program knows {NEWEST}). It was not changed. Update this "
+            "installation, then try again."
         )
     return version
 
@@ -115,7 +115,7 @@ def _bring_up_to_date(engine: Engine, first: Callable[[Connection], None] | None
 
 
 def migrate(connection: Connection) -> None:
-    """Bring tables up to date, step by step from the version that they are of, or from none."""
+    """Bring the tables up to date, step by step from their version, or from none."""
     from alembic import command  # noqa: PLC0415 - only when tables change
     from alembic.config import Config  # noqa: PLC0415
 
@@ -127,12 +127,12 @@ def migrate(connection: Connection) -> None:
 
 
 def _keep_as_it_was(file: Path, version: str) -> None:
-    """Before its tables change, a ledger is copied; of a server's one its operator has a backup."""
+    """Copy a ledger before its tables change; on a server, its operator has a backup."""
     kept = file.with_name(f"{file.name}.tables-{version}")
     try:
         back_up(file, kept)
     except NoBackup:
-        if not kept.exists():  # else another program was quicker, with the same
+        if not kept.exists():  # otherwise another program was quicker, and made the same copy
             raise
 
 

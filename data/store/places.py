@@ -14,7 +14,7 @@ def place_of(address: URL) -> str:
 def address_of(address: URL) -> str:
     """The same as an address that can be set in CAMPAIGN_DATABASE_URL, from wherever it is typed.
 
-    A server's password is left out; a person who is there knows it.
+    A server's password is left out; whoever uses that server knows it.
     """
     if address.get_backend_name() == "sqlite":
         return f"sqlite:///{Path(address.database or '').absolute()}"

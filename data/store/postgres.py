@@ -1,4 +1,4 @@
-"""A ledger on a PostgreSQL server: how its sessions are set, and when one is lost.
+"""A ledger on a PostgreSQL server: the settings of its sessions, and when a session is lost.
 
 A dead connection is noticed within half a minute on both sides, so that a machine which vanishes
 in the middle of a transaction does not keep rows from the others.
@@ -16,45 +16,45 @@ from data.store.errors import LOCK_TIMEOUT, LedgerUnusable
 _ALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}  # seconds, tries
 _UNANSWERED = 20_000  # milliseconds for which sent bytes may stay without an acknowledgement
 
-ENCODING = "UTF8"  # any other one has no room for some of the names there are
+ENCODING = "UTF8"  # other encodings cannot store every name
 CLIENT = {
     "connect_timeout": 5,  # seconds
     "keepalives": 1,
     **_ALIVE,
     "tcp_user_timeout": _UNANSWERED,
-    # A stand-by that follows the server is not the ledger until it has been promoted.
+    # A stand-by of the server is not the ledger until it is promoted.
     "target_session_attrs": "read-write",
     "application_name": "campaign",
     "client_encoding": ENCODING,
 }
 SERVER = {
-    # A commit is on the disk before it returns, whatever this server does for others.
+    # A commit is on the disk before it returns, whatever this server's default is.
     "synchronous_commit": "on",
     "timezone": "UTC",
     "lock_timeout": round(LOCK_TIMEOUT * 1000),
-    # A program that stands still in the middle of a transaction loses it.
+    # A program that stops in the middle of a transaction loses the transaction.
     "idle_in_transaction_session_timeout": 60_000,
     **{f"tcp_{name}": value for name, value in _ALIVE.items()},
     "tcp_user_timeout": _UNANSWERED,
 }
 
-# Which session this is, and of which history of which database: a stand-by that is promoted
-# begins another timeline, in which the last commits of the one before may be missing.
+# Identifies the session, the database and its history: a promoted stand-by begins a new timeline,
+# which may lack the last commits of the one before.
 _WHO_AM_I = """
 SELECT pid, backend_start, (SELECT system_identifier FROM pg_control_system())
     || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)
 FROM pg_stat_activity WHERE pid = pg_backend_pid()
 """
 
-# SQLSTATEs with which a server ends a session or does not begin one; what it said is over.
+# SQLSTATEs with which a server ends a session or refuses to begin one.
 _ENDED = {"57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"}
-# It took nothing of a transaction that was in another one's way: the same again may succeed.
+# The server rejected a whole transaction that conflicted with another: a new try may succeed.
 _IN_THE_WAY = {"40001", "40P01", "23505"}
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One connection as the server knows it; `history` names what can be asked about it."""
+    """One connection as the server knows it; `history` identifies the database's history."""
 
     pid: int
     began: Any
@@ -97,7 +97,7 @@ def _introduce(connection: Any, record: Any) -> None:
 
 
 def is_lost(error: DBAPIError) -> bool:
-    """Whether the session is gone, or there never was one."""
+    """Whether the session is lost, or never existed."""
     state = getattr(error.orig, "sqlstate", None)
     if state is None:
         without_words = isinstance(error, OperationalError | InterfaceError)
@@ -106,5 +106,5 @@ def is_lost(error: DBAPIError) -> bool:
 
 
 def was_in_the_way(error: DBAPIError) -> bool:
-    """Whether another transaction, now over, was why this one was not taken."""
+    """Whether this transaction was rejected because of a conflict with another one, now over."""
     return getattr(error.orig, "sqlstate", None) in _IN_THE_WAY

@@ -1,8 +1,8 @@
 """Transactions of a ledger on a server, where a connection may be lost at any moment.
 
-What was lost before its commit was asked for has not happened, and is done again. Where the
-answer to a commit was lost nothing is assumed: the server is asked what became of the transaction,
-by its number, once the session in which it ran is known to be gone.
+A transaction that was lost before its commit was requested did not happen, and is repeated. If the
+answer to a commit was lost, nothing is assumed: once the session is known to be gone, the server is
+asked by the transaction's number what became of it.
 """
 
 import time
@@ -23,17 +23,17 @@ from data.store.transactions import Transactions, Work, explained, unusable
 
 T = TypeVar("T")
 
-PATIENCE = 120.0  # seconds for which a lost server is looked for
-LONGEST_PAUSE = 2.0  # seconds between two looks
-TRIES = 5  # of a transaction that another one was in the way of
+PATIENCE = 120.0  # seconds for which to try to reach a lost server
+LONGEST_PAUSE = 2.0  # seconds between two tries
+TRIES = 5  # of a transaction that conflicted with another one
 
-# The last statement before a commit: what the number is by which the transaction can be asked
-# for (none: it wrote nothing), and whether the ledger is open, now that every lock is held.
+# The last statement before a commit: the number by which the server can be asked about the
+# transaction (none: it wrote nothing), and whether the ledger is open, now that every lock is held.
 _LAST_WORD = text(
     "SELECT pg_current_xact_id_if_assigned()::text AS number, openness, other FROM ledger"
 )
-# A session that lost its client may still hold locks, or have a commit to read; only once it is
-# gone is what became of its transaction final.
+# A session that lost its client may still hold locks, or have a commit to process. What became of
+# its transaction is final only once the session is gone.
 _END_SESSION = text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
     "WHERE pid = :pid AND backend_start = :began"
@@ -43,16 +43,16 @@ _WHAT_BECAME = text("SELECT pg_xact_status(CAST(:number AS xid8))")
 
 @dataclass(slots=True)
 class _Tried:
-    """One try of a transaction, as far as it got."""
+    """One try of a transaction, and how far it got."""
 
     session: Session | None = None
     result: Any = None
-    number: str | None = None  # known from just before the commit is asked for
+    number: str | None = None  # known from just before the commit is requested
 
 
 @dataclass(slots=True)
 class _Patience:
-    """How long a lost server is looked for; it begins with the first loss."""
+    """How long to try to reach a lost server, counted from the first loss."""
 
     ends: float = field(default_factory=lambda: time.monotonic() + PATIENCE)
     pause: float = 0.05
@@ -66,7 +66,9 @@ class _Patience:
 
 
 class ServerTransactions(Transactions):
-    """Those of a ledger on a server: each is run again until it is known to have happened once."""
+    """Transactions of a ledger on a server: each is repeated until it is known to have happened
+    once.
+    """
 
     def look(self, work: Work[T]) -> T:
         patience: _Patience | None = None
@@ -133,7 +135,7 @@ class ServerTransactions(Transactions):
                 return result
 
     def _has_happened(self, tried: _Tried, patience: _Patience) -> bool:
-        """Find out what became of a transaction. Raises LedgerUnusable where nobody can say."""
+        """Find out what became of a transaction. Raises LedgerUnusable if that is not known."""
         while True:
             try:
                 return self._ask(tried, patience)
@@ -164,13 +166,13 @@ class ServerTransactions(Transactions):
 
 
 def _no_lock(connection: Connection) -> None:
-    """The work says itself what it must be alone with."""
+    """The function takes the locks that it needs itself."""
 
 
 def _last_word(connection: Connection) -> str | None:
-    """The number of a transaction that wrote something. Raises LedgerClosed."""
+    """The number of the transaction, if it wrote something. Raises LedgerClosed."""
     row = connection.execute(_LAST_WORD).first()
-    if row is None:  # a ledger that is just being made
+    if row is None:  # a ledger that is being created
         return str(connection.scalar(text("SELECT pg_current_xact_id()::text")))
     refuse(row.openness, row.other)
     return None if row.number is None else str(row.number)
@@ -186,9 +188,9 @@ def _out_of_reach() -> LedgerUnusable:
 def _unknown() -> LedgerUnusable:
     return LedgerUnusable(
         "The connection to the ledger's database server was lost in the middle of a commit, and "
-        f"for {PATIENCE:.0f} seconds the server did not say whether the commit was made. What it "
-        "claims was not sent; if it was made, you see those requests as unsure. Once the server "
-        "answers, run the same command again."
+        f"for {PATIENCE:.0f} seconds the server did not say whether the commit was made. Its "
+        "requests were not sent; if it was made, they show as unsure. Once the server answers, run "
+        "the same command again."
     )
 
 

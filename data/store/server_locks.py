@@ -1,8 +1,7 @@
 """Who waits for whom in a ledger on a server; in a file, each writer waits for all others.
 
-On PostgreSQL every transaction runs at READ COMMITTED, and says here what it must be alone with.
-There are four locks, always asked for in this order, so that nobody waits in a ring, and given
-back with the commit:
+On PostgreSQL every transaction runs at READ COMMITTED, and takes its locks here. There are four
+locks, always taken in this order, so that there are no deadlocks, and released with the commit:
 
 1. `writing`: held by whoever writes anything but claims and outcomes. Those are people's
    decisions, definitions, the begin and the end of runs: one at a time, as in a file.
@@ -32,7 +31,7 @@ _TAKE_BOTH = text("SELECT pg_advisory_xact_lock(:first, 0), pg_advisory_xact_loc
 _CAMPAIGNS_OF = text(
     "SELECT DISTINCT campaign_id FROM attempt WHERE id = ANY(:numbers) ORDER BY campaign_id"
 )
-# In the order of their numbers, which two claims of the same people share.
+# In the order of their numbers, so two claims of the same people take them in the same order.
 _PERSONS = text(
     "SELECT pg_advisory_xact_lock(:kind, number) FROM ("
     "SELECT DISTINCT hashtext(email_key) AS number FROM candidate WHERE id IN :rows "
@@ -51,23 +50,23 @@ def alone(connection: Connection) -> None:
 
 
 def one_at_a_time(connection: Connection) -> None:
-    """Nobody else writes anything until the commit, but claims and outcomes."""
+    """Nobody else writes anything until the commit, except claims and outcomes."""
     if _on_a_server(connection):
         connection.execute(_TAKE, {"kind": _WRITING, "number": 0})
 
 
 def alone_with_campaign(connection: Connection, campaign_row: int) -> None:
-    """Likewise, and no claim or outcome of this campaign."""
+    """The same, and no claim or outcome of this campaign either."""
     if _on_a_server(connection):
         one_at_a_time(connection)
         connection.execute(_TAKE, {"kind": _CAMPAIGN, "number": campaign_row})
 
 
 def no_claims(connection: Connection) -> None:
-    """Let the claims under way come to their end, and none begin before this commit.
+    """Let open claims finish, and none begin before this commit.
 
-    For who has added people: a claim that looked before they were there did not see that another
-    campaign wants one of them too. Asked for last, it stops the others for one commit.
+    For a transaction that has added people: a claim that checked earlier did not see that another
+    campaign wants one of them too. Taken last, it stops the others for one commit only.
     """
     if _on_a_server(connection):
         connection.execute(_TAKE, {"kind": _CLAIMS, "number": 0})
@@ -76,7 +75,9 @@ def no_claims(connection: Connection) -> None:
 def for_claims(
     connection: Connection, campaigns: Collection[int], attempts: Collection[int]
 ) -> None:
-    """Claims of these campaigns and outcomes of these attempts, beside those of everybody else."""
+    """Claims of these campaigns and outcomes of these attempts, at the same time as everybody
+    else's.
+    """
     if not _on_a_server(connection):
         return
     of = set(campaigns)

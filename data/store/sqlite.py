@@ -13,7 +13,7 @@ from data.store.errors import LOCK_TIMEOUT, LedgerUnusable, NoLedger
 
 
 def engine_of_file(address: URL, *, create: bool) -> Engine:
-    """Connect to a file, which may be made where `create`. Raises NoLedger, LedgerUnusable."""
+    """Connect to a file, which `create` allows to be new. Raises NoLedger, LedgerUnusable."""
     _prepare(Path(address.database or ""), create=create)
     engine = create_engine(address, connect_args={"timeout": LOCK_TIMEOUT}, hide_parameters=True)
     event.listen(engine, "begin", _begin)
@@ -33,7 +33,7 @@ def _prepare(path: Path, *, create: bool) -> None:
         raise NoLedger(str(path))
     try:
         make_folder(path.parent)
-        # It holds people's names and addresses: for its owner alone, from the first byte.
+        # It holds people's names and addresses: only its owner may read it, from the first byte.
         path.touch(mode=0o600)
     except OSError as error:
         raise LedgerUnusable(
@@ -51,8 +51,8 @@ def _durable(connection: Any, _: object) -> None:
 
 
 def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
-    # SQLite does not wait for others here as it does elsewhere: two that open a new ledger at
-    # the same moment would find it locked.
+    # Here SQLite does not wait for other processes: two that open a new ledger at the same moment
+    # would find it locked.
     ends = time.monotonic() + LOCK_TIMEOUT
     while True:
         try:
@@ -67,5 +67,9 @@ def _keep_a_write_ahead_log(connection: sqlite3.Connection) -> None:
 
 def _begin(connection: Connection) -> None:
     # A plain BEGIN lets two readers both find a step free and both claim it.
-    reading = connection.get_execution_options().get("reading", False)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    if connection.get_execution_options().get("reading", False):
+        # It takes no lock and reads nothing yet, so SQLAlchemy has nothing to report of it.
+        file: Any = connection.connection.dbapi_connection
+        file.execute("BEGIN")
+    else:
+        connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -17,7 +17,7 @@ class Operation(StrEnum):
 
 
 class Step(StrEnum):
-    """Where one step of a campaign or of a candidate stands.
+    """The state of one step of a campaign or of a candidate.
 
     WAITING ─► SENDING ─► DONE | REFUSED | UNSURE       provably not sent: back to WAITING
     UNSURE  ─► DONE | WAITING | WITHDRAWN               only by a person's decision; of an add,
@@ -25,7 +25,7 @@ class Step(StrEnum):
     """
 
     WAITING = "waiting"  # nothing has been sent
-    SENDING = "sending"  # claimed by a run; found without its run: UNSURE
+    SENDING = "sending"  # claimed by a run; becomes UNSURE if the run is gone
     DONE = "done"  # the service has it
     REFUSED = "refused"  # the service said no, nothing happened
     UNSURE = "unsure"  # it may have happened; only a person may settle this
@@ -35,8 +35,8 @@ class Step(StrEnum):
 class AttemptState(StrEnum):
     """What is known of one request in the journal.
 
-    The first three hold a place in the schema's unique index: while one of them
-    stands, the database itself refuses a second invitation of that generation.
+    The first three count in the schema's unique index: while an attempt is in one of them, the
+    database itself refuses a second invitation of that generation.
     """
 
     SENDING = "sending"  # claimed, durably, before the first byte leaves
@@ -47,12 +47,10 @@ class AttemptState(StrEnum):
     OVERRULED = "overruled"  # was unsure; decided: it did not happen, or whatever happened
 
 
-MAY_HAVE_HAPPENED = (
-    AttemptState.SENDING,
-    AttemptState.DONE,
-    AttemptState.UNSURE,
-    AttemptState.OVERRULED,
-)
+TAKEN = (AttemptState.SENDING, AttemptState.DONE, AttemptState.UNSURE)
+"""While an attempt is in one of these states, its step is taken: the schema's unique index."""
+
+MAY_HAVE_HAPPENED = (*TAKEN, AttemptState.OVERRULED)
 """Whoever decided what since: the service may have done what these requests asked for."""
 
 
@@ -61,7 +59,7 @@ class Ending(StrEnum):
 
     COMPLETED = "completed"  # nothing left to do, nobody needs to look
     NEEDS_ATTENTION = "needs_attention"  # finished; unsure or refused rows wait for a person
-    NOT_YET = "not_yet"  # all is prepared; the time of the invitations has not come
+    NOT_YET = "not_yet"  # everything is prepared; it is not yet time for the invitations
     AWAITS_APPROVAL = "awaits_approval"  # nothing sent; a person has to approve the plan first
     STOPPED = "stopped"  # ended early by a rule; the same command continues
     DIED = "died"  # its process disappeared; said by the run that found it
@@ -77,21 +75,21 @@ class By:
 
 
 class Word(StrEnum):
-    """What a person may decide, as it is typed and as it stands in `decision.verdict`."""
+    """What a person may decide, as typed and as stored in `decision.verdict`."""
 
     ID = "id"  # it happened; its id was read in the web application
     ATTACHED = "attached"  # it happened: the project has its problem
     SENT = "sent"  # it happened: the invitation arrived
     AGAIN = "again"  # it did not happen: the next run sends it
-    ADD_AGAIN = "add-again"  # it may have happened: the definition has people added once more
+    ADD_AGAIN = "add-again"  # it may have happened: the definition says to add people once more
     DOUBLE = "double"  # the service has this person once more, under the id in `value`
-    WITHDRAW = "withdraw"  # whatever happened, nothing is sent any more
+    WITHDRAW = "withdraw"  # whatever happened, nothing more is sent
     RESEND = "resend"  # an invitation was settled, and another one is wanted
-    ALLOW = "allow"  # whatever holds this person, let through by name
+    ALLOW = "allow"  # this person is let through by name, whatever holds them
     CORRECT = "correct"  # the address was wrong; `value` is the row of the right one
-    REMOVED = "removed-accepted"  # many people are gone from the definition, and rightly so
+    REMOVED = "removed-accepted"  # many people are gone from the definition, and that is right
     CLEANED = "cleaned"  # what was left over in the web application was removed by hand
 
 
-# In place of when its process began: it claimed nothing that somebody would have to watch for.
+# Stored instead of its process's start: it claimed nothing, so nobody needs to check it.
 SENT_NOTHING = ""

@@ -4,12 +4,14 @@ Times are UTC and timezone-aware. Names and addresses of candidates live here an
 else. `attempt` is the journal: one row per request that may have an effect.
 """
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from sqlalchemy import (
     BigInteger,
     Column,
+    Connection,
     DateTime,
     Dialect,
     Index,
@@ -20,6 +22,7 @@ from sqlalchemy import (
     text,
 )
 from sqlmodel import Field, SQLModel
+from sqlmodel.sql.expression import SelectOfScalar
 
 from config.definition.model import Trust
 from data.store.closed import Openness
@@ -27,7 +30,7 @@ from data.store.states import AttemptState, Step
 
 
 class UtcTime(TypeDecorator[datetime]):
-    """A timezone-aware time, kept as UTC. A naive one is refused: it has no instant."""
+    """A timezone-aware time, stored as UTC. A naive time is refused: it is no definite moment."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
@@ -44,7 +47,7 @@ class UtcTime(TypeDecorator[datetime]):
 
 
 def _number() -> Any:
-    """An id of the service: it may outgrow 32 bits."""
+    """An id from the service, which may need more than 32 bits."""
     return Field(default=None, sa_type=BigInteger)
 
 
@@ -57,7 +60,7 @@ class Identity(SQLModel, table=True):
 
     `secret` is the key of the hashes that stand for forgotten people (data/campaigns/forgotten.py).
     `openness` says which of two copies it is (data/store/closed.py), `other` where the other one
-    lies, and `move` by which name both know the copying.
+    is, and `move` is the id of the copy in both.
     """
 
     __tablename__ = "ledger"
@@ -78,12 +81,12 @@ class Campaign(SQLModel, table=True):
 
     id: int = Field(default=None, primary_key=True)
     key: str = Field(unique=True)
-    service: str  # base URL; a run against another one stops
+    service: str  # base URL; a run against another service stops
     app_url: str
     definition: str  # path of the file it was last read from
     belongs_to: str | None = None  # path of the definition, where that file is a table of people
-    sheet: str | None = None  # of the people, where a person named it
-    digest: str  # of the bytes it was last read from; "" when a read left something out
+    sheet: str | None = None  # of the people, if a person named it
+    digest: str  # of the bytes it was last read from; "" if they are to be read anew
     name: str = ""
     description: str = ""
     state: str = ""
@@ -93,11 +96,11 @@ class Campaign(SQLModel, table=True):
     ask_first: bool = False  # a person approves each plan before anything is sent
     answer_within: int | None = None  # seconds for the answer; None: no limit
     cooldown: int | None = None  # seconds after somebody's last invitation, by any campaign
-    # Whoever may have been added is added once more (data/decisions/adding_again.py).
+    # People who may have been added are added once more (data/decisions/adding_again.py).
     add_again: bool = Field(default=False, sa_column_kwargs={"server_default": false()})
     trust: str = Field(default=Trust.STATUS, sa_column_kwargs={"server_default": Trust.STATUS})
     timetable: str = ""  # when invitations may go out (data/campaigns/timetables.py)
-    timezone: str | None = None  # in which people read what happened; None: that of the machine
+    timezone: str | None = None  # the zone of times for people; None: this machine's
     project_state: str = Step.WAITING
     project_attempt: int | None = None
     project_id: int | None = _number()
@@ -107,18 +110,18 @@ class Campaign(SQLModel, table=True):
     problem_title: str | None = None  # asked for by title: looked up before it is attached
     problem_doubt: str | None = None  # what spoke against it in the service's list, then:
     problem_seen_at: datetime | None = _time()
-    why: str | None = None  # of the project or problem call, when it needs a person
-    # Parts of runs begun here (adds, waves): each is counted before it may send, so that a copy
-    # of this ledger from before is told from it (tasks/receipts).
+    why: str | None = None  # of the project or problem call, if a person must look
+    # Parts of runs that began here (adds, waves): each is counted before it may send, so that an
+    # earlier copy of this ledger differs from it (tasks/plan/receipts.py).
     parts: int = 0
     created_at: datetime = _time(nullable=False)
 
 
 class Reading(SQLModel, table=True):
-    """A definition that was taken over, as it was then: its file, with the sheet that a person
-    named, and which bytes.
+    """A definition as it was stored: its file, the sheet that a person named, and the digest of its
+    bytes.
 
-    What earlier versions took over is not here.
+    Definitions that earlier versions stored are not here.
     """
 
     __tablename__ = "reading"
@@ -139,7 +142,7 @@ class Candidate(SQLModel, table=True):
     __tablename__ = "candidate"
     __table_args__ = (
         UniqueConstraint("campaign_id", "email_key"),
-        # One id for two people would send somebody another one's invitation.
+        # With one id for two people, somebody would get another person's invitation.
         Index(
             "one_person_per_id",
             "campaign_id",
@@ -148,7 +151,7 @@ class Candidate(SQLModel, table=True):
             sqlite_where=_ID_KNOWN,
             postgresql_where=_ID_KNOWN,
         ),
-        # Who else invited this person is asked before every invitation (data/holds/reasons.py).
+        # Before every invitation we check who else invited this person (data/holds/reasons.py).
         Index("same_person", "email_key"),
     )
 
@@ -162,15 +165,15 @@ class Candidate(SQLModel, table=True):
     notes: str = ""
     stage_id: int
     timezone: str | None = None  # of this person's clock
-    listed: bool = True  # in the definition as last read; who is not is never sent to
+    listed: bool = True  # in the definition as last read; otherwise nothing is sent
     candidate_id: int | None = _number()  # assigned by the service (interface 4.5)
     add_state: str = Step.WAITING
     add_attempt: int | None = None
     invite_state: str = Step.WAITING
     invite_attempt: int | None = None
-    generation: int = 1  # of the invitation; a deliberate resend is the next one
-    # A person let somebody through by name: what was there until then holds no more, which is
-    # every attempt, and every entry of the do-not-contact list, up to these.
+    generation: int = 1  # of the invitation; a deliberate resend begins the next one
+    # A person let somebody through by name: attempts, and entries of the do-not-contact list, up to
+    # these numbers no longer hold this person.
     allowed_attempt: int = 0
     allowed_entry: int = 0
     corrected_to: int | None = Field(default=None, foreign_key="candidate.id")
@@ -183,7 +186,7 @@ _STANDS = text("lifted_at IS NULL")
 class DoNotContact(SQLModel, table=True):
     """One entry of the do-not-contact list: an address that no campaign may send to.
 
-    `file` is where it was read; "" where a person typed it. What was lifted stays, as history.
+    `file` is where it was read; "" if a person typed it. Lifted entries stay, as history.
     """
 
     __tablename__ = "do_not_contact"
@@ -196,7 +199,7 @@ class DoNotContact(SQLModel, table=True):
             sqlite_where=_STANDS,
             postgresql_where=_STANDS,
         ),
-        # Ids are never reused: who is let through is let through up to one of them.
+        # Ids are never reused: a person is let through up to one of them.
         {"sqlite_autoincrement": True},
     )
 
@@ -213,10 +216,10 @@ class DoNotContact(SQLModel, table=True):
 
 
 class Forgotten(SQLModel, table=True):
-    """One address that a person had forgotten: what is left of it is a keyed hash.
+    """One address that was forgotten on request: only a keyed hash of it is left.
 
-    It stands for the address in this table and, behind `forgotten:`, as the email key of what
-    were its candidates.
+    The hash replaces the address in this table and, after `forgotten:`, the email key of its former
+    candidates.
     """
 
     __tablename__ = "forgotten"
@@ -231,9 +234,9 @@ class Forgotten(SQLModel, table=True):
 class Approval(SQLModel, table=True):
     """A plan that was shown before anything was sent, and what a person answered to it.
 
-    The newest one of a campaign counts. `read` is the digest of the definition's bytes, `digest`
-    stands for everything that the plan rests on (data/campaigns/approvals.py), `told` is the plan
-    as it was shown, names masked.
+    A campaign's newest plan counts. `read` is the digest of the definition's bytes, `digest` that
+    of everything the plan depends on (data/campaigns/approvals.py), `told` is the plan as shown,
+    with masked names.
     """
 
     __tablename__ = "approval"
@@ -245,10 +248,10 @@ class Approval(SQLModel, table=True):
     service: str
     file: str
     definition: str | None = None  # the definition of a bare table of candidates
-    sheet: str | None = None  # of the people, where a person named it
+    sheet: str | None = None  # of the people, if a person named it
     told: str
-    held: str = ""  # stands for those whom the plan left out
-    timezone: str | None = None  # in which people read `answer_by`; None: that of the machine
+    held: str = ""  # identifies the people whom the plan left out
+    timezone: str | None = None  # the zone of `answer_by` for people; None: this machine's
     asked_at: datetime = _time(nullable=False)
     answer_by: datetime | None = _time()
     answer: str | None = None
@@ -257,22 +260,10 @@ class Approval(SQLModel, table=True):
     answered_at: datetime | None = _time()
 
 
-_STILL_PAUSED = text("resumed_at IS NULL")
-
-
 class Pause(SQLModel, table=True):
-    """A person's word that nothing of a campaign is sent, until a person lets it go on."""
+    """A person's decision that nothing of a campaign is sent until a person resumes it."""
 
     __tablename__ = "pause"
-    __table_args__ = (
-        Index(
-            "paused_once",
-            "campaign_key",
-            unique=True,
-            sqlite_where=_STILL_PAUSED,
-            postgresql_where=_STILL_PAUSED,
-        ),
-    )
 
     id: int = Field(default=None, primary_key=True)
     campaign_key: str
@@ -285,11 +276,11 @@ class Pause(SQLModel, table=True):
 
 
 class Pace(SQLModel, table=True):
-    """What all runs that send to one service, or of one campaign, keep together
+    """What all runs that send to one service, or all runs of one campaign, share
     (data/sending/pace.py).
 
-    `name` is the service's base URL, or stands for a campaign. `turn_at` is the first turn at the
-    set rate that nobody has. `paused_until`: the service asked for a pause of `paused_for` seconds.
+    `name` is the service's base URL, or stands for a campaign. `turn_at` is the first free turn at
+    the set rate. `paused_until`: the service asked for a pause of `paused_for` seconds.
     """
 
     __tablename__ = "pace"
@@ -331,7 +322,7 @@ class Attempt(SQLModel, table=True):
 
     __tablename__ = "attempt"
     __table_args__ = (
-        # Nobody is invited twice, said by the schema.
+        # The schema itself ensures that nobody is invited twice.
         Index(
             "one_invitation",
             "candidate_row",
@@ -340,7 +331,7 @@ class Attempt(SQLModel, table=True):
             sqlite_where=_ONE_INVITATION,
             postgresql_where=_ONE_INVITATION,
         ),
-        # One project and one problem per campaign (interface 4.7, 8), likewise.
+        # And one project and one problem per campaign (interface 4.7, 8).
         Index(
             "one_project_one_problem",
             "campaign_id",
@@ -349,14 +340,14 @@ class Attempt(SQLModel, table=True):
             sqlite_where=_ONE_PROJECT_ONE_PROBLEM,
             postgresql_where=_ONE_PROJECT_ONE_PROBLEM,
         ),
-        # What a dead run left behind is found without reading the whole journal.
+        # Finds what a dead run left without reading the whole journal.
         Index(
             "still_sending",
             "run_id",
             sqlite_where=_STILL_SENDING,
             postgresql_where=_STILL_SENDING,
         ),
-        # Ids are never reused: a receipt tells by them how far a ledger had got.
+        # Ids are never reused: a receipt says by an id how far a ledger had got.
         {"sqlite_autoincrement": True},
     )
 
@@ -365,8 +356,8 @@ class Attempt(SQLModel, table=True):
     candidate_row: int | None = Field(default=None, foreign_key="candidate.id")  # of an invite
     generation: int = 1
     operation: str  # Operation
-    rows: int = 1  # how many candidates an add carried
-    carried: str | None = None  # and which, of an add (data/sending/row_ranges.py)
+    rows: int = 1  # how many candidates are in an add
+    carried: str | None = None  # and which candidates, for an add (data/sending/row_ranges.py)
     state: str = AttemptState.SENDING
     run_id: int = Field(foreign_key="run.id")
     claimed_at: datetime = _time(nullable=False)
@@ -374,14 +365,14 @@ class Attempt(SQLModel, table=True):
     phase: int | None = None
     status: int | None = None
     evidence: str | None = None
-    # What the service wrote where that was no plain yes; "": taken out with a person.
+    # What the service wrote, unless it was a plain yes; "": deleted with a forgotten person.
     answer: str | None = None
 
 
 class Decision(SQLModel, table=True):
     """A person's verdict: who decided what on which attempt, when and why.
 
-    `campaign_id` is None where this ledger does not know the campaign yet (a receipt accepted).
+    `campaign_id` is None if this ledger does not know the campaign yet (a receipt accepted).
     """
 
     __tablename__ = "decision"
@@ -398,9 +389,9 @@ class Decision(SQLModel, table=True):
 
 
 class InboxContent(SQLModel, table=True):
-    """One campaign of a content that came through a watched folder, and how its last run ended.
+    """One campaign in a file from a watched folder, and how its last run ended.
 
-    A file is known by what is in it (`digest`), wherever it lies and whatever it is called.
+    A file is identified by its content (`digest`), whatever its place and name.
     """
 
     __tablename__ = "inbox"
@@ -408,16 +399,31 @@ class InboxContent(SQLModel, table=True):
 
     id: int = Field(default=None, primary_key=True)
     digest: str
-    campaign_key: str  # "" for a content that cannot be read
+    campaign_key: str  # "" for content that cannot be read
     file: str
     ending: str
     seen_at: datetime = _time(nullable=False)
 
 
-class Notice(SQLModel, table=True):
-    """What a person is told of one state of a run, by Prefect's id of it; `says` names nobody.
+class InboxPlace(SQLModel, table=True):
+    """Which content a look last took from a place: from a file, or from a folder for a campaign.
 
-    `told_at` is None until the address took it.
+    `campaign_key` is "" for a file. Another content there is a change, also if it was there before.
+    """
+
+    __tablename__ = "inbox_place"
+    __table_args__ = (UniqueConstraint("place", "campaign_key"),)
+
+    id: int = Field(default=None, primary_key=True)
+    place: str
+    campaign_key: str
+    digest: str
+
+
+class Notice(SQLModel, table=True):
+    """A notice about one state of a run, by the state's id in Prefect; `says` names nobody.
+
+    `told_at` is None until the notice was delivered.
     """
 
     __tablename__ = "notice"
@@ -432,11 +438,11 @@ class Notice(SQLModel, table=True):
 
 
 class ReceiptDoubt(SQLModel, table=True):
-    """A receipt that did not fit this ledger, and who accepted it after a look, when and why.
+    """A receipt that did not fit this ledger, and who accepted it after a check, when and why.
 
-    `says` is what the receipt said, word for word: an acceptance covers nothing else. From the
-    acceptance on the campaign is known in receipts by `line` instead of this ledger's UUID, so
-    that the ledger which was passed over fits no more; `reached` is its last attempt then.
+    `says` is what the receipt said, word for word: an acceptance covers nothing else. After it,
+    receipts call the campaign's ledger `line` instead of this ledger's UUID, so that the rejected
+    ledger no longer fits; `reached` is the last attempt at that time.
     """
 
     __tablename__ = "receipt_doubt"
@@ -458,7 +464,8 @@ def _table_of(model: type[SQLModel]) -> Table:
     return table
 
 
-# The tables behind the models, for statements that are composed once.
+# The tables behind the models, for all that is written, and for what claims, outcomes, plan, queue
+# and the end of a run read: composed once, because every request or every run pays for it.
 candidate = _table_of(Candidate)
 attempt = _table_of(Attempt)
 campaign = _table_of(Campaign)
@@ -471,6 +478,19 @@ receipt_doubts = _table_of(ReceiptDoubt)
 readings = _table_of(Reading)
 pace = _table_of(Pace)
 inbox = _table_of(InboxContent)
+inbox_places = _table_of(InboxPlace)
 forgotten = _table_of(Forgotten)
 approvals = _table_of(Approval)
 notices = _table_of(Notice)
+
+
+Model = TypeVar("Model", bound=SQLModel)
+
+
+def rows_of(connection: Connection, wanted: SelectOfScalar[Model]) -> Sequence[Model]:
+    """Read `select(Model)` of sqlmodel, for everything else: a wrong column fails type checking.
+
+    The rows have the model's fields by name. They cannot be changed, and outlive the transaction.
+    Instances would take four times as long, and their session would end a transaction that reads.
+    """
+    return cast(Sequence[Model], connection.execute(wanted).all())

@@ -1,6 +1,6 @@
 """The transactions of a ledger: work is committed, or the failure is reported.
 
-In a file they are SQLite's own. On a server see data/store/postgres_transactions.py.
+In a file they are SQLite's own. For a server see data/store/postgres_transactions.py.
 """
 
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ Work = Callable[[Connection], T]
 
 
 class Transactions:
-    """Those of a ledger in a file: who writes has all of it for themselves."""
+    """Transactions of a ledger in a file: a writer has the whole file to itself."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -28,13 +28,14 @@ class Transactions:
             event.listen(engine, "do_connect", self._connects)
 
     def gone(self) -> LedgerGone | None:
-        """Say so where the file that is open is no longer the one that has its name."""
+        """Return an error if the open file is no longer the file with that name."""
         if _identity(self.engine) == self._file:
             return None
         return LedgerGone(str(self.engine.url.database))
 
     def close(self) -> None:
-        """Leave a file whole that was moved: its log lies where it was, and is not read with it.
+        """Leave a moved file whole: its log is still at the old place, and is not read with the
+        file.
 
         SQLite does so itself when the last connection is closed, unless the file was moved.
         """
@@ -45,27 +46,27 @@ class Transactions:
             connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _connects(self, *_: object) -> None:
-        # SQLite would make an empty file there, and read the log of the one that is gone into it.
+        # SQLite would create an empty file there, and read the old file's log into it.
         if (gone := self.gone()) is not None:
             raise gone
 
     def look(self, work: Work[T]) -> T:
-        """See work through that only looks, all of it as of one moment."""
+        """Do work that only reads, all as of one moment."""
         with self.reading() as connection:
             return work(connection)
 
     def write(self, work: Work[T]) -> T:
-        """See work through while nobody else writes, and commit it durably."""
+        """Do work while nobody else writes, and commit it durably."""
         with self.writing() as connection:
             return work(connection)
 
     def write_beside(self, work: Work[T]) -> T:
-        """The same for work that says itself what it is alone with (data/store/server_locks.py)."""
+        """The same for work that takes the locks it needs (data/store/server_locks.py)."""
         return self.write(work)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """One transaction that looks. Raises LedgerUnusable."""
+        """One transaction that reads. Raises LedgerUnusable."""
         with (
             explained("read"),
             self.engine.connect().execution_options(reading=True) as connection,
@@ -81,7 +82,7 @@ class Transactions:
 
 
 def _identity(engine: Engine) -> tuple[int, int] | None:
-    """Tell a ledger's file from any other; None where it is not there, or it is on a server."""
+    """Identify a ledger's file; None if it does not exist, or if the ledger is on a server."""
     if engine.url.get_backend_name() != "sqlite":
         return None
     try:
@@ -93,7 +94,7 @@ def _identity(engine: Engine) -> tuple[int, int] | None:
 
 @contextmanager
 def explained(what: str) -> Iterator[None]:
-    """Say in words what a database could not do. Nobody is named."""
+    """Report in words what a database could not do, without naming anybody."""
     try:
         yield
     except DBAPIError as error:
@@ -101,7 +102,7 @@ def explained(what: str) -> Iterator[None]:
 
 
 def unusable(error: DBAPIError, what: str) -> LedgerUnusable:
-    """What it means that a ledger could not be `what`: read, or written."""
+    """The error for a ledger that could not be `what`: read, or written."""
     stands = " What was recorded is safe." if what == "written" else ""
     return LedgerUnusable(
         f"The ledger could not be {what}: {what_failed(error)}, then run the same command "

@@ -18,8 +18,8 @@ from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
 from tasks.outputs.embed_pages import write_pages
 from tasks.plan.target import CampaignSource
-from tests.support.browser import QUIET, chromium
-from tests.support.candidate import log_in
+from tests.support.browsers.browser import QUIET, chromium
+from tests.support.browsers.candidate import log_in
 
 HERE = Path(__file__).parent
 DESKTOP, PHONE = {"width": 1100, "height": 680}, {"width": 390, "height": 780}

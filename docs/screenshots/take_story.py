@@ -33,7 +33,7 @@ from sandbox.server import Sandbox
 from sandbox.service.problems import SAMPLE_PROBLEMS
 from tasks.plan.pilot import confirm
 from tasks.plan.target import CampaignSource
-from tests.support.browser import QUIET, chromium
+from tests.support.browsers.browser import QUIET, chromium
 
 HERE = Path(__file__).parent
 KEY = "backend-2026"

@@ -1,1 +1,4 @@
-"""The command line: a file per command, and how they speak."""
+"""The command line: a file per command, and how they speak.
+
+Provides `main`; nobody else imports a command.
+"""

@@ -15,11 +15,11 @@ class NotAnAddress(CampaignError):
 
     def __init__(self, number: int) -> None:
         words = counted(number, "word is not an address", "words are not addresses")
-        super().__init__(f"{words}, so nothing was done. Correct it and run the command again.")
+        super().__init__(f"{words}, so nothing was done. Correct this and run the command again.")
 
 
 def addresses(emails: Sequence[str]) -> dict[str, str]:
-    """As typed, by email key. Raises NotAnAddress, having said what is wrong with each."""
+    """The addresses as typed, by email key. Raises NotAnAddress, after saying what is wrong."""
     by_key, wrong = {}, []
     for typed in emails:
         try:

@@ -40,7 +40,7 @@ DefinitionFile = Annotated[
 Sheet = Annotated[
     str | None,
     typer.Option(
-        "--sheet", metavar="NAME", help="The sheet of the people, where a table has several."
+        "--sheet", metavar="NAME", help="The sheet with the people, if the file has several."
     ),
 ]
 Key = Annotated[str, typer.Argument(metavar="KEY", help="The campaign's key.", autocompletion=keys)]
@@ -57,7 +57,7 @@ KeepProject = Annotated[
     bool,
     typer.Option(
         "--keep-project",
-        help="Treat FILE as the campaign of this key that is in the ledger: keep its project and "
+        help="Treat FILE as the campaign that the ledger has under this key: keep its project and "
         "problem, even if FILE names others.",
     ),
 ]

@@ -18,6 +18,6 @@ def put_off() -> None:
 
 
 def look_from_now_on() -> None:
-    """Whatever works for long says so, once it has imported all it needs."""
+    """Let a long command collect garbage again, once it has imported all it needs."""
     gc.freeze()
     gc.set_threshold(AT_WORK)

@@ -5,10 +5,11 @@ import os
 import signal
 import sys
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -16,16 +17,20 @@ from config.errors import BadSettings, CampaignError
 from flows.cli.helping import Answering, Command, Group, epilog
 from flows.words.complaints import explain
 from flows.words.manner import begin, manner
-from flows.words.speech import complain, say_the_last
+from flows.words.speech import answer_failure, complain, say_the_last
 
 
 class Entry(NamedTuple):
-    """A command, what has its name in a module; an example of it, and what is typed next."""
+    """A command: the module that has a function of its name, an example, and what to type next.
+
+    `also` is what newcomers expect it to be called: it works, and help does not show it.
+    """
 
     name: str
     module: str
     example: str
     then: str
+    also: str | None = None
 
 
 GROUPS = (
@@ -52,7 +57,13 @@ GROUPS = (
             Entry("plan", "flows.cli.prepare.plan", "plan hiring.yaml", "run hiring.yaml"),
             Entry("run", "flows.cli.run.run", "run hiring.yaml", "links hiring"),
             Entry("approve", "flows.cli.decide.approve", "approve hiring", "run hiring.yaml"),
-            Entry("confirm", "flows.cli.decide.confirm", "confirm hiring", "run hiring.yaml"),
+            Entry(
+                "confirm",
+                "flows.cli.decide.confirm",
+                "confirm hiring",
+                "run hiring.yaml",
+                "confirm-pilot",
+            ),
             Entry("pause", "flows.cli.decide.pause", "pause hiring", "resume hiring"),
             Entry("resume", "flows.cli.decide.pause", "resume hiring", "run hiring.yaml"),
         ),
@@ -77,6 +88,7 @@ GROUPS = (
                 "flows.cli.decide.resend",
                 "resend hiring ada@example.com --why 'It went to spam' --yes",
                 "run hiring.yaml",
+                "invite-again",
             ),
             Entry(
                 "correct",
@@ -95,6 +107,7 @@ GROUPS = (
                 "flows.cli.decide.allow",
                 "allow hiring ada@example.com --why 'She asked for it'",
                 "run hiring.yaml",
+                "release",
             ),
             Entry(
                 "block",
@@ -124,6 +137,7 @@ GROUPS = (
                 "flows.cli.decide.clean_up",
                 "clean-up hiring",
                 "clean-up hiring --done",
+                "leftovers",
             ),
         ),
     ),
@@ -148,7 +162,7 @@ COMMANDS = tuple(entry for _, entries in GROUPS for entry in entries)
 # They stay open until they are stopped, or write something that has a form of its own.
 WITHOUT_JSON = ("demo", "sandbox", "schema", "up", "serve", "metrics")
 EXIT_CODES = {
-    0: "all done; for `campaign status` and other commands that only look: shown",
+    0: "all done; a command that only shows something has shown it",
     1: "stopped, or not yet time for invitations: the service was not reached, it refused the "
     "credentials, a rule stopped the campaign, or you answered no",
     2: "a mistake in a file, a setting or what was typed; found before any request",
@@ -163,13 +177,31 @@ class Everything(Group):
 
     titled = tuple((title, [entry.name for entry in entries]) for title, entries in GROUPS)
 
+    def make_context(self, *given: Any, **named: Any) -> Any:
+        with _slips_answered():
+            return super().make_context(*given, **named)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _slips_answered():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _slips_answered() -> Iterator[None]:
+    """Print JSON for a usage error too, if --json was typed."""
+    try:
+        yield
+    except typer.TyperException as error:
+        answer_failure(error.format_message())
+        raise
+
 
 def application(typed: str | None = None) -> typer.Typer:
-    """Build the command line: with the command that was typed alone, else with all of them.
+    """Build the command line with only the command that was typed, or else with all of them.
 
-    A command's module, and what that imports, costs time to whoever typed another one.
+    Importing the modules of the other commands would only cost time.
     """
-    chosen = [entry for entry in COMMANDS if entry.name == typed]
+    chosen = [entry for entry in COMMANDS if typed and typed in (entry.name, entry.also)]
     app = typer.Typer(
         cls=Everything,
         no_args_is_help=True,
@@ -187,7 +219,9 @@ def application(typed: str | None = None) -> typer.Typer:
             app.add_typer(carried_out, name=entry.name, epilog=below)
         else:
             kind = Command if entry.name in WITHOUT_JSON else Answering
-            app.command(entry.name, cls=kind, epilog=below)(carried_out)
+            for name in filter(None, (entry.name, entry.also)):
+                hidden = name != entry.name
+                app.command(name, cls=kind, epilog=below, hidden=hidden)(carried_out)
     return app
 
 
@@ -244,6 +278,8 @@ def campaign(
 
 def carry_out() -> int:
     """Carry out the command that was typed, say what went wrong, and answer the exit code."""
+    if sys.unraisablehook is sys.__unraisablehook__:
+        sys.unraisablehook = show_unraisable
     sys.argv[1:] = begin(sys.argv[1:])
     if manner().no_color:
         os.environ["NO_COLOR"] = "1"
@@ -254,6 +290,7 @@ def carry_out() -> int:
     try:
         application(*sys.argv[1:2])(prog_name="campaign")
     except CampaignError as error:
+        answer_failure(error)
         explain(error)
         _debug(error)
         return error.exit_code
@@ -262,6 +299,7 @@ def carry_out() -> int:
             raise
         from tasks.shell import in_words
 
+        answer_failure(in_words(error))
         complain(
             in_words(error),
             *([] if manner().debug else ["To see more, run it again with --debug"]),
@@ -276,9 +314,16 @@ def carry_out() -> int:
     if code == 130:
         from flows.run.interrupts import AT_ONCE
 
+        answer_failure(AT_ONCE)
         complain(AT_ONCE)
     say_the_last()
     return code
+
+
+def show_unraisable(error: "sys.UnraisableHookArgs") -> None:
+    """Show what Python could not raise, but for a Ctrl-C that came amid a callback of its own."""
+    if error.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(error)
 
 
 def _debug(error: BaseException) -> None:

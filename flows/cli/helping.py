@@ -1,6 +1,6 @@
 """How help reads: commands in groups, arguments as they are typed, and an example at the end."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Annotated, Any, ClassVar
 
@@ -11,6 +11,16 @@ from typer.main import get_command
 
 from flows.words.manner import ANYWHERE
 
+# Other names that an option accepts: an earlier one, or one that people try. Help shows only the
+# name after the colon.
+ALSO = {
+    "--definition": "--campaign",
+    "--keep": "--open",
+    "--lift": "--allow-again",
+    "--look": "--ask-service",
+    "--now": "--no-wait",
+    "--who": "--by",
+}
 AS_JSON = "Print one JSON object for a program, and nothing else."
 
 
@@ -30,17 +40,31 @@ def as_typed(argument: TyperArgument) -> str:
     return (name if argument.required else f"[{name}]") + ("..." if argument.nargs != 1 else "")
 
 
+def _as_shown(words: Sequence[str], also: Mapping[str, str]) -> Iterator[str]:
+    """Replace other names of options with those that help shows."""
+    last = words.index("--") if "--" in words else len(words)
+    for word in words[:last]:
+        name, equals, value = word.partition("=")
+        yield also.get(name, name) + equals + value
+    yield from words[last:]
+
+
 class Command(TyperCommand):
     """A command whose help shows no Python types."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """A slip of an option that stands anywhere is named as well; no command has those."""
+        """Take options by their other names, and suggest the options of every command too."""
+        shown = {name for param in self.params for name in param.opts}
+        also = {old: new for old, new in ALSO.items() if new in shown and old not in shown}
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, list(_as_shown(args, also)))
         except TyperException as error:
-            if (slip := getattr(error, "option_name", None)) is not None:
-                near = get_close_matches(slip, ANYWHERE)
-                vars(error)["possibilities"] = [*(vars(error)["possibilities"] or ()), *near]
+            named = vars(error)
+            named["ctx"] = named.get("ctx") or ctx  # else it names no help to look into
+            if "possibilities" in named:  # no such option, and not one without its value
+                near = get_close_matches(named["option_name"], (*ANYWHERE, *also))
+                shown_near = [*(named["possibilities"] or ()), *(also.get(n, n) for n in near)]
+                named["possibilities"] = list(dict.fromkeys(shown_near))
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
@@ -63,7 +87,7 @@ class Command(TyperCommand):
 
 
 def json_option() -> list[Any]:
-    """The option as typer makes it, of a command that has nothing else."""
+    """The option as typer makes it, taken from an empty command."""
     app = typer.Typer(add_completion=False)
 
     @app.command()
@@ -73,7 +97,7 @@ def json_option() -> list[Any]:
 
 
 class Answering(Command):
-    """A command whose words, and what it decided, a program can have as one JSON object."""
+    """A command that prints what it says and decides as one JSON object with --json."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -85,31 +109,29 @@ class Answering(Command):
         if self.own or not ctx.params.pop("as_json"):
             return super().invoke(ctx)
         from flows.words.manner import manner
-        from flows.words.speech import answering, print_json
+        from flows.words.speech import print_json
 
-        manner().as_json, code = True, 0
-        with answering(True):
-            try:
-                super().invoke(ctx)
-            except typer.Exit as ended:
-                code = ended.exit_code
-            named = {
-                "campaign" if name == "key" else name: value for name, value in ctx.params.items()
-            }
-            typed = {name: value for name, value in named.items() if value not in (None, False, ())}
-            head = {"command": self.name, "ok": code == 0, "exit_code": code}
-            print_json({**head, **typed, **manner().more, "said": manner().said})
+        code = 0
+        try:
+            super().invoke(ctx)
+        except typer.Exit as ended:
+            code = ended.exit_code
+        named = {"campaign" if name == "key" else name: value for name, value in ctx.params.items()}
+        typed = {name: value for name, value in named.items() if value not in (None, False, ())}
+        head = {"command": self.name, "ok": code == 0, "exit_code": code}
+        print_json({**head, **typed, **manner().more, "said": manner().said})
         raise typer.Exit(code)
 
 
 class Group(TyperGroup):
-    """Commands under the titles of `titled`, or under one; each line is the first of its help."""
+    """Commands under the titles of `titled`, or under one; each with the first line of its help."""
 
     titled: ClassVar[Sequence[tuple[str, Sequence[str]]]] = ()
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        width = max(map(len, self.commands))
-        for title, names in self.titled or (("Commands", tuple(self.commands)),):
+        shown = [name for name, each in self.commands.items() if not each.hidden]
+        width = max(map(len, shown))
+        for title, names in self.titled or (("Commands", shown),):
             rows = [
                 (name.ljust(width), first_line(self.commands[name]))
                 for name in names

@@ -16,7 +16,7 @@ PARTS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database, in 
 
 
 def irreplaceable(place: Path, ledger: Path, definitions: Iterable[Path]) -> str | None:
-    """Say what lies at a place, or will, that must stay; None where an output may be written.
+    """Name what is at a place, or will be, and must stay; None if an output may be written there.
 
     `ledger` is the ledger's file, `definitions` the files that campaigns were last read from.
     """
@@ -64,7 +64,7 @@ def _is_database(file: Path) -> bool:
 
 
 def _same(place: Path, other: Path) -> bool:
-    """Whether two names mean one file, by whatever way, also where there is none yet."""
+    """Whether two names mean one file, by link or path, even if it does not exist yet."""
     try:
         return place.samefile(other)
     except OSError:

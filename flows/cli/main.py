@@ -16,7 +16,7 @@ def main() -> None:
             "Windows."
         )
     collector.put_off()
-    # Nobody plugs into pydantic here, and looking for who might reads about every package.
+    # There are no pydantic plugins here, and a search for them reads about every package.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from flows.cli.commands import carry_out
     from flows.words.speech import tolerate_every_encoding
@@ -28,8 +28,8 @@ def main() -> None:
     except OSError as error:
         if error.errno not in (errno.EPIPE, errno.EIO):
             raise
-        # The reader has gone (`| head`, a closed terminal): the rest has nowhere to go, at exit
-        # neither.
+        # The reader has gone (`| head`, a closed terminal): nothing more is written, not even
+        # when Python flushes at exit.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr):
             os.dup2(nowhere, stream.fileno())

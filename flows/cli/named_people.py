@@ -20,8 +20,8 @@ def rows_of(
 ) -> list[int]:
     """Find everyone who is named. Raises NotDecided, having said what is wrong with each.
 
-    `against` says of which rows a decision cannot be taken and why, by position; KEY in it stands
-    for the campaign's.
+    `against` returns the rows that cannot be decided: by position, why not. KEY in it stands for
+    the campaign's key.
     """
     from data.campaigns import intake
     from flows.cli.typed_verdicts import unknown

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]
+Why = Annotated[str, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")]
 
 
 def given(why: str | None) -> str:

@@ -7,10 +7,11 @@ from difflib import SequenceMatcher, get_close_matches
 
 import typer
 
+from config.command_line import command
 from config.email_key import email_key
 from data.decisions.verdicts import Decided, about
 from data.store.states import Operation, Word
-from flows.words.doubts import STEPS, Standing
+from flows.words.doubts import STEPS, Standing, listed
 
 ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
 
@@ -24,6 +25,7 @@ class Typed:
     candidate: Sequence[str] = ()
     candidates: str | None = None
     invites: str | None = None
+    listed: str | None = None
 
     def __bool__(self) -> bool:
         return bool(self.candidate) or any(True for _ in self.whole())
@@ -59,6 +61,11 @@ def meant(typed: Typed, standing: Standing) -> tuple[list[Meant], list[str]]:
         doubts = about(standing.doubts, operation, word)
         if not doubts:
             wrong.append(f"{option}: {_where(STEPS[operation], standing)}")
+        elif typed.listed is not None:
+            doubts = [doubt for doubt in standing.doubts.steps if doubt.operation is operation]
+            if listed(doubts, operation) != typed.listed:
+                again = command("settle", standing.campaign.key)
+                wrong.append(f"{option}: not what was listed any more. Look again: {again}")
         verdicts += [
             (option, Decided(doubt.attempt, doubt.row, word, value, doubt.typed))
             for doubt in doubts
@@ -80,7 +87,7 @@ def _where(step: str, standing: Standing) -> str:
         stands = f"the {step} is {next(iter(states))}"
     else:
         counts = ", ".join(f"{number:,} {state}" for state, number in states.items())
-        stands = f"of the {step}s none is unsure ({counts or 'there are none'})"
+        stands = f"no {step} is unsure ({counts or 'there are none'})"
     return f"{stands}; only what is unsure can be settled"
 
 
@@ -113,10 +120,9 @@ def unknown(typed: str, standing: Standing) -> str:
 
 
 def nearest(typed: str, keys: Sequence[str]) -> str | None:
-    """Which of some email keys is hardly another one than `typed`; None where none is.
+    """Which of these email keys is almost the same as `typed`; None if none is.
 
-    What stands before the @ and what stands behind it are each near: a domain that many people
-    share makes nobody alike.
+    The parts before and after the @ are compared separately: many people share a domain.
     """
     for key in get_close_matches(typed, keys, n=1, cutoff=0.8):
         parts = zip(typed.rpartition("@"), key.rpartition("@"), strict=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 Who = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Who decides; default: your login name.")
+    str | None, typer.Option("--by", metavar="NAME", help="Who decides; default: your login name.")
 ]
 
 
@@ -16,4 +16,4 @@ def login_name() -> str:
     try:
         return getuser()
     except (OSError, KeyError, ImportError):
-        raise typer.BadParameter("this machine does not know your name; add --who NAME") from None
+        raise typer.BadParameter("this machine does not know your name; add --by NAME") from None

@@ -1,6 +1,6 @@
-"""A run that a signal ends while Prefect's server lets it wait for its last state.
+"""A run that a signal ends while it waits for Prefect's server to record its last state.
 
-Prefect tells that in a line of its own; the event loop would add the whole stack.
+Prefect reports that in a line of its own; the event loop would add the whole stack trace.
 """
 
 import logging
@@ -9,7 +9,7 @@ from prefect.exceptions import TerminationSignal
 
 
 def leave_its_stack_out() -> None:
-    """From now on, in this process; asked for again, it changes nothing."""
+    """Leave out the event loop's stack trace, in this process. Calling it again changes nothing."""
     logging.getLogger("asyncio").addFilter(_is_no_termination)
 
 

@@ -1,11 +1,9 @@
-"""Runs that found nothing to do, as a schedule begins them: a few stay, and they write no logs.
+"""Of runs that found nothing to do, as a schedule begins them, only the first and the last stay.
 
-One a minute would hide, in a single night, the runs that a person wants to see in the morning; and
-they would be most of what Prefect keeps, as their lines would be of what a terminal shows.
+One a minute would hide, in a single night, the runs that a person wants to see in the morning. They
+would be most of what Prefect keeps.
 """
 
-import logging
-from collections import deque
 from contextlib import suppress
 from uuid import UUID
 
@@ -26,52 +24,14 @@ DROPPED = "The previous run is still in progress and does the work of this one."
 AT_ONCE = 100
 
 
-class UntilBusy(logging.Filter):
-    """Holds back Prefect's lines about each run of one flow until that run has something to do.
-
-    Warnings and errors are written at once, but for Prefect's that a run was dropped.
-    """
-
-    def __init__(self, flow_name: str) -> None:
-        super().__init__()
-        self._flow = flow_name
-        self._held: deque[logging.LogRecord] = deque(maxlen=AT_ONCE)
-        self._busy: set[str] = set()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        about = vars(record)  # Prefect says there which run it is
-        if about.get("flow_name") != self._flow or about.get("flow_run_id") in self._busy:
-            return True
-        if record.levelno >= logging.WARNING and DROPPED not in record.getMessage():
-            return True
-        self._held.append(record)
-        return False
-
-    def busy(self, flow_run: str | None) -> None:
-        """Write what was held back of a run, and from now on all that comes."""
-        if flow_run is None or flow_run in self._busy:
-            return
-        self._busy.add(flow_run)
-        for record in self._held:
-            if vars(record).get("flow_run_id") == flow_run:
-                logging.getLogger(record.name).handle(record)
-
-
-def quiet_until_busy(flow_name: str) -> UntilBusy:
-    """Hold back what Prefect writes of a flow, and of its steps, in this process."""
-    holding = UntilBusy(flow_name)
-    for name in ("prefect.flow_runs", "prefect.task_runs"):
-        logging.getLogger(name).addFilter(holding)
-    return holding
-
-
 async def forget_earlier(
     client: PrefectClient, deployment: UUID, this: UUID, ended_as: str | None = None
 ) -> int:
-    """Take earlier runs of a deployment out of the list, where there was nothing in them.
+    """Remove earlier runs of a deployment that had nothing to do.
 
-    `this` is the run that is at work now. Of scheduled runs that ended in the very words of it
-    (`ended_as`) the first stays, which may have done something. Answers how many were taken out.
+    `this` is the run that is at work now. Of the scheduled runs that ended with the same message
+    (`ended_as`), the first one stays, because it may have done something. Returns how many were
+    removed.
     """
     runs = await client.read_flow_runs(
         deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),

@@ -44,7 +44,7 @@ def guarded(login: str, port: int | None = None) -> dict[str, str]:
 
 @contextmanager
 def kept(port: int) -> Iterator[str]:
-    """The login of the server at this port: made once, for its owner's eyes, and valid meanwhile.
+    """The login of the server at this port: made once, in a file that only its owner can read.
 
     Other commands of the same person find it as long as the block lasts. Raises OSError.
     """
@@ -64,7 +64,7 @@ def kept(port: int) -> Iterator[str]:
 def of(api: str) -> str | None:
     """The login of the server at this address, where it is our own and at work.
 
-    Whoever else has taken its port since is not told: the lock is held by `kept` alone.
+    Another program that has taken the port since does not get it: only `kept` holds the lock.
     """
     address = urlsplit(api)
     try:

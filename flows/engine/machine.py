@@ -28,8 +28,8 @@ def is_of_this_machine(run: FlowRun) -> bool:
 
 def runs_here() -> set[UUID]:
     """The runs of deployments that have a process on this machine."""
-    found = (run_of(process) for process in psutil.process_iter())
-    return {run for run in found if run is not None}
+    runs = (run_of(process) for process in psutil.process_iter())
+    return {run for run in runs if run is not None}
 
 
 def run_of(process: psutil.Process) -> UUID | None:

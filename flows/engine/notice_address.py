@@ -1,6 +1,6 @@
-"""Where people are told, as blocks of Prefect: a webhook, or a mailbox.
+"""Where notices go, as blocks of Prefect: a webhook, or a mailbox.
 
-Slow to import; only what tells somebody needs it.
+Slow to import; only what sends notices needs it.
 """
 
 import asyncio
@@ -40,13 +40,13 @@ async def kept_address() -> Address | None:
 def address_at(url: SecretStr) -> Address:
     """The address that CAMPAIGN_NOTIFY_URL is."""
     if urlsplit(url.get_secret_value()).scheme in {"mailto", "mailtos"}:
-        # Prefect's plain Apprise block in all but its name: any address of Apprise does.
+        # Despite its name, Prefect's Slack block takes any address that Apprise knows.
         return SlackWebhook(url=url, notify_type="warning")
     return Webhook(url=url, headers=SecretDict({"Content-Type": "application/json"}))
 
 
 async def send(address: Address, subject: str, says: str) -> None:
-    """Tell it. Raises whatever Prefect and the address fail with, which may name the address."""
+    """Send a notice. Raises whatever Prefect and the address raise, which may name the address."""
     async with asyncio.timeout(PATIENCE):
         if isinstance(address, Webhook):
             (await address.call({"text": says})).raise_for_status()

@@ -1,10 +1,10 @@
 """Prefect's server as a process: `python -m flows.engine.prefect_server [PORT]`. It ends by
 SIGTERM.
 
-With a port it is the one of `campaign up`, with its pages. Without, it is a temporary one: it says
-on standard output where it will answer, or that a person named another server; and a second time
-once it answers. Prefect would start one of its own, but only once it is imported itself, at a port
-that it hopes is free, and would ask ten times a second whether it answers.
+With a port it is the one of `campaign up`, with its pages. Without a port it is a temporary one: it
+first prints where it will answer, or that a person named another server, and prints a second line
+when it answers. Prefect would start a server itself, but only after its own import, at a port that
+it hopes is free, and would ask ten times a second whether it answers.
 
 Both answer to their own names alone. A page elsewhere may lead its own name to this machine, and
 then counts as of the same origin as the server.

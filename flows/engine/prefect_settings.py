@@ -42,7 +42,7 @@ QUIET = {
     "PREFECT_SERVER_LOGGING_LEVEL": "CRITICAL",
 }
 
-# Lines about campaigns of many zones stand below each other: by this machine's clock, named.
+# Campaigns of many timezones write into one log, so its times are this machine's, with the zone.
 LINES = {
     "DATEFMT": "%H:%M:%S %Z",
     "FORMAT": "%(asctime)s | %(levelname)-7s | %(name)s - %(message)s",
@@ -82,14 +82,16 @@ def prepare(*, quiet: bool) -> None:
 def kept_for(keep: timedelta | None) -> dict[str, str]:
     """How long a server keeps runs, which is as long as people's data (CAMPAIGN_KEEP).
 
-    Events are most of it: a look for silent runs goes back two minutes.
+    Events take the most room: a scheduled run that finds nothing to do writes five, so one such run
+    a minute would write 50 MB a day. The search for silent runs needs two minutes of them.
     """
     return {
         "PREFECT_SERVER_SERVICES_DB_VACUUM_ENABLED": "events,flow_runs",
         "PREFECT_SERVER_SERVICES_DB_VACUUM_RETENTION_PERIOD": str(
             int((keep or KEPT_RUNS).total_seconds())
         ),
-        "PREFECT_SERVER_EVENTS_RETENTION_PERIOD": "PT3H",
+        "PREFECT_SERVER_EVENTS_RETENTION_PERIOD": "PT30M",
+        "PREFECT_SERVER_SERVICES_DB_VACUUM_LOOP_SECONDS": "600",
     }
 
 

@@ -1,7 +1,7 @@
 """A large campaign asks its work pool for wave runs, which share its invitations.
 
-They are wanted, never needed: whoever comes takes parts that nobody has come to, and where nobody
-comes the run sends everything itself. Claims in the ledger keep them apart.
+They help, but are not needed: a wave run takes parts that no other run has begun, and if none
+starts, the run sends everything itself. Claims in the ledger keep them apart.
 """
 
 from uuid import UUID

@@ -51,11 +51,11 @@ class TemporaryServer:
 
     @property
     def is_led(self) -> bool:
-        """Whether Prefect was led there."""
+        """Whether Prefect is set to use it."""
         return self._led
 
     def lead(self) -> None:
-        """Lead Prefect there; called before it is imported. Raises NoPrefect."""
+        """Set Prefect to use it; called before Prefect is imported. Raises NoPrefect."""
         if self._process is None or self._led:
             return
         address = self._next_word(self._process)

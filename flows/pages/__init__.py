@@ -1,4 +1,4 @@
 """What Prefect shows of a run: its pages, its progress, what is wrong in a file.
 
-Hands out what publishes them.
+Provides what publishes them.
 """

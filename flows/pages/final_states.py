@@ -28,7 +28,7 @@ def state_of(end: Finish) -> State[Any]:
         left_out = f", {end.held.number:,} left out as decided" if end.held.number else ""
         return Completed(name=COMPLETED, message=invited + left_out)
     if end.ending is Ending.NOT_YET:
-        return Completed(name=NOT_YET, message=f"{invited}. {end.reason}")
+        return Completed(name=NOT_YET, message=f"{invited}. {end.public_reason}")
     if end.ending is Ending.NEEDS_ATTENTION:
         words = f"{invited}, {counts['refused']:,} refused, {counts['unsure']:,} unsure"
         words += f", {end.held.number:,} held." if end.held.number else "."
@@ -37,7 +37,7 @@ def state_of(end: Finish) -> State[Any]:
             message=f"{words} To see who: {command('status', end.campaign)}",
         )
     if end.ending is Ending.AWAITS_APPROVAL:
-        return Failed(name=WAITING_FOR_APPROVAL, message=end.reason)
+        return Failed(name=WAITING_FOR_APPROVAL, message=end.public_reason)
     if end.reason == CANCELLED:
         return Cancelled(message=f"{invited}. {end.reason} What was recorded is safe.")
-    return Failed(name=STOPPED, message=f"{invited}. {end.reason}")
+    return Failed(name=STOPPED, message=f"{invited}. {end.public_reason}")

@@ -20,11 +20,11 @@ from data.decisions.verdicts import WORDS, Doubt
 from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step
-from data.store.tables import Campaign
+from data.store.tables import Campaign, Candidate
 from flows.report.funnel import funnel
-from flows.run.ending import NOBODY
+from flows.run.ending import Finish
 from flows.words import closing
-from flows.words.doubts import STEPS, look, meaning, reached
+from flows.words.doubts import STEPS, listed, look, meaning, reached
 from tasks.plan.holds import in_words
 from tasks.status.standing import furthest
 
@@ -40,8 +40,8 @@ NEEDS_A_PERSON = (Step.UNSURE, Step.REFUSED)
 def artifact_key(prefix: str, campaign: str) -> str:
     """The key of a campaign's artifact: each run makes a new version of the same one.
 
-    Prefect takes lower-case letters, digits and dashes; what is lost of a key is told apart by
-    digits of its own.
+    Prefect takes lower-case letters, digits and dashes. A key with other characters gets digits
+    of its hash, so that two keys stay different.
     """
     plain = re.sub(r"[^a-z0-9-]", "-", campaign)
     if plain != campaign:
@@ -50,7 +50,7 @@ def artifact_key(prefix: str, campaign: str) -> str:
 
 
 def percent(counts: Mapping[str, int], *, send: bool) -> float:
-    """How much of a campaign is done, in percent; who is gone is nothing left to do."""
+    """How much of a campaign is done, in percent, without people withdrawn or removed."""
     steps = 2 if send else 1
     gone = counts["withdrawn"] - counts[SINCE] + counts[REMOVED]
     whole = (counts["candidates"] - gone) * steps
@@ -71,32 +71,29 @@ def how_far(counts: Mapping[str, int], *, send: bool) -> str:
 
 def summary(
     campaign: Campaign,
-    counts: Mapping[str, int],
-    people: Iterable[Any],
+    end: Finish,
+    people: Iterable[Candidate],
     doubts: Sequence[Doubt],
     *,
-    reason: str | None,
-    written: Path | None,
-    held: Holds = NOBODY,
+    written: Path | None = None,
     forms: Forms = NONE,
 ) -> str:
     """Tell where a campaign stands: the page a person opens in the morning.
 
-    `counts` are those of the status object. `people` are the ledger's rows of everybody who was
-    refused or is unsure, and of as many others as are shown; some may be in it twice. `reason` is
-    why the run stopped, `written` the folder with the links, `held` counts those who are left out
-    for now; `forms` are the addresses of Prefect's forms, by their names.
+    `people` are the ledger's rows of everybody who was refused or is unsure, and of as many others
+    as are shown; some may be in it twice. `written` is the folder with the links; `forms` are the
+    addresses of Prefect's forms, by their names.
     """
-    send = campaign.send_invites
+    counts, send = end.counts, campaign.send_invites
     looked = _look(campaign, people)
     parts = [
         f"# {campaign.key}: {how_far(counts, send=send)}",
-        f"**Stopped.** {_text(reason)}" if reason else "",
+        f"**Stopped.** {_text(end.public_reason)}" if end.reason else "",
         _image(funnel(counts, send=send), how_far(counts, send=send)),
         _counts(campaign, counts),
         *_doubtful(campaign, doubts, forms),
         *_refused(campaign, looked),
-        *_held(campaign, held),
+        *_held(campaign, end.held),
         *_people(campaign, looked, counts["candidates"]),
         f"## Files\n\nThe links are in `{written}`." if written else "",
     ]
@@ -169,7 +166,7 @@ def _counts(campaign: Campaign, counts: Mapping[str, int]) -> str:
     if counts[REMOVED]:
         rows.append((closing.REMOVED, f"{counts[REMOVED]:,}"))
     if counts[SINCE]:
-        rows.append(("invited, withdrawn since", f"{counts[SINCE]:,}"))
+        rows.append(("withdrawn after the invitation", f"{counts[SINCE]:,}"))
     return _table(("", "now"), rows)
 
 
@@ -190,15 +187,16 @@ def _doubtful(campaign: Campaign, doubts: Sequence[Doubt], forms: Forms) -> Iter
     calls = len({doubt.attempt for doubt in doubts})
     yield (
         f"## Unsure: {calls:,} {'call' if calls == 1 else 'calls'}\n\n"
-        "It may have happened, and it is not sent again until you settle it. Look, then decide: "
-        "with the "
-        f"form {_form(SETTLE, forms)}, or type `{command('settle', campaign.key)}`."
+        "These calls may have happened, and are not sent again until you settle them. Look in the "
+        f"web application, then decide: with the form {_form(SETTLE, forms)}, or type "
+        f"`{command('settle', campaign.key)}`."
     )
     for operation in Operation:
         of_one_kind = [doubt for doubt in doubts if doubt.operation is operation]
         if of_one_kind:
             yield look(operation, campaign)
-            yield f"What: {STEPS[operation]}. Verdicts: {', '.join(WORDS[operation])}."
+            code, verdicts = listed(doubts, operation), ", ".join(WORDS[operation])
+            yield f"What: {STEPS[operation]}. Listed: `{code}`. Verdicts: {verdicts}."
             yield _table(
                 ("person", "who", "sent", "how far it got", "evidence"),
                 [_doubt(doubt) for doubt in of_one_kind[:SHOWN]],
@@ -219,19 +217,19 @@ def _doubt(doubt: Doubt) -> tuple[object, ...]:
 
 @dataclass(slots=True)
 class _Looked:
-    """How many were refused, `not_added` of them when added; who is shown: the unsure first."""
+    """How many were refused (`not_added`: as an add), and who is shown: those in need first."""
 
     refused: int = 0
     not_added: int = 0
-    first: list[Any] = field(default_factory=list)
-    others: list[Any] = field(default_factory=list)
+    first: list[Candidate] = field(default_factory=list)
+    others: list[Candidate] = field(default_factory=list)
 
     @property
-    def shown(self) -> list[Any]:
+    def shown(self) -> list[Candidate]:
         return (self.first + self.others)[:SHOWN]
 
 
-def _look(campaign: Campaign, people: Iterable[Any]) -> _Looked:
+def _look(campaign: Campaign, people: Iterable[Candidate]) -> _Looked:
     """Go through everybody once, in the order of the ledger."""
     looked = _Looked()
     by_row = {person.id: person for person in people if not is_forgotten(person.email_key)}
@@ -272,7 +270,7 @@ def _held(campaign: Campaign, held: Holds) -> Iterable[str]:
 
 
 def _people(campaign: Campaign, looked: _Looked, number: int) -> Iterable[str]:
-    """A bounded table of masked people, of so many."""
+    """A table of masked people, up to SHOWN of `number`."""
     if not number:
         return
     typed = command("status", campaign.key)

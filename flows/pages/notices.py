@@ -1,9 +1,9 @@
 """A person is told of each run that needs one, by the run itself, at its end.
 
 To CAMPAIGN_NOTIFY_URL, or to the address that `campaign deploy` keeps in Prefect for its workers.
-The ledger has each notice before it is sent. What the address does not take, or a run that died
-did not tell, is told by a look of `campaign up`, `serve` or `worker` (flows/serving/lookout.py).
-Prefect's automations tell nothing here: a busy server loses the events that they wait for.
+The ledger records each notice before it is sent. Notices that could not be delivered, and those of
+runs that died, are sent by `campaign up`, `serve` or `worker` (flows/serving/lookout.py).
+Prefect's automations are not used: a busy server loses the events that they wait for.
 """
 
 import asyncio
@@ -14,40 +14,43 @@ from uuid import UUID
 
 from prefect import Flow
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import FlowRun, State
+from prefect.client.schemas.objects import FlowRun, State, StateType
 from prefect.logging import get_logger
 from prefect.settings import get_current_settings
 
 from config.errors import CampaignError
 from config.settings import load_local
 from data.campaigns import notices
-from data.campaigns.notices import Waiting
 from data.store.clock import now
 from data.store.ledger import Ledger
+from data.store.tables import Notice
 from flows.engine.temporary_server import is_temporary
 from flows.pages.markdown import artifact_key
 
 if TYPE_CHECKING:
     from flows.engine.notice_address import Address
 
-OF_CAMPAIGN = "campaign:"  # so the tag begins that names a run's campaign
-AT_WORK = timedelta(minutes=2)  # so long whoever noted a notice may be sending it
+OF_CAMPAIGN = "campaign:"  # the beginning of the tag with a run's campaign
+AT_WORK = timedelta(minutes=2)  # for so long, the process that recorded a notice may be sending it
 
 
 async def tell(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:
-    """Tell how a run has ended: a hook of the flows that tell."""
+    """A hook of our flows: send a notice of how a run has ended."""
     del flow
     if is_temporary():  # somebody typed it, and reads it there
         return
     async with get_client() as client:
-        # Its name and its tags are others than when it began.
-        await tell_of(await client.read_flow_run(flow_run.id), state)
+        # Its name and its tags have changed since it began.
+        run = await client.read_flow_run(flow_run.id)
+    if state.type is StateType.CRASHED and run.deployment_id is not None:
+        return  # the lookout names it, begins it again, and says so (flows/serving/lookout.py)
+    await tell_of(run, state)
 
 
 async def tell_of(run: FlowRun, state: State[Any], more: str = "") -> None:
-    """Tell of a state of a run, unless that was done. Raises nothing.
+    """Send a notice of a run's state, unless it was sent already. Raises nothing.
 
-    `more` is what else a person is to know.
+    `more` is a sentence to add.
     """
     try:
         if (address := await _address()) is None:
@@ -65,7 +68,7 @@ async def tell_of(run: FlowRun, state: State[Any], more: str = "") -> None:
 
 
 async def tell_what_waits() -> None:
-    """Tell what nobody has taken so far. Raises nothing."""
+    """Send the notices that are not delivered yet. Raises nothing."""
     try:
         waiting = await asyncio.to_thread(_waiting)
         if waiting and (address := await _address()) is not None:
@@ -77,7 +80,7 @@ async def tell_what_waits() -> None:
 
 
 async def not_noted(runs: Sequence[FlowRun]) -> list[FlowRun]:
-    """Of these runs, those of whose state nothing was noted; none where there is no ledger."""
+    """Those of these runs whose state has no notice yet; none if there is no ledger."""
     try:
         states = await asyncio.to_thread(_noted, [str(run.id) for run in runs])
     except CampaignError:
@@ -100,10 +103,10 @@ async def _address() -> "Address | None":
     return address_at(url) if url is not None else await kept_address()
 
 
-async def _send_noted(address: "Address", noted: Sequence[Waiting]) -> None:
+async def _send_noted(address: "Address", noted: Sequence[Notice]) -> None:
     for notice in noted:
         await _send(address, notice.says)
-        await asyncio.to_thread(_told, notice.row)
+        await asyncio.to_thread(_told, notice.id)
 
 
 async def _send(address: "Address", says: str) -> None:
@@ -112,7 +115,7 @@ async def _send(address: "Address", says: str) -> None:
     await send(address, says.partition(". ")[0], says)
 
 
-def _note(run: UUID, state: str, says: str) -> Waiting | None:
+def _note(run: UUID, state: str, says: str) -> Notice | None:
     with Ledger.open(load_local().database_url, create=False) as ledger:
         return ledger.write(notices.note, str(run), state, says, now())
 
@@ -122,7 +125,7 @@ def _told(row: int) -> None:
         ledger.write(notices.tell, row, now())
 
 
-def _waiting() -> list[Waiting]:
+def _waiting() -> Sequence[Notice]:
     with Ledger.open(load_local().database_url, create=False) as ledger:
         return ledger.read(notices.waiting, now() - AT_WORK)
 

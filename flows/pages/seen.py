@@ -34,7 +34,7 @@ from flows.run.observer import RunObserver, whole
 from tasks.status.standing import counts_of
 
 EVERY = 3.0  # seconds between two looks at how far it is
-SHARE = 200  # and so many times as long as a look takes: of 100,000 people it takes a while
+SHARE = 200  # or so many times as long as a look took: with 100,000 people it takes a while
 PATIENCE = 10.0  # seconds that Prefect may take; a wave does not wait longer for its answer
 CANCELLED = "It was cancelled in Prefect."
 SUSPENDED = "It was suspended in Prefect."
@@ -185,15 +185,13 @@ def _page(
     written = local.output_dir / campaign.key
     return markdown.summary(
         campaign,
-        end.counts,
+        end,
         [
             *ledger.read(queries.in_need, campaign.id),
             *islice(queries.candidates(ledger, campaign.id), markdown.SHOWN),
         ],
         ledger.read(settling.find, campaign.id).steps,
-        reason=end.reason,
         written=written if written.is_dir() else None,
-        held=end.held,
         forms=forms,
     )
 
@@ -212,17 +210,17 @@ async def seen(ledger: Ledger, local: LocalSettings, base_url: str) -> AsyncIter
 
 
 def name_of(what: str, zone: str | None = None) -> str:
-    """The name of a run: what it is about, and when it was to begin, which its process may have
-    done a second early, or after a night. A run of many campaigns, or of one that is not read yet,
-    has this machine's zone, as the lines of `campaign up` have.
+    """The name of a run: what it is about, and when it was scheduled. (Its process may
+    start a second early, or a night later.) A run of many campaigns, or of one that is not read
+    yet, has this machine's timezone, like the lines of `campaign up`.
     """
     run = context.flow_run if (context := FlowRunContext.get()) else None
     due = run.expected_start_time if run else None
     return f"{what} {in_zone(due or now(), zone)}"
 
 
-def named_by_its_clock(key: str) -> str:
-    """The name of a run about a campaign that the ledger has, mostly, in the campaign's zone."""
+def named_by_its_clock(what: str, key: str) -> str:
+    """The name of a run, in the campaign's timezone if the ledger has the campaign."""
     zone = None
     with (
         suppress(CampaignError),  # the run itself tells what is wrong with the ledger
@@ -230,7 +228,7 @@ def named_by_its_clock(key: str) -> str:
     ):
         campaign = ledger.read(queries.find_campaign, key)
         zone = campaign.timezone if campaign else None
-    return name_of(key, zone)
+    return name_of(what, zone)
 
 
 async def tolerantly(showing_it: Awaitable[None]) -> None:

@@ -8,7 +8,7 @@ from config.mistakes import Mistake
 from config.reading.sources import TEXT_TABLES, suffix_of
 
 SHOWN = 5
-# Of a definition; not candidates, and no field that nobody knows, which may be anything.
+# Fields of a definition; not candidates, and no unknown field, which may hold anything.
 FIELDS = {"campaign", "project", "problem", "invites", "schedule", "guard"}
 
 
@@ -25,12 +25,14 @@ def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
 def is_nobodys(mistake: Mistake) -> bool:
     """Whether a mistake concerns no person, so that all of it may be said.
 
-    It is in a field of the definition itself, or its file is not there.
+    It is in a field of the definition itself, and quotes no address; or its file is not there.
     """
     place = mistake.place
     if place.sheet is not None or suffix_of(Path(place.file)) in TEXT_TABLES:
         return False
-    return not Path(place.file).exists() or (mistake.field or "").partition(".")[0] in FIELDS
+    if not Path(place.file).exists():
+        return True
+    return (mistake.field or "").partition(".")[0] in FIELDS and "@" not in mistake.clause
 
 
 def _line(mistake: Mistake) -> str:

@@ -45,7 +45,7 @@ FIRST_STAND_IN = 1001
 class Stage:
     """Where a rehearsal happens: a sandbox, a ledger and settings of its own, in one folder.
 
-    `clocks` has the time that it is here for a campaign which keeps to one.
+    `clocks` has, for each campaign with not_before or not_after, the time at which it is rehearsed.
     """
 
     folder: Path
@@ -56,8 +56,8 @@ class Stage:
     def run(self, asked: CampaignSource, observer: RunObserver) -> Finish:
         """See one campaign through, as far as it can go. Raises what `conduct` raises.
 
-        What a person must approve or confirm is so at once, and what waits for its time has it:
-        this ledger is nobody's.
+        Approvals and confirmations are given at once, and nothing waits for its time: this ledger
+        is only for the rehearsal.
         """
         at = self.clocks.get(asked.campaign or "")
         with Ledger.open(self.local.database_url) as ledger:
@@ -104,8 +104,8 @@ def _answer(ledger: Ledger, end: Finish) -> None:
 def stage(folder: Path, definitions: Sequence[Definition], local: LocalSettings) -> Iterator[Stage]:
     """Set up a service that has what these definitions expect of it, for as long as the block.
 
-    `local` keeps its say on sizes and numbers in flight; a limit on speed is left out, as nobody
-    needs to be spared here.
+    The settings in `local` for the size of requests and the number in flight apply; its rate limit
+    does not, because the sandbox needs none.
     """
     own = {
         "database_url": f"sqlite:///{folder / 'ledger.db'}",
@@ -194,7 +194,7 @@ def truth(service: Sandbox, links: Sequence[Link]) -> Truth:
 
 
 def kept_out(service: Sandbox, links: Sequence[Link]) -> list[str]:
-    """Follow every link into the arena as its candidate; answers why, for each that failed."""
+    """Follow every link into the arena as its candidate; returns why, for each that failed."""
     with Visitor(service.app_url) as visitor:
         tried = (visitor.kept_out(link.embed_url, link.email1) for link in links if link.embed_url)
         return [why for why in tried if why is not None]

@@ -16,9 +16,9 @@ from sandbox.service.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What became of the unsure calls of a kind: so many had happened, of so many.
+    """What became of the unsure calls of a kind: `happened` of them, out of `of`, had happened.
 
-    `project_id` is set when it was the project, and it is there.
+    `project_id` is set if the call was to create the project, and the project exists.
     """
 
     operation: Operation
@@ -38,7 +38,7 @@ class _Seen:
 
 
 def settle(ledger: Ledger, key: str, record: Record) -> list[Settled]:
-    """Settle everything that is unsure in a campaign; answers what was found, in order sent.
+    """Settle everything that is unsure in a campaign; returns what was found, in order sent.
 
     The service has come to rest, so nobody waits a quarter of an hour before sending again.
     """

@@ -12,8 +12,8 @@ from sandbox.server import Sandbox
 class Trouble:
     """What goes wrong, and what a run does about it, in words.
 
-    `after`: the part of the invitations that go out before it. `doubtful`: it leaves somebody or
-    something unsure, so the run asks for the problem list before it goes on.
+    `after`: the share of the invitations that are sent before it. `doubtful`: it leaves a call
+    unsure, so the run asks for the problem list before it goes on.
     """
 
     what: str
@@ -74,7 +74,7 @@ TROUBLES = (
 
 
 class Troubles:
-    """The troubles that one campaign still has before it, and those that came, how often."""
+    """The troubles that a campaign has yet to meet, and those that came, with how often."""
 
     def __init__(self, service: Sandbox, definition: Definition, per_request: int) -> None:
         """`per_request`: how many candidates are added in one request."""
@@ -96,10 +96,10 @@ class Troubles:
         self._service.faults.add(*faults)
 
     def end(self) -> list[Trouble]:
-        """Let the service be well again; answers which troubles came, each for the last time."""
+        """Let the service be well again; returns which troubles came, each for the last time."""
         applied = [fault["applied"] for fault in self._service.faults.as_json()]
         self._service.faults.clear()
-        # The problem list is no trouble more.
+        # The fault of the problem list, the last one, is not a trouble of its own.
         by_trouble = list(zip(self._left, applied, strict=False))
         self.came += [(trouble, times) for trouble, times in by_trouble if times]
         self._left = [trouble for trouble, times in by_trouble if not times]
@@ -107,7 +107,7 @@ class Troubles:
 
 
 def _fits(trouble: Trouble, definition: Definition, adds: int) -> bool:
-    """Whether this campaign makes such a call at all, or so many of them."""
+    """Whether this campaign makes such a call, and often enough to meet the trouble."""
     match trouble.fault.operation:
         case Operation.CREATE_PROJECT:
             return definition.project.id is None

@@ -1,4 +1,4 @@
 """The report of a campaign: its page, its sections, its words.
 
-Hands out `campaign_report`.
+Provides `campaign_report`.
 """

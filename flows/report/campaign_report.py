@@ -9,13 +9,14 @@ from data.history.events import Request
 from data.history.history import numbers, story
 from data.history.records import Records
 from data.store.states import Operation, Step
+from data.store.tables import Campaign
 from flows.report import report_sections as sections
 from flows.report.contents import Report
 from flows.report.discretion import discreet, discretion
 from flows.report.story import Teller, zone_of
 from flows.report.timeline import Point, pictures
 from flows.words.closing import counted_out, next_steps, summary
-from flows.words.speech import as_typed
+from flows.words.speech import as_typed_for
 
 COUNTED = (
     *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
@@ -64,17 +65,17 @@ def report(
     )
 
 
-def _typed(campaign: Any) -> list[str]:
+def _typed(campaign: Campaign) -> list[str]:
     """What is typed after `run`, without the places where files lie on this machine."""
-    names = (campaign.definition, campaign.belongs_to)
-    file, *rest = (Path(Path(path).name) for path in names if path)
-    return as_typed(file, rest[0] if rest else None, sheet=campaign.sheet)
+    beside = Path(campaign.belongs_to).name if campaign.belongs_to else None
+    file = Path(campaign.definition).name
+    return as_typed_for(campaign.key, file, beside, sheet=campaign.sheet)
 
 
 def _counts(stand: Mapping[str, Any]) -> dict[str, int]:
-    """Count everybody once, but for whoever had an email and was withdrawn since."""
+    """Count everybody once; those invited and withdrawn since are counted separately too."""
     counts = counted_out(stand)
-    since = {"invited, withdrawn since": stand["withdrawn_since"]}
+    since = {"withdrawn after the invitation": stand["withdrawn_since"]}
     return {name: counts[name] for name in COUNTED} | since
 
 

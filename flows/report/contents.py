@@ -8,7 +8,7 @@ from flows.report.timeline import Picture
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under a header; `left_out` says in words what is not shown, where something is not."""
+    """Rows under a header; `left_out` says in words which rows are not shown, if there are any."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[object]]

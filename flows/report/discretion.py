@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from config.command_line import command
+from data.decisions.verdicts import Doubt
 from data.history.events import (
     Blocked,
     Decided,
@@ -21,13 +21,16 @@ from data.history.events import (
 from data.history.records import Records
 from data.privacy.forgetting import GONE
 from data.privacy.masking import masked_email, masked_name, masked_text, words_of_names
+from data.store.tables import Candidate
+
+Named = Callable[[Candidate | Doubt], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Discretion:
     """How people are named in a report, and what becomes of what somebody typed."""
 
-    person: Callable[[Any], str]
+    person: Named
     text: Callable[[str], str]
     told: str
 
@@ -50,20 +53,20 @@ def discretion(records: Records, *, names: bool) -> Discretion:
     )
 
 
-def _or_forgotten(name: Callable[[Any], str]) -> Callable[[Any], str]:
+def _or_forgotten(name: Named) -> Named:
     return lambda person: "a forgotten person" if person.email1 == GONE else name(person)
 
 
-def _named(person: Any) -> str:
+def _named(person: Candidate | Doubt) -> str:
     return f"{person.first_name} {person.last_name} <{person.email1}>"
 
 
-def _masked(person: Any) -> str:
+def _masked(person: Candidate | Doubt) -> str:
     return f"{masked_name(person.first_name, person.last_name)} ({masked_email(person.email1)})"
 
 
 def discreet(event: Event, how: Discretion) -> Event:
-    """Take what a person typed, and where files lie, out of an event as far as that is wanted."""
+    """Mask what a person typed in an event, and leave out the folders of files."""
     if isinstance(event, Decided | PlanAnswered | Paused | Resumed):
         return replace(event, why=how.text(event.why))
     if isinstance(event, Blocked | Unblocked):

@@ -25,6 +25,7 @@ from data.history.records import Records
 from data.history.stretches import stretches, together
 from data.history.stretches import waves as in_waves
 from data.store.states import Operation, Step
+from data.store.tables import Candidate
 from flows.report.contents import Section, Table
 from flows.report.discretion import Discretion
 from flows.report.story import VERDICTS, Teller, came_to, decided, proved, words
@@ -75,7 +76,7 @@ def _wave(wave: Wave, teller: Teller, under: Mapping[int, str]) -> tuple[object,
 
 def refused(records: Records, how: Discretion) -> Section:
     """Who is refused now, by reason."""
-    by_reason: dict[tuple[str, str], list[Any]] = {}
+    by_reason: dict[tuple[str, str], list[Candidate]] = {}
     for person in records.people.values():
         for step, state in (("add", person.add_state), ("invite", person.invite_state)):
             if state == Step.REFUSED:
@@ -96,7 +97,7 @@ def refused(records: Records, how: Discretion) -> Section:
     )
 
 
-def _named(people: Sequence[Any], how: Discretion) -> str:
+def _named(people: Sequence[Candidate], how: Discretion) -> str:
     more = f" and {len(people) - NAMED:,} more" if len(people) > NAMED else ""
     return ", ".join(how.person(person) for person in people[:NAMED]) + more
 
@@ -104,7 +105,10 @@ def _named(people: Sequence[Any], how: Discretion) -> str:
 def unsure(doubts: Sequence[Doubt], teller: Teller, how: Discretion, key: str) -> Section:
     return Section(
         "Unsure now",
-        lead=f"It may have happened. Look, then decide: {command('settle', key)}" if doubts else "",
+        lead="These calls may have happened. Look in the web application, then decide: "
+        f"{command('settle', key)}"
+        if doubts
+        else "",
         table=_table(
             ("sent", "step", "who", "how far it got", "evidence"),
             [
@@ -202,7 +206,7 @@ def runs(events: Sequence[Event], teller: Teller) -> Section:
     return Section(
         "Runs",
         table=_table(("run", "started", "ended", "result", "why"), rows),
-        nothing="No run was needed yet.",
+        nothing="There was no run yet.",
     )
 
 
@@ -241,7 +245,7 @@ def left_over(records: Records, stand: Mapping[str, Any], how: Discretion) -> Se
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[object]], others: str = "") -> Table:
-    """Show so many rows, without the columns in which nothing stands; `others` shows the rest."""
+    """Show up to SHOWN rows, without empty columns; `others` is the command that shows the rest."""
     left_out = None
     if len(rows) > SHOWN:
         left_out = f"and {len(rows) - SHOWN:,} more" + (f": {others}" if others else "")

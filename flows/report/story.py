@@ -59,7 +59,7 @@ VERDICTS: Mapping[tuple[Operation | None, str], str] = {
 OTHERS: Mapping[str, str] = {
     "resend": "asked for one more invitation to {who}",
     "withdraw": "withdrew {who}",
-    "allow": "let {who} through although held",
+    "allow": "allowed {who}, who was held",
     "pilot-confirmed": "confirmed the pilot's invitation: {who}",
     "removed-accepted": "accepted that people were removed",
     "cleaned": "removed by hand in the web application: {who}",
@@ -134,12 +134,12 @@ def _(event: Request, teller: Teller) -> Iterator[str]:
 @words.register
 def _(event: Wave, teller: Teller) -> Iterator[str]:
     what = "invite" if event.operation is Operation.INVITE else "add"
-    until = f"until {teller.time(event.until)}"
+    ended = f"ended {teller.time(event.until)}"
     more = event.requests - event.people if event.operation is Operation.INVITE else 0
-    tries = f", {counted(more, 'try', 'tries')} more" if more else ""
+    tries = f", {counted(more, 'more try', 'more tries')}" if more else ""
     people = counted(event.people, "candidate")
     wave = {None: "", 0: "pilot: "}.get(event.number, f"wave {event.number}: ")
-    yield f"{wave}{what} {people}, {until}: {came_to(event.came_to)}{tries}"
+    yield f"{wave}{what} {people}, {ended}: {came_to(event.came_to)}{tries}"
     for (state, evidence), number in event.reasons.items():
         yield f"{number:,} {COME_TO[state]}: {proved(evidence)}"
     yield from most_quoted(event.service_wrote)
@@ -251,7 +251,7 @@ def _how(event: Request) -> str:
         far = "nothing was sent"
     else:
         far = HOW_FAR.get(event.phase, "not known")
-        far = "unknown how far it got" if far == "not known" else far
+        far = "nobody knows how far it got" if far == "not known" else far
     if event.ended_at is None or event.status is None:
         return far
     took = (event.ended_at - event.at).total_seconds()

@@ -17,7 +17,7 @@ from data.store.states import AttemptState
 APART = timedelta(minutes=30)  # without a request: another sitting begins
 MOST = 8  # sittings with a picture each
 BARS = 60  # at most, in one picture
-LEAST = 12  # as wide as these, where a picture has fewer bars
+LEAST = 12  # a picture with fewer bars leaves room for so many
 
 WIDE, HIGH = 720, 150
 LEFT, TOP, BOTTOM = 46, 12, 26  # room for numbers, and for clocks
@@ -69,7 +69,7 @@ def pictures(points: Iterable[Point], zone: tzinfo | None) -> list[Picture]:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Where bars stand: the first begins at `start`, each is `step` seconds, `number` have room."""
+    """The bars: the first begins at `start`, each is `step` seconds; there is room for `number`."""
 
     start: datetime
     step: int
@@ -158,7 +158,7 @@ def _counted(bar: Bar) -> str:
 
 
 def _clock(chosen: Scale, place: int, zone: tzinfo | None) -> str:
-    # Not as wide a step away as it seems: a clock change may have come in between.
+    # A step of days may be an hour too short or too long, because of a clock change.
     wall = (chosen.begins(place) + timedelta(hours=2 * (chosen.step >= _DAY))).astimezone(zone)
     if chosen.step >= _DAY:
         return f"{wall:%Y-%m-%d}"

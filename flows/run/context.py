@@ -15,8 +15,8 @@ from config.service_address import canonical
 from config.settings import LocalSettings, ServiceSettings
 from config.timetable.moments import on_the_wall
 from config.timetable.timetable import Timetable
+from data.campaigns import intake, queries
 from data.campaigns import pauses as pauses_of_campaigns
-from data.campaigns import queries
 from data.campaigns.approvals import ShownPlan
 from data.campaigns.pauses import Paused
 from data.decisions import adding_again
@@ -47,11 +47,11 @@ T = TypeVar("T")
 
 
 async def nobody_shares(key: str, people: int) -> None:
-    """Let other runs share the invitations of a campaign: there are none."""
+    """The default for `shares`: no other run shares the invitations."""
 
 
 async def nobody_stops() -> str | None:
-    """Why nothing may be sent any more, as somebody outside the ledger says: nobody does."""
+    """The default for `stopped`: nobody outside the ledger stops the run."""
     return None
 
 
@@ -66,7 +66,7 @@ class Perform(Protocol):
 
 
 async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
-    """Run a step as what it is."""
+    """Run a step directly."""
     return await step()
 
 
@@ -74,15 +74,14 @@ async def plainly(name: str, step: Callable[[], Awaitable[T]], /) -> T:
 class RunContext:
     """What a run works with: the ledger, the settings, and who observes or stops it.
 
-    `stopped` says why somebody outside the ledger wants no more sending (a cancel where runs are
-    watched), and is asked before each wave.
-    `receipts` is where a rehearsal keeps its own; else they lie where they must. `clock` says
-    whether it is time for invitations; it answers aware times.
-    `accept_removed`: who said that people are rightly gone from the definition.
-    `paced`: what the definition says about rates is kept. `shares` hears of which campaign how many
-    people can be invited now, before the first of them is, and may have other runs share them. Once
-    nobody is left to invite, a run stays for what others are sending, and for `patience` seconds
-    where nothing comes of that.
+    `stopped` is asked before each wave: it returns why somebody outside the ledger stops the run,
+    such as a cancel in Prefect. `receipts` is where a rehearsal keeps its own; None: the usual
+    places. `clock` returns aware times, by which invitations go out. `accept_removed`: who said
+    that people were removed from the definition on purpose. `paced`: keep to the definition's
+    rates. `shares` is called with the key and the number of people who can be invited now, before
+    the first of them is invited, and may start other runs to share them. When nobody is left to
+    invite, a run waits while others are sending, but only for `patience` seconds if their requests
+    do not go on.
     """
 
     ledger: Ledger
@@ -105,13 +104,14 @@ class ActiveRun:
 
     context: RunContext
     key: str
+    digest: str  # of the version that this run carries out
     begun: Begun
     gate: Gate
     group_commit: GroupCommit
     sender: Sender
     receipts: Receipts
     listed: ListFile | None = None  # the do-not-contact list in a file, as last looked at
-    early: Later | None = None  # why invitations wait, once this run came to them
+    early: Later | None = None  # why invitations wait, if some had to when it was their turn
 
     def campaign(self) -> Campaign:
         """The campaign as the ledger has it now."""
@@ -137,18 +137,19 @@ async def working(
     approval = approved.id if approved else None
     await asyncio.to_thread(receipts.keep)
     begun = await asyncio.to_thread(
-        runs.begin, ledger, target.key, target.definition, plan.intent, approval
+        runs.begin, ledger, target.key, target.definition, plan.intent, approval, target.digest
     )
     gate, group_commit = _gate(target, context, service), GroupCommit(ledger)
     sender = Sender(
         service,
         group_commit,
         gate,
-        campaign=begun.campaign,
-        run=begun.run,
+        begun,
         trust=await asyncio.to_thread(_trust, ledger, target.key),
     )
-    work = ActiveRun(context, target.key, begun, gate, group_commit, sender, receipts)
+    work = ActiveRun(
+        context, target.key, target.digest, begun, gate, group_commit, sender, receipts
+    )
     heartbeat = asyncio.create_task(_beat(ledger, begun.run, gate))
     try:
         await keep_receipt(work)
@@ -168,7 +169,7 @@ def _gate(target: Target, context: RunContext, service: Service) -> Gate:
     table = timetable_of(target)
     # By its address all runs at one service are paced together.
     address = canonical(context.service.base_url)
-    heeds = partial(_heed_a_pause, context.ledger, target.key)
+    heeds = partial(_heed_people, context.ledger, target.key, target.digest)
     together = Together(context.ledger, address, list(_rates(context, target.key, table)), heeds)
     return Gate(
         service.problems,
@@ -213,7 +214,7 @@ async def _end(work: ActiveRun) -> None:
     await keep_receipt(work)
     ledger = work.context.ledger
     try:
-        # Where another run died meanwhile, what it was sending is doubt by now.
+        # If another run died meanwhile, what it was sending becomes unsure now.
         await asyncio.to_thread(adding_again.recover, ledger, work.begun.campaign)
     except CampaignError as error:
         work.gate.stop(str(error))
@@ -225,20 +226,22 @@ async def _end(work: ActiveRun) -> None:
 
 
 async def check_stop(work: ActiveRun) -> None:
-    """Before each wave and each bulk add: stop where a person said so, or time is over."""
+    """Before each wave and bulk add: stop if a person paused or stopped it, or it is too late."""
     await check_stop_in_ledger(work)
     if work.gate.stopped is None:
         await check_stop_beside(work)
 
 
 async def check_stop_in_ledger(work: ActiveRun) -> None:
-    """Stop where it has a pause, where time is over, or where nobody knows who must be spared."""
+    """Stop for a pause, for a newer version of the definition, after not_after, or if the
+    do-not-contact list cannot be read.
+    """
     if (why := await asyncio.to_thread(_objection, work)) is not None:
         work.gate.stop(why)
 
 
 async def check_stop_beside(work: ActiveRun) -> None:
-    """Stop where somebody outside the ledger said so, which takes longer to be asked."""
+    """Stop if somebody outside the ledger stopped the run; to ask takes longer than to read."""
     if (why := await work.context.stopped()) is not None:
         work.gate.stop(why)
 
@@ -247,16 +250,20 @@ def _objection(work: ActiveRun) -> str | None:
     context = work.context
     try:
         work.listed = follow_on(context.ledger, context.local, work.listed)
+        _heed_people(context.ledger, work.key, work.digest)
     except CampaignError as error:
         return str(error)
-    paused = context.ledger.read(pauses_of_campaigns.standing, work.key)
-    return paused_by(work.key, paused) if paused else over_for(work.campaign(), context.clock())
+    return over_for(work.campaign(), context.clock())
 
 
-def _heed_a_pause(ledger: Ledger, key: str) -> None:
-    """While requests leave: the rest of a wave may take an hour at the rate that is kept."""
+def _heed_people(ledger: Ledger, key: str, digest: str) -> None:
+    """Raise what a person did that stops a run: paused the campaign, or changed its definition.
+
+    Looked at during a wave too: at a low rate, the rest of it may take an hour.
+    """
     if (paused := ledger.read(pauses_of_campaigns.standing, key)) is not None:
         raise PausedByAPerson(paused_by(key, paused))
+    ledger.read(intake.carries_out, key, digest)
 
 
 def paused_by(key: str, paused: Paused) -> str:
@@ -265,14 +272,14 @@ def paused_by(key: str, paused: Paused) -> str:
 
 
 def to_go_on(key: str, paused: str) -> str:
-    """Say what lets a campaign go on that is `paused by …`."""
+    """Say how to continue a campaign; `paused` is such as `paused by Grace since …`."""
     return f"It was {paused}. To continue: {command('resume', key)}, then the same run again."
 
 
 async def keep_receipt(work: ActiveRun) -> None:
     """Without a receipt that says how far this ledger has got, nothing more is sent.
 
-    The ledger goes one step on first: a copy of it from a moment ago falls behind the receipt.
+    The ledger counts one step first, so that a copy made a moment ago is behind the receipt.
     """
     try:
         await asyncio.to_thread(

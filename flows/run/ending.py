@@ -1,10 +1,12 @@
 """How a run ended: one decision from what the ledger holds, for state, exit code and words."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from data.campaigns import queries
+from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import ShownPlan
+from data.campaigns.pauses import HOLD_ON
 from data.campaigns.whose_turn import Wait
 from data.holds import reasons
 from data.holds.rule import Holds
@@ -22,7 +24,7 @@ BESIDE = (
     "wrong."
 )
 GOES_ON = (Ending.NOT_YET, Ending.NEEDS_ATTENTION)
-# What a command ends with that ran a campaign; 1 for every other ending.
+# The exit codes of a command that ran a campaign; 1 for every other ending.
 EXIT_CODES = {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3, Ending.AWAITS_APPROVAL: 3}
 
 
@@ -30,12 +32,13 @@ EXIT_CODES = {Ending.COMPLETED: 0, Ending.NEEDS_ATTENTION: 3, Ending.AWAITS_APPR
 class Finish:
     """The end of one run. `reason` says why it stopped; `counts` as in the status object.
 
-    `changed` and `removed` count people whom the definition now words otherwise, or no longer
-    lists, and who are left as they are (interface 4: no update, no delete); `corrected` those whom
-    it still lists with an address from before its correction. `receipt` says
+    `changed` and `removed` count people whose row has changed, or who are no longer in the
+    definition, and who are left as they are (interface 4: no update, no delete); `corrected` those
+    whom it still lists with an address from before its correction. `receipt` says
     that a receipt or its copy could not be written, and what that means. `plan` is what
     waits for approval. `invited` counts the invitations of this very run, `held` those who wait
-    and are left out. `again` is the moment (UTC) from which on another run has more to do.
+    and are left out. `again` is the moment (UTC) from which on another run has more to do. `typed`
+    is what people wrote as their reasons, which may name candidates.
     """
 
     campaign: str
@@ -50,6 +53,15 @@ class Finish:
     plan: ShownPlan | None = None
     held: Holds = NOBODY
     again: datetime | None = None
+    typed: tuple[str, ...] = ()
+
+    @property
+    def public_reason(self) -> str:
+        """`reason` without what a person wrote: it leaves the ledger, for Prefect and notices."""
+        reason = self.reason or ""
+        for words in self.typed:
+            reason = reason.replace(f": {words}", "")
+        return reason
 
     @property
     def exit_code(self) -> int:
@@ -66,14 +78,27 @@ def finish(ledger: Ledger, key: str, stopped: str | None, early: Later | None = 
         return Finish(key, Ending.STOPPED, stopped, {})
     people = ledger.read(queries.counts, campaign.id)
     held = Holds.of(ledger.read(reasons.held_in, campaign.id))
-    open_now = tally(
-        {kind: number for kind, number in people.items() if kind[0]}, send=campaign.send_invites
-    )
+    listed = {kind: number for kind, number in people.items() if kind[0]}
+    send = campaign.send_invites
+    doubtful = tally(people, send=send)["unsure"]
+    open_now = tally(listed, send=send) | {"unsure": doubtful}
     calls = [Step(campaign.project_state), Step(campaign.problem_state)]
     beside = bool(open_now["waiting"]) and _another_at_work(ledger, campaign.id)
     ending, reason = judge(calls, open_now, stopped, early, held, beside=beside)
     again = early.again if early is not None and ending in GOES_ON else None
-    return Finish(key, ending, reason, counts_of(ledger, campaign), held=held, again=again)
+    counts = counts_of(ledger, campaign)
+    typed = tuple(_typed(ledger, key)) if stopped else ()
+    return Finish(key, ending, reason, counts, held=held, again=again, typed=typed)
+
+
+def _typed(ledger: Ledger, key: str) -> Iterator[str]:
+    """What people wrote who paused a campaign, or rejected its plan."""
+    paused = ledger.read(pauses.standing, key)
+    asked, _ = ledger.read(approvals.look, key)
+    if paused is not None and paused.who != HOLD_ON and paused.why:
+        yield paused.why
+    if asked is not None and asked.why:
+        yield asked.why
 
 
 def _another_at_work(ledger: Ledger, row: int) -> bool:
@@ -94,10 +119,10 @@ def judge(
     beside: bool = False,
 ) -> tuple[Ending, str | None]:
     """Say how a run ended. `calls` are the project's and the problem's; `open_now` counts the
-    candidates whom the definition lists; `held` those who wait and are left out. `beside`: another
-    run is at work.
+    candidates whom the definition lists, and everybody unsure; `held` those who wait and are left
+    out. `beside`: another run is at work.
 
-    Who is on the do-not-contact list needs nobody's look: a person has decided already.
+    Nobody has to look at people on the do-not-contact list: a person has decided already.
     """
     waiting = open_now["waiting"] - held.number
     if stopped is not None:

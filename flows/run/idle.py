@@ -14,7 +14,7 @@ from tasks.plan.target import CampaignSource, look_up
 
 
 def nothing_new(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> Finish | None:
-    """How a campaign stands whose last run completed and that has nothing to do since; else None.
+    """The end to report if the last run completed and nothing is left to do; otherwise None.
 
     Raises what reading the definition raises.
     """

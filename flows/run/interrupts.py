@@ -78,14 +78,14 @@ class _Ears:
             signal.signal(number, handler)
 
     def begins(self, work: Stoppable) -> None:
-        """Take the signals for it as well; one that came meant whatever was about to begin."""
+        """Take the signals for it as well; one that came earlier stops it at once."""
         self._under_way.append(work)
         if self._heard:
             work.stop(INTERRUPTED)
         self.listen()
 
     def is_over(self, work: Stoppable) -> bool:
-        """Forget it; answers whether nothing else is under way."""
+        """Forget it; returns whether nothing else is under way."""
         self._under_way.remove(work)
         return not self._under_way
 
@@ -101,7 +101,7 @@ class _Ears:
             self._ends = self._loop.call_later(SAME, self._end_and_hear_once_more)
 
     def _end_and_hear_once_more(self) -> None:
-        """A second Ctrl-C breaks off what is under way; a third, what that leaves to be done."""
+        """A second Ctrl-C ends what is under way at once; a third also ends its clean-up."""
         self.end()
         before = self._before[signal.SIGINT]
 

@@ -9,7 +9,7 @@ from functools import partial
 from config.timetable.timetable import Timetable
 from data.campaigns import pauses
 from data.campaigns import send_progress as progress
-from data.campaigns.pauses import Paused
+from data.campaigns.pauses import HOLD_ON, Paused
 from data.campaigns.whose_turn import SendProgress, Turn, Wait
 from data.sending import queue, runs
 from data.sending.queue import ToInvite
@@ -17,13 +17,13 @@ from data.store.states import By
 from flows.run.context import ActiveRun, check_stop, paused_by
 from flows.run.sibling_runs import SiblingRuns
 from flows.run.steps import around, may_go_on, name_of
+from tasks.plan.pilot import explained
 from tasks.plan.timing import kept_timetable, later, over, whose_turn
 from tasks.sending.invitations import Slots, invite
 from tasks.sending.sender import Sent
 from tasks.service.verdict import Proof
 
 WAVE = 100  # invitations in one step: what a person watches, and pauses between
-HOLD_ON = "invites.hold_on"  # who paused a campaign, where nobody did
 
 
 async def invite_people(work: ActiveRun) -> None:
@@ -54,7 +54,8 @@ async def invite_people(work: ActiveRun) -> None:
             work.gate.stop(late)
             return
         if not chosen:
-            work.early = later(answer, table, work.key, campaign.timezone)
+            answer = await asyncio.to_thread(explained, answer, ledger, campaign, table)
+            work.early = later(answer, table, campaign.timezone)
             return
         if not begun:
             begun = True
@@ -63,7 +64,7 @@ async def invite_people(work: ActiveRun) -> None:
 
 
 async def _stays(work: ActiveRun, seconds: float) -> bool:
-    """Wait a moment for others; False where somebody wants nothing more of this run."""
+    """Wait a moment for other runs; False if this run was stopped meanwhile."""
     await work.gate.wait(seconds)
     await check_stop(work)
     return work.gate.stopped is None
@@ -79,7 +80,7 @@ def _so_far(work: ActiveRun, table: Timetable) -> SendProgress:
 
 
 async def _hold(work: ActiveRun, why: str) -> None:
-    paused = await asyncio.to_thread(
+    paused, *_ = await asyncio.to_thread(
         work.context.ledger.write, pauses.pause, work.key, By(HOLD_ON, why)
     )
     work.gate.stop(paused_by(work.key, paused))
@@ -100,10 +101,10 @@ class _Turn:
         self._held: str | None = None
 
     async def take(self, people: Sequence[ToInvite]) -> set[int]:
-        """Make each part ready while the one before is being sent: the service never waits.
+        """Make each part ready while the previous one is being sent: the service never waits.
 
-        Whoever says no then stops both of them, so that no more than a part is sent after it.
-        Answers whom this run came to (ledger rows), but for those whom others had invited by then.
+        A stop ends both parts, so that no more than a part is sent after it. Returns the ledger
+        rows of the people in these parts, except those whom other runs had already invited.
         """
         work = self._work
         came_to: set[int] = set()

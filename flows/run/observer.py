@@ -97,6 +97,6 @@ class Observers(RunObserver):
             each.on_failure(error)
 
 
-# The run in Prefect that begins this one among others, by its id: who stops it means them all.
+# The id of the run in Prefect that started this one and others: to stop it stops them all.
 whole: ContextVar[str | None] = ContextVar("whole", default=None)
 observing: ContextVar[RunObserver] = ContextVar("observing", default=RunObserver())  # noqa: B039

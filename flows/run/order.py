@@ -10,10 +10,10 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from config.errors import CampaignError
 from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import ShownPlan
 from data.campaigns.changes import Changes
+from data.campaigns.pauses import HOLD_ON
 from data.campaigns.whose_turn import Wait
 from data.decisions import adding_again, settling
 from data.own_files import CannotWrite
@@ -32,7 +32,7 @@ from flows.run.context import (
     working,
 )
 from flows.run.ending import Finish, finish
-from flows.run.inviting import HOLD_ON, invite_people
+from flows.run.inviting import invite_people
 from flows.run.sibling_runs import SiblingRuns
 from flows.run.steps import in_parts
 from tasks.outputs.links import see_where_links_go, write_links
@@ -55,10 +55,6 @@ MEND_LINKS = (
     "the same command again: it writes the links."
 )
 ADDS = 10  # bulk adds in one step
-
-
-class ProblemChanged(CampaignError):
-    """The problem this run had looked up is not the one that the definition names now."""
 
 
 async def conduct(source: CampaignSource, context: RunContext) -> Finish:
@@ -100,7 +96,7 @@ async def conduct(source: CampaignSource, context: RunContext) -> Finish:
 
 
 async def _look(source: CampaignSource, context: RunContext) -> Plan:
-    """Read the definition, and plan what is left of it; while that is nothing, wait for others."""
+    """Read the definition and plan what is left; if nothing is, wait for runs that are sending."""
     ledger, observer = context.ledger, context.observer
     target = await context.perform(
         "read the definition", partial(asyncio.to_thread, look_up, source, ledger, context.service)
@@ -147,8 +143,8 @@ def _why(key: str, stop: Stop) -> str:
     match stop.cause:
         case Cause.GUARD:
             return (
-                f"{stop.why}, so nothing was sent or changed. If they are rightly gone: run the "
-                "same command with  --accept-removed"
+                f"{stop.why}, so nothing was sent or changed. If they were removed on purpose: "
+                "run the same command with  --accept-removed"
             )
         case Cause.PAUSED:
             return to_go_on(key, stop.why)
@@ -242,33 +238,26 @@ async def create_project(run: ActiveRun) -> bool:
 
 async def attach_problem(run: ActiveRun) -> bool:
     """Add the problem to the project (interface 4.4); True once it is there."""
-    return await _single(run, "add the problem", lambda campaign: campaign.problem_state, _attach)
-
-
-def _attach(campaign: Campaign) -> Order:
-    if campaign.project_id is None or campaign.problem_id is None:
-        # A run of another version of the definition came in between.
-        raise ProblemChanged(
-            "The definition's problem changed during this run. Nothing more was sent; the same "
-            "command continues from there."
-        )
-    return AttachProblem(campaign.project_id, campaign.problem_id)
+    return await _single(
+        run, "add the problem", lambda campaign: campaign.problem_state, AttachProblem
+    )
 
 
 async def _single(
     run: ActiveRun,
     name: str,
     state_of: Callable[[Campaign], str],
-    order: Callable[[Campaign], Order],
+    order: Callable[[Ledger, str], Order],
 ) -> bool:
     """Make one of the two single calls unless it was made; True once it is done."""
     current = run.campaign()
     if state_of(current) in (Step.WAITING, Step.REFUSED):
         await check_stop(run)
-        await run.context.perform(name, partial(_send_one, run, order(current)))
+        ordered = order(run.context.ledger, run.key)
+        await run.context.perform(name, partial(_send_one, run, ordered))
         current = run.campaign()
     patience = run.context.local.request_deadline
-    # Another run may be at it: its answer is waited for, never made twice.
+    # Another run may be making this call: wait for its answer, never call twice.
     while state_of(current) == Step.SENDING and patience > 0:
         await run.gate.wait(0.25)
         patience -= 0.25
@@ -298,7 +287,7 @@ async def add_candidates(run: ActiveRun) -> None:
             adding = add(
                 run.sender, ledger, project, batch, refusals, each=run.context.observer.on_sent
             )
-            # Others are asked while the request is under way: whoever says no stops the next one.
+            # Prefect is asked while the request is under way: a cancel stops the next one.
             await asyncio.gather(adding, check_stop_beside(run))
             if refusals.everybody:
                 await run.group_commit.flush()
@@ -310,7 +299,7 @@ async def add_candidates(run: ActiveRun) -> None:
     while again:
         rows = await asyncio.to_thread(ledger.read, queue.to_add, run.begun.campaign)
         await in_parts(run, "add candidates", rows, size * ADDS, add_part)
-        # Whom an answer left in doubt: a definition may have them added once more.
+        # A definition may say that people whose add is unsure are added once more.
         again = bool(await asyncio.to_thread(adding_again.add_again, ledger, run.begun.campaign))
         again = again and run.gate.stopped is None
 

@@ -13,7 +13,7 @@ AGAIN = 1.0  # seconds between two looks
 class SiblingRuns:
     """The other runs of a campaign, seen by `run`, which has nothing to send at the moment.
 
-    `wait` lets some seconds pass, and answers False when there is no more staying.
+    `wait` waits some seconds, and returns False if the run should wait no longer.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class SiblingRuns:
         self._announced = False
 
     async def wait_for_siblings(self) -> bool:
-        """Stay a moment while they wait for answers; True: there may be something to send by now.
+        """Wait a moment for their answers; True: there may be something to send now.
 
-        What they cannot send comes back, and what they add can be invited by this run as well.
-        It waits for as long as they come on, and where they do not, for `context.patience`. Where
-        one of them dies, what it was sending is said to be unsure as soon as that is known.
+        This run can send what they could not, and invite the people whom they add. It waits as long
+        as they make progress, and then for `context.patience` seconds. If one of them dies, what it
+        was sending becomes unsure as soon as that is known.
         """
         ledger = self._context.ledger
         before = self._newest

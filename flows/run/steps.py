@@ -27,7 +27,7 @@ async def in_parts(
 async def may_go_on(work: ActiveRun) -> bool:
     """Before each part: nobody objects, and the receipt says how far the ledger has got.
 
-    Whoever objects is heard first: people of the part before may be leaving meanwhile.
+    Look for a stop first: invitations of the previous part may still be leaving.
     """
     await check_stop(work)
     if work.gate.stopped is None:
@@ -36,13 +36,13 @@ async def may_go_on(work: ActiveRun) -> bool:
 
 
 def around(number: int, before: int) -> list[int]:
-    """In which order a run takes `number` parts, when so many runs began before it.
+    """In which order a run takes `number` parts, if `before` runs began earlier.
 
-    It begins where none of the others did, and comes back, from its begin downwards, to what they
-    have not done by then: it meets whoever comes up to there once, instead of going beside them
-    and trying for the same people.
+    It starts where none of the others did and goes up to the end, then from its start down to the
+    first part. So it meets another run only once, instead of following it and trying to claim the
+    same people.
     """
-    golden = 0.618033988749895  # its multiples, less their whole part, keep far from each other
+    golden = 0.618033988749895  # the fractions of its multiples are far apart from each other
     first = int(number * (before * golden % 1))
     return [*range(first, number), *reversed(range(first))]
 

@@ -1,4 +1,4 @@
 """What `campaign up`, `serve`, `worker` and `deploy` register, run and look after.
 
-Hands out `serve` and the deployments.
+Provides `serve` and the deployments.
 """

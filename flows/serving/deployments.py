@@ -68,7 +68,7 @@ class Planned:
     def when(self) -> str:
         """When it runs, for people."""
         if self.watched:
-            return "when something new is there"
+            return "when there is something new"
         if self.schedule is None:
             return "on demand"
         zone = self.schedule.timezone or "UTC"
@@ -106,7 +106,7 @@ def of_wave_runs(pool: str) -> Planned:
     return Planned(
         share_campaign,
         pool,
-        description="Shares the invitations of a large campaign; begun by the campaign's own run.",
+        description="Shares the invitations of a large campaign; the campaign's own run starts it.",
     )
 
 
@@ -120,7 +120,7 @@ def _schedule(campaign: Definition) -> Schedule | None:
 
 
 def every(interval: timedelta | None, timezone: str | None) -> Schedule:
-    """So often, counted from midnight of a day long ago: a new start shifts nothing."""
+    """A schedule at this interval, from a fixed past midnight: a new start shifts nothing."""
     zone = ZoneInfo(timezone or "UTC")
     return Schedule(
         interval=interval, timezone=zone.key, anchor_date=datetime(2024, 1, 1, tzinfo=zone)
@@ -171,7 +171,7 @@ async def to_work(planned: Planned, as_kept: Kept, pool: str) -> RunnerDeploymen
 
 
 async def look_up(client: PrefectClient, planned: Planned) -> Kept:
-    """See what a person left of it; what the definition no longer has is taken away."""
+    """See what a person changed in Prefect; delete schedules the definition no longer has."""
     try:
         there = await client.read_deployment_by_name(planned.full_name)
     except ObjectNotFound:
@@ -196,7 +196,7 @@ async def _made(planned: Planned, as_kept: Kept, **more: Any) -> RunnerDeploymen
         version=as_kept.version,
         tags=list(planned.tags),
         description=planned.description,
-        concurrency_limit=None,  # and away with that of an earlier version
+        concurrency_limit=None,  # this also removes the limit that an earlier version set
         # A module is found from every folder that a process may be started in.
         entrypoint_type=EntrypointType.MODULE_PATH,
         **more,

@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from prefect.artifacts import MarkdownArtifact
 from prefect.client.orchestration import PrefectClient, get_client
+from prefect.client.schemas.actions import ArtifactCreate
 from prefect.logging import get_logger
 from prefect.schedules import Schedule
 
@@ -46,9 +46,9 @@ class Given:
         return planned_of(self.places, self.schedule)
 
     def look(self) -> Traces:
-        """What tells that one of the files is another than before."""
-        found = [file for place in self.places for file in _definitions(place)]
-        return {file: trace for file, trace in traces(found).items() if trace is not None}
+        """The traces of the files, by which a change is noticed."""
+        files = [file for place in self.places for file in _definitions(place)]
+        return {file: trace for file, trace in traces(files).items() if trace is not None}
 
 
 def _definitions(place: Path) -> list[Path]:
@@ -65,7 +65,7 @@ Tell = Callable[[Sequence[str]], None]
 
 
 class FolderChanges:
-    """Keeps deployments as the files are. `register` takes some up, `tell` says what happened."""
+    """Keeps deployments in step with files. `register` renews some, `tell` says what happened."""
 
     def __init__(self, given: Given, register: Register, tell: Tell) -> None:
         self._given = given
@@ -75,7 +75,7 @@ class FolderChanges:
         self._read = self._seen = given.look()
 
     async def begin(self, client: PrefectClient) -> list[str]:
-        """Register what is there; answers what a person should know of it. Raises BadInput."""
+        """Register what is there; returns what a person should know of it. Raises BadInput."""
         planned, mistakes = await asyncio.to_thread(self._given.read)
         self._planned = {each.full_name: each for each in planned}
         return [*await self._register(client, planned), *await self._tidy(client, mistakes)]
@@ -88,10 +88,10 @@ class FolderChanges:
                 await self.look()
             except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
                 why = type(error).__name__
-                get_logger("campaign").warning("Changed files could not be taken up (%s).", why)
+                get_logger("campaign").warning("Changed files could not be registered (%s).", why)
 
     async def look(self) -> None:
-        """Take up what has changed, once nobody is writing it any more."""
+        """Register what has changed, once nobody is writing it any more."""
         seen, before = await asyncio.to_thread(self._given.look), self._seen
         self._seen = seen
         if seen == self._read or seen != before:
@@ -99,7 +99,7 @@ class FolderChanges:
         try:
             planned, mistakes = await asyncio.to_thread(self._given.read)
         except BadInput:
-            return  # the folder cannot be read now: what was served is served on
+            return  # the folder cannot be read now: its deployments stay as they are
         self._read = seen
         fresh = [each for each in planned if self._planned.get(each.full_name) != each]
         async with get_client() as client:
@@ -111,7 +111,7 @@ class FolderChanges:
     async def _tidy(self, client: PrefectClient, mistakes: Sequence[Mistake]) -> list[str]:
         """Take away what no file describes any more, and write the page of each folder.
 
-        Answers what was taken away.
+        Returns what was taken away.
         """
         gone = []
         bad = {resolved(mistake) for mistake in mistakes}
@@ -123,11 +123,14 @@ class FolderChanges:
         for folder in self._given.folders:
             wrong = [each for each in mistakes if folder in resolved(each).parents]
             served = [each for each in planned if folder == each.folder]
-            await MarkdownArtifact(
+            # MarkdownArtifact warns where no run is under way.
+            artifact = ArtifactCreate(
+                type="markdown",
                 key=artifact_key("folder", folder.name.lower()),
                 description=_in_short(served, wrong),
-                markdown=page(folder.name, served, wrong),
-            ).acreate(client)
+                data=page(folder.name, served, wrong),
+            )
+            await client.create_artifact(artifact)
         return gone
 
 

@@ -1,4 +1,4 @@
-"""A watched folder: a run begins when there is something to do, and nothing is written else.
+"""A watched folder: a run begins when there is something to do; otherwise nothing is written.
 
 A schedule would begin a run every minute; an idle inbox would fill Prefect's database with them.
 """

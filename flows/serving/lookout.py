@@ -44,22 +44,24 @@ from flows.wave_run import share_campaign
 EVERY = 10.0  # seconds between two looks
 # A run says every 30 seconds that it lives (flows/engine/prefect_settings.py).
 SILENCE = timedelta(seconds=90)
-A_MOMENT = timedelta(seconds=20)  # from the state that begins a run to its process, and from its
-# process to the state that ends it
-TELLS = timedelta(minutes=1)  # so long a run may take to tell of its own end
+A_MOMENT = timedelta(seconds=20)  # a run's process may begin so long after its state says that it
+# runs, and may be gone so long before its state says that it ended
+STARTS = timedelta(seconds=45)  # from a worker's taking a run, on any machine, to its process
+TELLS = timedelta(minutes=1)  # a run may take so long to send the notice of its own end
 OLDEST = timedelta(days=1)  # what ended before is no longer looked at
 # A run that lives so long is not one that crashes at every start.
 WELL = timedelta(minutes=10)
 IN_A_ROW = 5
 GONE = "Gone"  # the state of a run whose process is gone; its type is crashed
 MESSAGE = "Its process is gone. What it was sending at that moment is unsure."
+NEVER_BEGAN = "Its process is gone. It had not begun, so it sent nothing."
 BEGUN_AGAIN = "Another run goes on with the rest."
 TOO_OFTEN = (
-    f"That was the {IN_A_ROW + 1}th time in a row, so nothing goes on by itself. "
+    f"That was the {IN_A_ROW + 1}th time in a row, so no other run is started. "
     "Find out why, then run it again."
 )
 _NAMED = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}")  # by us; Prefect's own names say nothing
-_AGAIN = "begun again"  # so a key begins that is Prefect's guard against a second one
+_AGAIN = "begun again"  # the beginning of an idempotency key: Prefect starts only one such run
 AT_ONCE = 200
 
 
@@ -72,6 +74,13 @@ def is_gone(since: datetime, heard: datetime | None, at: datetime, patience: tim
     `since` is when its state was set, or, where that was later, when we began to listen.
     """
     return at - max(since, heard or since) >= patience
+
+
+def patience_with(run: FlowRun, of_here: bool) -> timedelta:
+    """How long nothing may be heard of a run; `of_here`: its process could be seen here."""
+    if of_here:
+        return A_MOMENT
+    return STARTS if run.state is not None and run.state.type is StateType.PENDING else SILENCE
 
 
 def in_a_row(run: FlowRun) -> int:
@@ -107,17 +116,17 @@ def _is_under_way(other: FlowRun, run: FlowRun, at: datetime) -> bool:
 
 
 def is_told(flow: str, run: FlowRun, at: datetime) -> bool:
-    """Whether a person is to hear by now how a run of a flow ended.
+    """Whether a notice is due now of how a run of a flow ended.
 
-    Most say it themselves, at their end. Of wave runs the campaign's main run tells, and of what a
-    form began, that run.
+    Most runs send it themselves, at their end. For a wave run the campaign's main run does, and for
+    a form the run that it started.
     """
     if run.state is None or flow == share_campaign.name:
         return False
     if is_crashed(run):
         return True
-    told = flow not in _forms() or run.state.name == NOT_DECIDED
-    return told and at - run.state.timestamp >= TELLS
+    is_final = flow not in _forms() or run.state.name == NOT_DECIDED
+    return is_final and at - run.state.timestamp >= TELLS
 
 
 def _forms() -> set[str]:
@@ -142,7 +151,7 @@ def what_next(run: FlowRun) -> str:
 class Lookout:
     """Looks for runs whose process is gone.
 
-    `alone`: what this server has is at work on this machine, or nowhere.
+    `alone`: this server has no runs on other machines.
     """
 
     def __init__(self, *, alone: bool) -> None:
@@ -186,7 +195,8 @@ class Lookout:
         here = await asyncio.to_thread(runs_here) if under_way else set()
         for run in under_way:
             if run.id not in here and await self._is_gone(client, run):
-                state: State[None] = Crashed(name=GONE, message=MESSAGE)
+                message = MESSAGE if run.start_time else NEVER_BEGAN
+                state: State[None] = Crashed(name=GONE, message=message)
                 await client.set_flow_run_state(run.id, state)  # refused where it has ended
 
     async def _is_gone(self, client: PrefectClient, run: FlowRun) -> bool:
@@ -194,7 +204,7 @@ class Lookout:
             return False
         # What was typed in a terminal, and a run within another one, has no process of its own.
         of_here = run.deployment_id is not None and (self._alone or is_of_this_machine(run))
-        patience = A_MOMENT if of_here else SILENCE
+        patience = patience_with(run, of_here)
         since = max(run.state.timestamp, self._listening)
         if not is_gone(since, None, now(), patience):
             return False
@@ -222,7 +232,7 @@ class Lookout:
             await client.update_flow_run(run.id, name=run.name)
 
     async def _tell(self, runs: Sequence[FlowRun]) -> None:
-        """Tell how runs ended that did not tell it themselves."""
+        """Send the notices of runs that did not send them themselves."""
         fresh = [run for run in runs if run.id not in self._told]
         for run in await not_noted(fresh):
             if run.state is not None:
@@ -231,7 +241,7 @@ class Lookout:
 
 
 async def go_on_later(runs: Sequence[UUID]) -> None:
-    """Have what these runs left, which were told to stop, done by others. Raises nothing."""
+    """Start other runs that do the rest of these, which were told to stop. Raises nothing."""
     try:
         async with get_client() as client:
             flows = await _flows(client)
@@ -244,11 +254,11 @@ async def go_on_later(runs: Sequence[UUID]) -> None:
 
 
 async def begin_again(client: PrefectClient, run: FlowRun, flow: str, key: str | None) -> None:
-    """Have what a run was doing done by another one, unless that is so. Raises ObjectNotFound."""
+    """Start a run that does the rest of this one, if none does already. Raises ObjectNotFound."""
     if key is None or run.deployment_id is None:
         return
     deployment, parameters = run.deployment_id, run.parameters
-    if flow in _forms():  # its answer was taken, or is to be given anew: the campaign goes on
+    if flow in _forms():  # its answer was recorded, or has to be given again: run the campaign
         name = f"{run_campaign.name}/{parameters['campaign']}"
         deployment, parameters = (await client.read_deployment_by_name(name)).id, {}
     elif goes_on_by_itself(run, await _later(client, run), now()):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FOR_OTHERS = timedelta(seconds=30)
 
 
-class PoolWorker(ProcessWorker, abc.ABC):  # so marked, Prefect goes on starting its own by name
+class PoolWorker(ProcessWorker, abc.ABC):  # ABC: Prefect does not register it by its type's name
     """Prefect's process worker, which can take no more runs, and spreads wave runs."""
 
     def __init__(self, **settings: Any) -> None:

@@ -31,7 +31,7 @@ async def deploy_all(
 ) -> list[str]:
     """Create or renew everything for the workers of a pool. Safe to repeat.
 
-    Answers what a person should know of schedules.
+    Returns what a person should know of schedules.
     """
     words = []
     async with get_client() as client:

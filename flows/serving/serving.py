@@ -1,8 +1,8 @@
 """Serving deployments from this process until it is told to stop, and stopping gently.
 
 A run under way gets the signal first, lets what is in flight finish, and says itself how it ended;
-another one goes on with it as soon as something serves it. Schedules stay as they are: what came
-due meanwhile is settled by the next start, once.
+another one goes on with it as soon as something serves it. Schedules stay as they are: if runs came
+due meanwhile, one of them is run at the next start.
 """
 
 import asyncio
@@ -83,8 +83,8 @@ async def serve(
 class Served:
     """Something of Prefect's that starts runs as processes.
 
-    `register` comes before `start`; `close` lets it take no more runs, and `end` answers whether
-    `start` then comes to its end by itself. What is `beside` goes on meanwhile.
+    `register` is called before `start`. After `close` it takes no more runs, and `end` returns
+    whether `start` then ends by itself. The tasks in `beside` run at the same time.
     """
 
     register: Callable[[], Awaitable[None]]
@@ -95,7 +95,7 @@ class Served:
 
 
 async def _register(runner: Runner, client: PrefectClient, planned: Sequence[Planned]) -> list[str]:
-    """Register deployments; answers what a person should know of their schedules."""
+    """Register deployments; returns what a person should know of their schedules."""
     words = []
     for wanted in planned:
         as_kept = await look_up(client, wanted)
@@ -119,6 +119,7 @@ async def until_stopped(served: Served, patience: float, *, alone: bool) -> None
         keeping = [Lookout(alone=alone).keep(), *(beside() for beside in served.beside)]
         beside = [asyncio.create_task(each) for each in keeping]
         stopping = asyncio.create_task(stopped.wait())
+        runs: dict[UUID, psutil.Process] = {}
         try:
             await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
             stopped.set()
@@ -129,13 +130,15 @@ async def until_stopped(served: Served, patience: float, *, alone: bool) -> None
             children = psutil.Process().children()
             runs = {run: child for child in children if (run := run_of(child)) is not None}
             await asyncio.to_thread(_end_runs, [*runs.values()], patience, stopped)
-            await go_on_later([*runs])
         finally:
             stopping.cancel()
-            if not await served.end():
-                serving.cancel()
-            with suppress(asyncio.CancelledError):
-                await serving
+            try:
+                if not await served.end():
+                    serving.cancel()
+                with suppress(asyncio.CancelledError):
+                    await serving
+            finally:
+                await go_on_later([*runs])  # last: nothing here takes them any more
 
 
 def _stop_on_signals(stopped: asyncio.Event) -> None:
@@ -175,7 +178,7 @@ def _signalled_alone(stopped: asyncio.Event) -> Iterator[None]:
 def _end_runs(runs: Sequence[psutil.Process], patience: float, again: asyncio.Event) -> None:
     """Ask every run to stop, once more when told again, and wait until each said how it ended."""
     ends = time.monotonic() + patience
-    # Only looked at: whoever asks for a process's end takes it from the runner, which needs it.
+    # Only look whether they are alive: the runner must be the one that waits for their exit.
     while any(map(_alive, runs)) and time.monotonic() < ends:
         if again.is_set():
             again.clear()
@@ -195,9 +198,9 @@ def _alive(run: psutil.Process) -> bool:
 async def skip_missed(
     client: PrefectClient, deployment: UUID, name: str, zone: str | None = None
 ) -> int:
-    """Of the runs that came due while nobody served, leave the latest: it does all that is left.
+    """Skip all but the latest of the runs that came due while nobody served: it does all the rest.
 
-    Answers how many were skipped. They stay in the list, with a state that says why, and are named
+    Returns how many were skipped. They stay in the list, with a state that says why, and are named
     as the others are, by `name` and the time in `zone`; Prefect's own names say nothing.
     """
     due = await client.read_flow_runs(
@@ -212,7 +215,7 @@ async def skip_missed(
     # A run that a person asked for is kept: its parameters may be others.
     missed = [run for run in due if run.auto_scheduled][1:]
     for run in missed:
-        message = "Nothing served this when it came due. One later run does all of it."
+        message = "No process was there to run this at its time. One later run does all of it."
         await client.set_flow_run_state(run.id, Cancelled(name=MISSED, message=message), force=True)
         if run.expected_start_time is not None:
             named = f"{name} {in_zone(run.expected_start_time, zone)}"

@@ -47,12 +47,12 @@ def summary(status: Mapping[str, Any], now: int | None = None) -> str:
 def _invited(number: int, since: int, now: int | None) -> str:
     words = f"{number:,} invited"
     if now is not None and now != number:
-        words = f"{f'{now:,}' if now else 'none'} invited now, {number:,} in all"
+        words = f"{now:,} invited now, {number:,} in all"
     return words + (f" ({since:,} of them withdrawn since)" if since else "")
 
 
 def counted_out(status: Mapping[str, Any]) -> dict[str, int]:
-    """Count apart who waits for no run, held or removed, and who was withdrawn after an email."""
+    """Count separately whom no run will send to (held, removed), and who was withdrawn since."""
     counts, held, removed = status["counts"], status.get("held", 0), status.get("removed", 0)
     return {
         **counts,
@@ -88,17 +88,17 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     if (listed := counts["held"] - len(held)) > 0:
         who = counted(listed, "person is", "people are")
         allow = command("allow", key, "EMAIL", "--why", "TEXT")
-        steps.append(f"do not contact: {who} left out, as decided; to invite one anyway: {allow}")
+        steps.append(f"do-not-contact list: {who} left out; to invite one anyway: {allow}")
     if counts["removed"]:
         withdraw = command("withdraw", key, "EMAIL", "--why", "TEXT")
-        steps.append(f"removed: nothing is done for them; to withdraw one for good: {withdraw}")
+        steps.append(f"removed: they are not invited; to withdraw one for good: {withdraw}")
     if status.get("clean_up"):
         steps.append(f"remove by hand: {command('clean-up', key)}")
     return steps
 
 
 def _mistyped(key: str, typed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """What may be done where an id was refused that a person typed: no file can mend that."""
+    """What to type if an id that a person typed was refused: no file can correct that."""
     why = ("--why", "TEXT")
     for id_typed in typed:
         if id_typed["step"] == "project":
@@ -121,22 +121,22 @@ def _refused(
         yield f"refused: {mend}"
     if added:
         again = command("settle", key, "--candidates", "again", *why)
-        yield f"refused, but the row is right: {again}"
+        yield f"refused: if the row is right: {again}"
     if invited:
-        # Other wording no longer reaches a person who was added (interface 4: no update).
+        # A changed row has no effect on a person who is already added (interface 4: no update).
         yield f"refused: to invite one again: {command('resend', key, 'EMAIL', *why)}"
     if added or invited:
         yield f"refused: to leave one out: {command('withdraw', key, 'EMAIL', *why)}"
 
 
 def beside_a_run(steps: Sequence[str], key: str) -> list[str]:
-    """The same while a run is at work: who waits has their turn in that one."""
+    """The same while a run is at work: it will come to those who are waiting."""
     left = [step for step in steps if not step.startswith(("waiting:", "pilot:"))]
     return [*left, f"a run is in progress; look again: {command('status', key)}"]
 
 
 def _waiting(status: Mapping[str, Any], again: str) -> str:
-    """What lets those go on who wait: a run, where nobody has to say something first."""
+    """What to type for those who are waiting: a run, unless a person has to decide first."""
     key = status["campaign"]
     if status.get("paused"):
         return f"paused: {command('resume', key)}, then {again}"

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 from string import ascii_uppercase
 
 from config.command_line import TYPED, command
@@ -10,11 +11,13 @@ from config.errors import BadInput, BadSettings, CampaignError
 from config.mistakes import Mistake, Place
 from flows.words.speech import complain, counted, quoted
 
-# One wrong column repeats its complaint on every row. Up to the first number each is written out;
-# beyond it so many as the second, and where all of them are.
+# A wrong column repeats its mistake on every row. Up to the first number, each mistake is shown;
+# if there are more, the second number of them are, and one line says where all of them are.
 SHOWN_OF_ONE_CAUSE = 20
 FIRST_OF_MANY = 3
 RANGES_SHOWN = 12
+NAMES_A_TABLE = {"--campaign", "--from", "--into"}
+OF_CAMPAIGNS = {"check", "plan", "run", "rehearse", "new"}  # `campaign new` writes what they read
 
 
 class UnknownCampaign(CampaignError):
@@ -33,7 +36,7 @@ class UnknownCampaign(CampaignError):
             hint = f"Did you mean {near[0]}?"
         else:
             hint = (
-                f"Its first run adds it: {command('run', 'FILE')}. To list all campaigns: "
+                f"To add it, run its file: {command('run', 'FILE')}. To list all campaigns: "
                 f"{command('status')}"
             )
         super().__init__(f"There is no campaign {key} in the ledger {place}. {hint}")
@@ -55,22 +58,50 @@ def explain(error: CampaignError) -> None:
     lines = complaint_of(error) if isinstance(error, BadInput) else [str(error)]
     then = [error.then.replace(TYPED, " ".join(sys.argv[1:2]))] if error.then else []
     if not then and isinstance(error, BadInput | BadSettings):
-        then = [f"Then run again: {command(*sys.argv[1:])}"]
+        then = [_again(getattr(error, "problems", ()))]
     complain(*lines, *([f"  {quoted(error.wrote)}"] if error.wrote else []), *then)
 
 
+def _again(problems: Iterable[Mistake]) -> str:
+    """Say what to type once it is fixed; if a file does not exist, what to type instead."""
+    from config.reading.folder import nearest
+    from config.reading.sources import TABLES, WORKBOOKS, YAML
+    from config.reading.starter import free
+    from config.tables.file_bytes import NO_SUCH_FILE
+
+    words = sys.argv[1:]
+    gone = {Path(problem.place.file) for problem in problems if problem.message == NO_SUCH_FILE}
+    missing = gone.intersection(map(Path, words))
+    if not missing:
+        return f"Then run again: {command(*words)}"
+    kinds = TABLES if NAMES_A_TABLE.intersection(words) else ()
+    near = {
+        path: nearest(path, kinds if path.suffix.lower() in kinds else (*YAML, *WORKBOOKS))
+        for path in missing
+    }
+    if all(near.values()):
+        meant = " and ".join(sorted(map(str, near.values())))
+        instead = command(*(near.get(Path(word)) or word for word in words))
+        return f"Did you mean {meant}? Then type: {instead}"
+    if words[0] not in OF_CAMPAIGNS:
+        return f"To see which files it takes: {command(words[0], '--help')}"
+    new = min(path for path, other in near.items() if other is None).with_suffix(".yaml")
+    here = new if new.parent.is_dir() else Path(new.name)
+    return f"To write a new one: {command('new', free(here))}"
+
+
 def complaint_of(error: BadInput) -> list[str]:
-    """Write what has to be mended, what to look at while doing so, and how much it is."""
+    """Write the mistakes to fix, the warnings, and how many mistakes there are."""
     return [*lines_of(error.problems), *doubtful(error.warnings), "", f"{error}."]
 
 
 def doubtful(warnings: Iterable[Mistake]) -> list[str]:
-    """Write what a person should look at, and nothing stops at."""
+    """Write the warnings: a person should look at them, but they stop nothing."""
     return [f"Warning: {line}" for line in lines_of(warnings)]
 
 
 def lines_of(problems: Iterable[Mistake]) -> list[str]:
-    """Write one problem a line; where one cause repeats, a few and then all its places in one."""
+    """Write one mistake a line; if a cause repeats, a few of them and one line with all places."""
     causes: dict[tuple[str | None, ...], list[Mistake]] = {}
     for problem in problems:
         causes.setdefault(_cause(problem), []).append(problem)
@@ -125,7 +156,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 
 def _cause(problem: Mistake) -> tuple[str | None, ...]:
-    """Tell causes apart: the same wish for the same field, whatever was found in each row."""
+    """What makes two mistakes alike: the same field wanted the same thing, in any row."""
     sentence = problem.cause or (problem.message if problem.found is None else None)
     place = problem.place
     return (place.file, place.sheet, problem.field, problem.wanted, sentence)

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from config.command_line import command
@@ -64,7 +65,7 @@ class Standing:
     emails: Mapping[str, str]  # email1 by email key
 
     def by_place(self) -> dict[Place, Doubt]:
-        """Answer the doubts by what they are about."""
+        """The doubts by what they are about."""
         return {
             (STEPS[doubt.operation], email_key(doubt.email1)): doubt for doubt in self.doubts.steps
         }
@@ -119,7 +120,7 @@ def sent_at(doubt: Doubt) -> str:
 
 
 def as_json(doubt: Doubt) -> dict[str, Any]:
-    """Answer one object of `campaign settle KEY --json`; times are UTC."""
+    """Return one object of `campaign settle KEY --json`; times are UTC."""
     return {
         "call": doubt.attempt,
         "step": STEPS[doubt.operation],
@@ -150,7 +151,7 @@ def look(operation: Operation, campaign: "Campaign") -> str:
 
 
 def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
-    """Tell everything that is unsure, and what to type for each way it may have been."""
+    """Show everything that is unsure, and what to type for each possible outcome."""
     say(f"{campaign.key}: {in_calls(doubts)} unsure")
     for operation in Operation:
         alike = [doubt for doubt in doubts if doubt.operation is operation]
@@ -159,9 +160,17 @@ def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
             _show_people(alike)
             say(*(f"  {line}" for line in wrote(alike)))
             say(f"  {look(operation, campaign)}")
-            say(*(f"    {line}" for line in to_type(operation, campaign.key)))
+            code = listed(doubts, operation)
+            say(*(f"    {line}" for line in to_type(operation, campaign.key, code)))
     export = ("settle", campaign.key, "--export", "-o", "FILE")
     say("", f"Or decide in a file, row by row: {command(*export)}")
+
+
+def listed(doubts: Sequence[Doubt], operation: Operation) -> str:
+    """Identify what was listed of a kind, so that a verdict is about nothing that came later."""
+    alike = (doubt for doubt in doubts if doubt.operation is operation)
+    steps = sorted((doubt.attempt, doubt.row or 0) for doubt in alike)
+    return sha256(repr(steps).encode()).hexdigest()[:8]
 
 
 def in_calls(doubts: Sequence[Doubt]) -> str:
@@ -193,28 +202,28 @@ def _show_people(alike: Sequence[Doubt]) -> None:
         say(f"  and {len(alike) - SHOWN:,} more")
 
 
-def to_type(operation: Operation, key: str) -> list[str]:
-    """One line for each answer a person may find."""
-    why = ("--why", "TEXT")
+def to_type(operation: Operation, key: str, code: str) -> list[str]:
+    """One line for each answer a person may find; `code` is that of what was `listed`."""
+    seen, why = ("--listed", code), ("--why", "TEXT")
     typed: dict[Operation, list[tuple[str, tuple[str, ...]]]] = {
         Operation.CREATE: [
-            ("it exists", ("--project", "ID")),
-            ("it does not exist", ("--project", "again", *why)),
+            ("it exists", ("--project", "ID", *seen)),
+            ("it does not exist", ("--project", "again", *seen, *why)),
         ],
         Operation.ATTACH: [
-            ("it is there", ("--problem", "attached")),
-            ("it is not there", ("--problem", "again", *why)),
+            ("it is there", ("--problem", "attached", *seen)),
+            ("it is not there", ("--problem", "again", *seen, *why)),
         ],
         Operation.ADD: [
             ("a person is there", ("--candidate", "EMAIL=ID")),
             ("they are in a list", ("--from", "LIST")),
-            ("the others are not there", ("--candidates", "again", *why)),
-            ("add none of them", ("--candidates", "withdraw", *why)),
+            ("the others are not there", ("--candidates", "again", *seen, *why)),
+            ("add none of them", ("--candidates", "withdraw", *seen, *why)),
         ],
         Operation.INVITE: [
-            ("they arrived", ("--invites", "sent")),
-            ("they did not arrive", ("--invites", "again", *why)),
-            ("invite none of them", ("--invites", "withdraw", *why)),
+            ("they arrived", ("--invites", "sent", *seen)),
+            ("they did not arrive", ("--invites", "again", *seen, *why)),
+            ("invite none of them", ("--invites", "withdraw", *seen, *why)),
         ],
     }
     width = max(len(answer) for answer, _ in typed[operation])

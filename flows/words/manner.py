@@ -1,4 +1,4 @@
-"""How the command line speaks this time: what was typed beside the command, wherever it stood."""
+"""How the command line speaks in this process: by the options that every command takes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,8 +15,9 @@ ANYWHERE = {
 
 @dataclass(slots=True)
 class Manner:
-    """`as_json`: standard output belongs to a program; `more` is what it gets beside `said`,
-    the lines that people get; `last` of them is printed with -q."""
+    """`as_json`: standard output is for a program, which gets `more` in addition to `said`, the
+    lines for people; `last` is the one of them that -q prints. `answered`: the program has its
+    object."""
 
     quiet: bool = False
     verbose: bool = False
@@ -26,6 +27,7 @@ class Manner:
     last: str = field(default="", init=False)
     said: list[str] = field(default_factory=list, init=False)
     more: dict[str, Any] = field(default_factory=dict, init=False)
+    answered: bool = field(default=False, init=False)
 
 
 _now = [Manner()]  # threads of a run speak in the same manner
@@ -36,14 +38,14 @@ def manner() -> Manner:
 
 
 def begin(typed: Sequence[str]) -> list[str]:
-    """Set the manner by what was typed; answers the rest of it."""
+    """Set the manner by these options; returns what else was typed."""
     last = typed.index("--") if "--" in typed else len(typed)
-    chosen = {ANYWHERE.get(word) for word in typed[:last]}
-    names = ("quiet", "verbose", "no_color", "debug")
+    chosen = {ANYWHERE.get(word) for word in typed[:last]} | {"--json"}.intersection(typed[:last])
+    names = ("quiet", "verbose", "no_color", "debug", "--json")
     _now[:] = [Manner(*[name in chosen for name in names])]
     return [word for word in typed[:last] if word not in ANYWHERE] + list(typed[last:])
 
 
 def for_program(**values: Any) -> None:
-    """Add to the object that `--json` prints beside what people are told."""
+    """Add to the object that `--json` prints, besides the lines for people."""
     manner().more.update(values)

@@ -7,8 +7,7 @@ standard error. Colour and boxes adapt to the terminal, and no encoding makes a 
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -48,13 +47,13 @@ def say(*lines: str, as_json: bool = False) -> None:
 
 
 def say_the_last() -> None:
-    """With -q: the last line for people that is no detail of the one before it."""
+    """With -q: the last line for people that is not an indented detail."""
     if manner().last:
         _print([manner().last], sys.stdout)
 
 
 def _print(lines: Iterable[str], stream: TextIO) -> None:
-    """Where nobody reads any more, a run under way comes to its end, and nothing is said."""
+    """If nobody reads the output any more, let a run under way end, and print nothing."""
     for line in lines:
         try:
             print(printable(line), file=stream, flush=True)
@@ -97,7 +96,7 @@ def complain(*lines: str) -> None:
 
 
 def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Show rows under a header; numbers stand right, and None is left empty."""
+    """Show rows under a header; numbers are aligned to the right, and None is left empty."""
     if manner().quiet:
         return
     from rich import box
@@ -125,6 +124,7 @@ def _console() -> "Console":
 
 def print_json(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
     """Print the one value that a program reads; ASCII, so that it survives every encoding."""
+    manner().answered = True
     whole = _versioned(answer) if isinstance(answer, Mapping) else [*map(_versioned, answer)]
     print(json.dumps(whole, default=str))
 
@@ -133,21 +133,17 @@ def _versioned(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {"format_version": FORMAT_VERSION, **answer}
 
 
-@contextmanager
-def answering(as_json: bool) -> Iterator[None]:
-    """Answer a program also where the command fails; the error goes on to its exit code."""
-    try:
-        yield
-    except BadInput as error:
-        if as_json:
-            problems = [problem.as_json() for problem in error.problems]
-            warnings = [warning.as_json() for warning in error.warnings]
-            print_json({"ok": False, "problems": problems, "warnings": warnings})
-        raise
-    except CampaignError as error:
-        if as_json:
-            print_json({"ok": False, "error": str(error), "service_wrote": error.wrote})
-        raise
+def answer_failure(error: CampaignError | str) -> None:
+    """Give a program an object for a failed command, if one was asked for and none was printed."""
+    if not manner().as_json or manner().answered:
+        return
+    if isinstance(error, BadInput):
+        problems = [problem.as_json() for problem in error.problems]
+        warnings = [warning.as_json() for warning in error.warnings]
+        print_json({"ok": False, "problems": problems, "warnings": warnings})
+    else:
+        wrote = error.wrote if isinstance(error, CampaignError) else None
+        print_json({"ok": False, "error": str(error), "service_wrote": wrote})
 
 
 def counted(number: int, single: str, many: str | None = None) -> str:
@@ -162,7 +158,7 @@ def quoted(words: str, requests: int = 1) -> str:
 
 
 def most_quoted(counts: Mapping[str, int]) -> list[str]:
-    """Quote what the service wrote, by the requests that it wrote it to: what came most, first."""
+    """Quote what the service wrote, most frequent first; `counts` has the requests by text."""
     most = sorted(counts.items(), key=lambda item: -item[1])
     others = len(most) - QUOTED
     more = [f"and {counted(others, 'other answer')}"] if others > 0 else []
@@ -187,5 +183,15 @@ def as_typed(
 
 def run_again(campaign: "Campaign") -> list[str]:
     """What is typed after `run` for a campaign that was run before, as it was then."""
-    belongs_to = Path(campaign.belongs_to) if campaign.belongs_to else None
-    return as_typed(Path(campaign.definition), belongs_to, sheet=campaign.sheet)
+    return as_typed_for(
+        campaign.key, campaign.definition, campaign.belongs_to, sheet=campaign.sheet
+    )
+
+
+def as_typed_for(key: str, file: str, definition: str | None, *, sheet: str | None) -> list[str]:
+    """What is typed after `run` for this campaign alone; a workbook may hold others."""
+    from config.reading.sources import YAML, suffix_of  # its readers take longer than a help
+
+    alone = definition is not None or suffix_of(Path(file)) in YAML
+    beside = Path(definition) if definition else None
+    return as_typed(Path(file), beside, () if alone else (key,), sheet=sheet)

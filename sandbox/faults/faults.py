@@ -1,6 +1,6 @@
 """Faults on request: which request gets which fault.
 
-Decided by counting alone, so that a run repeats exactly; chance only with a seed.
+Faults are decided by counting, so that a run can be repeated exactly; chance needs a seed.
 """
 
 import json
@@ -24,7 +24,7 @@ class Kind(StrEnum):
     CUT = "cut"  # no Content-Length, half the body, then closed
     STALL = "stall"  # the headers, then as `hang`
     # the right answer, at the wrong moment
-    SLOW = "slow"  # `seconds` late
+    SLOW = "slow"  # the right answer, `seconds` late
     CLOSING = "closing"  # whole, and then the connection is closed without a word
     # another answer
     STATUS = "status"  # `status`, with `retry_after`, `location`, `headers`
@@ -89,7 +89,7 @@ class Fault:
         if self.chance != 1.0 and self.seed is None:
             raise ValueError("chance needs a seed, so that the run can be repeated")
         if self.after_work is False and kind not in _EITHER:
-            raise ValueError(f"{kind} has an answer only after the work")
+            raise ValueError(f"{kind} always does the work first: leave after_work out")
 
     @property
     def works(self) -> bool:
@@ -189,14 +189,14 @@ class Faults:
                 self._waiting.append(_Waiting(fault, dice=dice))
 
     def clear(self) -> None:
-        """Behave from now on."""
+        """Remove all faults."""
         with self._lock:
             self._waiting.clear()
 
     def next(self, operation: str, emails: Collection[str] = ()) -> Fault | None:
-        """Take the fault of the request that has just come in: the first one that is due.
+        """Return the fault for the request that has just come in: the first one that is due.
 
-        Every fault counts the request, so that `skip` speaks of requests and not of other faults.
+        Every fault that matches counts the request, so `skip` counts requests, not faults.
         """
         if not self._waiting:
             return None

@@ -9,7 +9,7 @@ _PAGE = "<!doctype html><title>Sign in</title><h1>Sign in to continue</h1>"
 
 
 def altered(fault: Fault, answer: Answer | None) -> Answer:
-    """Say what is answered instead; `answer` is the right one, None when no work was done."""
+    """Return the wrong answer; `answer` is the right one, None if no work was done."""
     match fault.kind:
         case Kind.STATUS:
             return _status(fault)
@@ -21,7 +21,7 @@ def altered(fault: Fault, answer: Answer | None) -> Answer:
             status = answer.status if answer else 200
             return Answer(status, fault.body, {"content-type": "application/json", **fault.headers})
     if answer is None:
-        raise ValueError(f"{fault.kind} has an answer only after the work")
+        raise ValueError(f"{fault.kind} always does the work first: leave after_work out")
     if not answer.ok or not isinstance(answer.content, dict | list):
         return answer
     return Answer(answer.status, misshapen(fault.kind, answer.content), answer.headers)

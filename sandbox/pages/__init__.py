@@ -1,1 +1,4 @@
-"""The pages of the service: its web application, the outbox, the embedded arena."""
+"""The pages of the service: its web application, the outbox, the embedded arena.
+
+Provides the routes of these pages.
+"""

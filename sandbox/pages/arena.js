@@ -18,7 +18,7 @@ let underWay = null; // the request that carries the text now: one at a time, so
 
 // ---- the two environments -------------------------------------------------------------------
 
-const full = openFullEditor();
+const full = window.ace ? openFullEditor() : null; // null: not installed, and cannot be chosen
 
 function openFullEditor() {
   const dom = ace.require("ace/lib/dom");
@@ -71,6 +71,7 @@ function show(chosen, text) {
 }
 
 function dress() {
+  if (!full) return;
   full.session.setMode("ace/mode/" + language.value);
   full.setTheme(dark.matches ? "ace/theme/tomorrow_night_bright" : "ace/theme/textmate");
 }

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from sandbox.pages.editor import editor_routes, how_to_install
 from sandbox.pages.logins import Logins, Seat
 from sandbox.pages.posted import NOT_OURS, NotOurs, filled_in
 from sandbox.pages.same_email import same_email
@@ -24,7 +25,7 @@ from sandbox.protocol.origins import from_own_page
 from sandbox.service.catalogue import Catalogue
 from sandbox.service.problems import Problem
 from sandbox.service.record import Candidate, Project, Record
-from sandbox.service.solutions import ENVIRONMENTS, LANGUAGES, Solution, wrong_solution
+from sandbox.service.solutions import LANGUAGES, Solution, wrong_solution
 
 
 class Refused(Exception):
@@ -38,7 +39,7 @@ class Refused(Exception):
 class Embedded:
     """The candidate's pages.
 
-    `arena` is the origin of the arena where it is another than that of the welcome page; "" else.
+    `arena` is the origin of the arena if it differs from the welcome page's; otherwise "".
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Embedded:
             return sorry(refused.status, refused.reason, framed=True)
         return page(
             "welcome.html",
-            # A form may go where its answer leads, if that is named, too.
+            # A form may also follow the redirect of its answer, if the policy names that place.
             allow=FRAMED | SCRIPTS | {"form-action": f"'self' {self._arena}".rstrip()},
             project=project,
             candidate=candidate,
@@ -105,7 +106,7 @@ class Embedded:
         return sorry(403, reason, framed=True)
 
     async def arena(self, request: Request) -> Response:
-        """Turn a one-time code into the arena, once; or lead there, where it is elsewhere."""
+        """Turn a one-time code into the arena, once; or redirect to the arena's own origin."""
         try:
             given = await filled_in(request)
         except NotOurs:
@@ -145,7 +146,7 @@ class Embedded:
             session=session,
             draft=self._record.drafts.get(candidate.candidate_id),
             handed_in=self._handed_in(seat),
-            environments=ENVIRONMENTS,
+            install_full="" if editor_routes() else how_to_install(),
             languages=LANGUAGES,
         )
 

@@ -15,7 +15,7 @@ SESSION_LIFETIME = 12 * 3600.0
 
 
 class Seat(NamedTuple):
-    """Whose place at which assessment: the two ids of an embed URL."""
+    """One candidate's place in one assessment: the two ids of an embed URL."""
 
     project_id: int
     candidate_id: int
@@ -35,9 +35,9 @@ class _Session:
 
 
 class Logins:
-    """Knows which codes and sessions are good now, in memory only: a restart ends them all.
+    """The codes and sessions that are valid now, in memory only: a restart ends them all.
 
-    `code_lifetime` in seconds; `clock` tells seconds that only ever grow.
+    `code_lifetime` is in seconds; `clock` returns seconds that only ever grow.
     """
 
     def __init__(self, code_lifetime: float, clock: Callable[[], float] = time.monotonic) -> None:
@@ -47,7 +47,7 @@ class Logins:
         self._sessions: dict[str, _Session] = {}
 
     def code_for(self, seat: Seat, state: str) -> str:
-        """Make a code that opens this seat once, soon, to the page that was given `state`."""
+        """Make a code that opens this seat once, for a short time, to the page that got `state`."""
         now = self._clock()
         _forget(self._codes, now)
         code = secrets.token_urlsafe(24)
@@ -55,9 +55,9 @@ class Logins:
         return code
 
     def redeem(self, code: str, seat: Seat, state: str) -> str | None:
-        """Open a session with a code; None when it is unknown, used, late or somebody else's.
+        """Open a session with a code; None if it is unknown, used, expired or somebody else's.
 
-        Any try uses the code up, so that nobody can go on guessing with it.
+        Any try uses up the code, so nobody can go on guessing with it.
         """
         issued = self._codes.pop(code, None)
         now = self._clock()

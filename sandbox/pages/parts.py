@@ -13,7 +13,9 @@ AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[T]):
-    """Some rows of a list; `number` counts the parts from 1, `many` all rows that were sought."""
+    """One part of a list; `number` is the part's number from 1, `many` the number of all rows
+    found.
+    """
 
     rows: Sequence[T]
     number: int

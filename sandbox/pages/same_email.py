@@ -1,6 +1,6 @@
 """Whether two spellings of an email address are the same person's (interface 4.7).
 
-The rule of those who send campaigns, written down here once more: the sandbox stands alone.
+The same rule as for campaigns, written again here, because the sandbox imports nothing of theirs.
 """
 
 import unicodedata

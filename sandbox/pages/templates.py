@@ -49,7 +49,7 @@ def sorry(status: int, reason: str, *, framed: bool = False) -> Response:
 
 
 def file(name: str) -> Response:
-    """Answer a stylesheet or a script of the pages; 404 for any other name."""
+    """Return a stylesheet or a script of the pages; 404 for any other name."""
     entry = _files().get(name)
     if entry is None:
         return Response(status_code=404)

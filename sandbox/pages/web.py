@@ -1,4 +1,4 @@
-"""The sandbox in a browser: its desk, its outbox, its controls, and who may open them.
+"""The sandbox in a browser: its start page, its outbox, its controls, and who may open them.
 
 The controls take JSON only, so that no page of another site can operate them unasked.
 """
@@ -9,11 +9,11 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sandbox.faults.faults import Faults, faults_from_json
-from sandbox.pages.editor import editor_files
+from sandbox.pages.editor import editor_routes
 from sandbox.pages.parts import part
 from sandbox.pages.templates import FORMS, file, page, sorry
 from sandbox.protocol.origins import asks_for_us
@@ -21,7 +21,7 @@ from sandbox.service.outbox import Outbox
 from sandbox.service.record import Candidate, Record
 
 SHOWN = 10
-"""How many of the newest interviews the desk shows."""
+"""How many of the newest interviews the start page shows."""
 
 
 class Desk:
@@ -37,7 +37,7 @@ class Desk:
             Route("/", self.desk),
             Route("/style.css", self.style),
             Route("/scripts/{name}", self.script),
-            Mount("/editor", editor_files()),
+            *editor_routes(),
             Route("/outbox", self.outbox),
             Route("/outbox/{number:int}", self.message),
             Route("/sandbox/record", self.record),
@@ -120,7 +120,7 @@ class Pages:
 
 
 async def _in_words(request: Request, error: Exception) -> Response:
-    """Say in a page of its own what a browser asked for in vain."""
+    """Show a page that says what a browser asked for and did not get."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     reason = {404: "There is no such page.", 405: "This page cannot be used in that way."}
     framed = request.url.path.startswith("/embedded/")

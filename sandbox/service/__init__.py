@@ -1,1 +1,4 @@
-"""The service behind the pages: its records, its outbox, its tokens."""
+"""The service behind the pages: its records, its outbox, its tokens.
+
+Provides `Service`, an application that answers as the interface says.
+"""

@@ -34,7 +34,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the service may refuse without saying so beforehand; emails are casefolded."""
+    """What the service may refuse without announcing it; emails are casefolded."""
 
     candidates_per_request: int | None = None
     unwelcome: Collection[str] = frozenset()  # emails that no project takes

@@ -1,4 +1,4 @@
-"""How an answer is sent, or is not: the connection of one request.
+"""How an answer is sent or withheld: the connection of one request.
 
 Goes below the web server's own interface where it must, to the transport of the connection, so
 that clients meet real closes, resets and half answers. Served by uvicorn only.

@@ -1,4 +1,4 @@
-"""What a campaign gives back: links, pages, results and marks in people's own sheets.
+"""What a campaign returns: links, pages, results and marks in people's own sheets.
 
-Hands out what writes them; does not know Prefect.
+Provides what writes them; does not know Prefect.
 """

@@ -1,8 +1,8 @@
 """A page that embeds one candidate's assessment, to be put on a company's own site.
 
-It holds the iframe and nothing about the person, and asks nobody else for anything. Where the frame
-goes from the embed URL is the service's: after the login it leads to the arena (interface 4.7),
-which may lie on another origin than the application.
+It holds the iframe and nothing about the person, and loads nothing from elsewhere. The service
+decides where the frame goes from the embed URL: after the login it leads to the arena (interface
+4.7), which may have another origin than the application.
 """
 
 from base64 import b64encode
@@ -33,8 +33,8 @@ iframe { flex: 1; border: 0;
 """
 
 # The login opens from inside the frame, where this page cannot look, so it cannot know whether a
-# window was blocked. It can tell that somebody is in the frame and no other window has come to the
-# front; what it says then is true for everybody, as it is for those who chose "Log in" in vain.
+# window was blocked. It can tell that somebody is in the frame and that no other window came to the
+# front. What it says then is true for everybody, also for those whose "Log in" opened no window.
 SCRIPT = """
 "use strict";
 const frame = document.querySelector("iframe");
@@ -93,9 +93,10 @@ def _template() -> "Template":
 
 
 def policy(url: str) -> str:
-    """What the page's browser may do: frame what servers answer, and run what is above.
+    """What the browser may do with the page: show servers' pages in the frame, and run the script
+    above.
 
-    From https the frame goes nowhere but to https; `http:` covers both.
+    From an https page the frame can only go to https; `http:` covers both.
     """
     return "; ".join(
         (
@@ -111,5 +112,5 @@ def policy(url: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Name a text of a page in its content security policy, so that it alone counts there."""
+    """Name a text of a page in its content security policy, so that only this text is allowed."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"

@@ -12,11 +12,11 @@ from tasks.outputs.links import index_page, title_of
 from tasks.service.embed import iframe
 
 FOLDER = "pages"  # beside the index: what may be put on a web server
-PUBLIC = 0o644  # a web server is not their owner, and must read them
+PUBLIC = 0o644  # a web server is another user, and must be able to read them
 
 
 def write_pages(ledger: Ledger, campaign: Campaign, links: list[Link], folder: Path) -> Path:
-    """Write `pages/NAME.html` for each candidate who has a link, and `index.html`; answers where
+    """Write `pages/NAME.html` for each candidate who has a link, and `index.html`; returns where
     the pages are.
 
     A candidate's page has the same name each time. Raises CannotWrite.

@@ -1,7 +1,7 @@
 """The links of a campaign as files: CSV, workbook, JSON and one page, safe to open and to share.
 
-Every text here was written by somebody else, so nothing in it may act: no cell is a formula, no
-tag is a tag.
+Every text here was written by somebody else, so nothing in it may act: no text becomes a formula or
+a tag.
 """
 
 import csv
@@ -22,7 +22,7 @@ PIECE = 1 << 16  # characters of a CSV that are written at a time
 
 
 class Link(NamedTuple):
-    """One candidate and where that person takes the assessment.
+    """One candidate, and where the candidate takes the assessment.
 
     `candidate_id` and `embed_url` are None until the service has answered; `invite` is the state
     of the invitation (data/store/states.py, Step).
@@ -37,14 +37,14 @@ class Link(NamedTuple):
 
 
 class WebLink(str):
-    """A web address of our own making, which can be clicked where it stands in a workbook."""
+    """A web address that we made, which is a link in a workbook."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of one person. `finished`: nothing is left to send, to mend or to settle."""
+    """The result for one person. `finished`: nothing is left to send, to fix or to settle."""
 
     candidate_id: int | None
     embed_url: str | None
@@ -69,15 +69,15 @@ def as_csv(links: Iterable[Link]) -> bytes:
 
 
 def as_csv_file(links: Iterable[Link]) -> bytes:
-    """Write the CSV with a byte-order mark: without one, Excel takes UTF-8 for another encoding.
+    """Write the CSV with a byte-order mark: without one, Excel does not recognise UTF-8.
 
-    LibreOffice and the readers of this program see the mark and leave it out.
+    LibreOffice and this program's readers recognise the mark and leave it out.
     """
     return BOM_UTF8 + as_csv(links)
 
 
 def csv_pieces(links: Iterable[Link]) -> Iterator[bytes]:
-    """Write `as_csv` piece by piece, as the links come: of 100,000 only a few are in memory.
+    """Write `as_csv` piece by piece, as the links come: only a few of 100,000 are in memory.
 
     Quoted, because a spreadsheet that splits at semicolons would otherwise find new cells.
     """
@@ -202,8 +202,8 @@ def as_html(
 ) -> bytes:
     """Write one page with a row per candidate; `snippet` makes the iframe of an embed URL.
 
-    `mark` is the tag by which the page is known for ours (tasks/outputs/page_mark.py). `pages`
-    leads from a candidate_id to a page of that candidate's own, where there is one.
+    `mark` is the tag that identifies the page as ours (tasks/outputs/page_mark.py). `pages` maps a
+    candidate_id to that candidate's own page, if there is one.
     """
     from jinja2 import Environment  # noqa: PLC0415 - most commands write no page
 

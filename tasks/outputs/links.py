@@ -8,7 +8,6 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from config.command_line import command
 from config.errors import BadSettings
@@ -19,14 +18,14 @@ from data.holds.rule import Held
 from data.own_files import CannotWrite, make_folder, refuse_link, write_pieces
 from data.store.ledger import Ledger
 from data.store.states import Step
-from data.store.tables import Campaign
+from data.store.tables import Campaign, Candidate
 from tasks.outputs.exports import Link, Result, as_html, csv_pieces, json_pieces
 from tasks.outputs.page_mark import mark
 from tasks.service.embed import iframe
 from tasks.status.standing import furthest, link, why_still
 
 WRITTEN_BY_RUNS = ("links.csv", "links.json")
-# What goes on from here, beside the reason that the ledger holds.
+# What happens next, in addition to the reason in the ledger.
 WHY = {
     Step.WAITING: "Not sent yet; the next run continues.",
     Step.SENDING: "Being sent by a run.",
@@ -41,7 +40,9 @@ FORGOTTEN = Result(
 
 
 def see_where_links_go(output_dir: Path, key: str) -> None:
-    """See that a campaign's results can be written, before anything is sent. Raises BadSettings."""
+    """Make sure that a campaign's results can be written, before anything is sent. Raises
+    BadSettings.
+    """
     try:
         make_folder(output_dir)
         with tempfile.TemporaryFile(dir=output_dir):
@@ -76,9 +77,9 @@ def each_link(ledger: Ledger, campaign: Campaign) -> Iterator[Link]:
 
 
 def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
-    """What came of each candidate, by email key, in words for the person who keeps the sheet.
+    """The result of each candidate, by email key, in words for the person who keeps the sheet.
 
-    Of whoever was forgotten no key is left: a table that still has them asks `forgotten_among`.
+    Forgotten people have no key any more: for a table that still has them, use `forgotten_among`.
     """
     held = ledger.read(reasons.held_in, campaign.id)
     there = (
@@ -93,12 +94,14 @@ def results_of(ledger: Ledger, campaign: Campaign) -> dict[str, Result]:
 
 
 def forgotten_among(ledger: Ledger, campaign: Campaign, keys: Collection[str]) -> dict[str, Result]:
-    """The result of those among these email keys who are not to be taken in: nothing, for good."""
+    """The result for those email keys that must not be added: forgotten people, for good."""
     return dict.fromkeys(ledger.read(forgotten.among, keys, campaign.id), FORGOTTEN)
 
 
-def _corrected(row: Any, rows: Mapping[int, Any], results: Mapping[str, Result]) -> Result:
-    """What came of somebody whose row still has the address from before a correction."""
+def _corrected(
+    row: Candidate, rows: Mapping[int, Candidate], results: Mapping[str, Result]
+) -> Result:
+    """The result for a person whose row still has the address from before a correction."""
     now = row
     while now.corrected_to is not None:
         now = rows[now.corrected_to]
@@ -107,7 +110,7 @@ def _corrected(row: Any, rows: Mapping[int, Any], results: Mapping[str, Result])
     return replace(result, why=why)
 
 
-def _result(row: Any, campaign: Campaign, held: Held | None) -> Result:
+def _result(row: Candidate, campaign: Campaign, held: Held | None) -> Result:
     step = furthest(Step(row.add_state), Step(row.invite_state), send=campaign.send_invites)
     done = "invited" if campaign.send_invites else "added"
     return Result(
@@ -119,7 +122,7 @@ def _result(row: Any, campaign: Campaign, held: Held | None) -> Result:
     )
 
 
-def _why(row: Any, step: Step, key: str, held: Held | None) -> str | None:
+def _why(row: Candidate, step: Step, key: str, held: Held | None) -> str | None:
     if held is not None:
         return why_still(row, held)
     reason, hint = why_still(row), WHY.get(step)
@@ -129,7 +132,7 @@ def _why(row: Any, step: Step, key: str, held: Held | None) -> str | None:
 
 
 def write_links(ledger: Ledger, campaign: Campaign, output_dir: Path) -> Path:
-    """Write KEY/links.csv and KEY/links.json in the output folder; answers the CSV's path.
+    """Write KEY/links.csv and KEY/links.json in the output folder; returns the CSV's path.
 
     Raises CannotWrite; the ledger has the links all the same.
     """
@@ -146,7 +149,7 @@ def index_page(
 ) -> bytes:
     """One page of all candidates with their iframe snippets (interface 4.7).
 
-    `pages` leads from a candidate_id to the address of that candidate's own page.
+    `pages` maps a candidate_id to the address of that candidate's own page.
     """
     title = title_of(campaign)
     snippet = partial(iframe, title=title)
@@ -160,5 +163,5 @@ def index_page(
 
 
 def title_of(campaign: Campaign) -> str:
-    """What a candidate reads, and hears from a screen reader, as the name of the assessment."""
+    """The name of the assessment, as shown to candidates and read out by screen readers."""
     return campaign.name or "Assessment"

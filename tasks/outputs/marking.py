@@ -1,4 +1,4 @@
-"""The workbook handed back: a copy with the bad cells coloured, and a note on what is wrong."""
+"""The marked workbook: a copy with the bad cells coloured, and a note on what is wrong."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from tasks.outputs.workbook_copy.fills import LIGHT_RED, LIGHT_YELLOW, with_fill
 from tasks.outputs.workbook_copy.notes import add_notes, take_notes_away
 from tasks.outputs.workbook_copy.package import Package, is_package
 
-# Spreadsheet programs grow slow beyond some thousand boxes; cells beyond this are only coloured.
+# Spreadsheet programs become slow with thousands of notes; further cells are only coloured.
 MOST_NOTES = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What is said of one cell, in the colour of the worst of it."""
+    """The messages about one cell, and the colour of the worst."""
 
     colour: str
     texts: list[str]
@@ -28,8 +28,8 @@ Marks = dict[str, dict[Spot, Mark]]
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """A marked copy: how many cells are marked, how many of those have a note, how many problems
-    belong to no cell of it; `anew` where it has the values of the table, and not its formats.
+    """A marked copy: how many cells are marked, how many of those have a note, how many mistakes
+    belong to no cell in it; `anew` if it has only the values of the table, not its formats.
     """
 
     content: bytes
@@ -44,8 +44,8 @@ def marked_copy(
 ) -> Marked | None:
     """Mark in a table what is wrong and what to check.
 
-    None where nothing of that lies in a cell of it. Raises BadInput where the file cannot be read
-    at all.
+    None if none of that is in a cell of the table. Raises BadInput if the file cannot be read at
+    all.
     """
     coloured = [
         (colour, problem)
@@ -76,7 +76,7 @@ def marked_copy(
 
 
 def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
-    """The rows where they are written anew: a text with line breaks in it has more lines."""
+    """The rows of a text table in the new copy: there a line break begins no new row."""
     if table.delimiter is None:
         return list(table.rows)
     return [(row, cells) for row, (_, cells) in enumerate(table.rows, start=1)]
@@ -85,9 +85,9 @@ def _placed(table: OwnTable) -> list[tuple[int, Sequence[object]]]:
 def _marks(
     named: Named, tables: Sequence[OwnTable], coloured: Iterable[tuple[str, Mistake]]
 ) -> Marks:
-    """Lay what is said on cells, by sheet, the worst first.
+    """Assign the messages to cells, by sheet, the worst first.
 
-    What belongs to a whole sheet is told on its A1.
+    A message about a whole sheet goes to its cell A1.
     """
     marks: Marks = {}
     sheets = {table.name.casefold(): table.name for table in tables}
@@ -114,7 +114,7 @@ def _top_or(cell: str | None) -> Spot:
 
 
 def _clear(book: Package, part: str) -> None:
-    """Take the marks of an earlier copy out of one sheet: what was mended must not look bad."""
+    """Remove the marks of an earlier copy from one sheet: corrected cells must not look bad."""
     marked = take_notes_away(book, part)
     styles = book.part_of_kind("styles")
     if marked and styles is not None:
@@ -126,7 +126,7 @@ def _clear(book: Package, part: str) -> None:
 
 
 def _mark(book: Package, sheet: str, marks: Mapping[Spot, Mark]) -> int:
-    """Colour the cells of one sheet and put notes on them; answers how many notes."""
+    """Colour the cells of one sheet and put notes on them; returns the number of notes."""
     part = book.sheet(sheet)
     for colour in (LIGHT_RED, LIGHT_YELLOW):
         _colour(book, part, [at for at, mark in marks.items() if mark.colour == colour], colour)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-MARKED_WITHIN = 400  # bytes from the begin of the file
+MARKED_WITHIN = 400  # bytes from the beginning of the file
 
 
 def mark(kind: str, key: str) -> str:

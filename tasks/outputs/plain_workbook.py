@@ -22,7 +22,7 @@ Rows = Iterable[tuple[int, Sequence[Any]]]
 
 
 def usable_names(names: Sequence[str]) -> list[str]:
-    """Turn names of sheets into what a workbook takes: short, plain, and each only once."""
+    """Turn names of sheets into names that a workbook allows: short, plain and unique."""
     usable: list[str] = []
     taken: set[str] = {RESERVED}
     for name in names:
@@ -69,7 +69,7 @@ def plain_workbook(sheets: Sequence[tuple[str, Rows]]) -> bytes:
 
 
 def _writable(value: Any) -> Any:
-    """What a cell can hold that a person sees the same in."""
+    """A value that a cell can hold and that looks the same to a person."""
     if value is None or value == "" or isinstance(value, bool):
         return value if isinstance(value, bool) else None
     if isinstance(value, int):
@@ -83,7 +83,7 @@ def _writable(value: Any) -> Any:
         return value if value >= FIRST_DATE.date() else str(value)
     if isinstance(value, time):
         return value
-    # An error, or a formula without its result, is nothing: in words it would pass for a name.
+    # An error, or a formula without a result, becomes empty: as words it could look like a name.
     if isinstance(value, WebLink):
         return value
     return value[:LONGEST_TEXT] if isinstance(value, str) else None

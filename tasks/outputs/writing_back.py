@@ -24,7 +24,7 @@ from tasks.outputs.workbook_copy.package import Package
 KEY_NAMES = ("campaign", "key")
 NOT_HERE = "not in the campaign"
 MARK = b"\xef\xbb\xbf"
-# What begins like a formula and is none: a number, a telephone number, a dash for nothing.
+# Texts that begin like a formula but are not: a number, a telephone number, a dash for "none".
 NO_FORMULA = re.compile(r"[+-]?\d+(?:[.,]\d+)?|\+\d[\d ]*|[+-]+")
 
 
@@ -45,12 +45,12 @@ def results_by_row(
 
 
 def absent(people: PeopleAt, campaign: str, by_key: Mapping[str, Result]) -> set[str]:
-    """The email keys of those who stand in no row of the table."""
+    """The email keys of people who are in no row of the table."""
     return by_key.keys() - keys_in(people, campaign)
 
 
 def keys_in(people: PeopleAt, campaign: str) -> set[str]:
-    """The email keys of everybody who stands in the table for a campaign."""
+    """The email keys of everybody who is in the table for a campaign."""
     return {
         email_key(fields.get("email1", ""))
         for _, fields in people.people()
@@ -70,7 +70,7 @@ def _unknown(typed: str, campaign: str) -> Result:
 def into_workbook(book: bytes, people: PeopleAt, results: Mapping[int, Result]) -> bytes:
     """Write the results into a copy of a workbook (.xlsx, .xlsm); all else is kept as it is.
 
-    Raises BadInput where no columns are free.
+    Raises BadInput if no columns are free.
     """
     package = Package(book)
     part = package.sheet(people.table.name)
@@ -81,7 +81,7 @@ def into_workbook(book: bytes, people: PeopleAt, results: Mapping[int, Result]) 
     cells = {(people.header, first + i): Cell(name, style) for i, name in enumerate(RESULT_COLUMNS)}
     for number, result in results.items():
         for i, value in enumerate(result.cells):
-            # An empty text: what an earlier result said there must not stay.
+            # An empty text, so that an earlier result does not stay there.
             cells[number, first + i] = Cell("" if value is None else value)
     package[part] = with_cells(sheet, cells)
     links = {at: cell.value for at, cell in cells.items() if isinstance(cell.value, WebLink)}
@@ -90,7 +90,7 @@ def into_workbook(book: bytes, people: PeopleAt, results: Mapping[int, Result]) 
 
 
 def with_results(people: PeopleAt, results: Mapping[int, Result]) -> OwnTable:
-    """Answer the table with the results beside it, as values."""
+    """Return the table with the results beside it, as values."""
     first = _first_column(people)
     rows: list[tuple[int, Sequence[Any]]] = []
     for number, cells in people.table.rows:
@@ -108,13 +108,13 @@ def with_results(people: PeopleAt, results: Mapping[int, Result]) -> OwnTable:
 
 
 def only_unfinished(people: PeopleAt, table: OwnTable, unfinished: Collection[int]) -> OwnTable:
-    """Keep the rows that are to be mended and sent again, and what stands above them."""
+    """Keep the rows to fix and send again, and everything above the people."""
     rows = [row for row in table.rows if row[0] <= people.header or row[0] in unfinished]
     return OwnTable(table.name, tuple(rows), table.delimiter)
 
 
 def of_one_campaign(table: OwnTable, campaign: str) -> OwnTable:
-    """Keep one row of a sheet of campaigns: the others would have nobody left."""
+    """Keep one row of a sheet of campaigns: the other campaigns would have nobody left."""
     key_column, rows = None, []
     for number, cells in table.rows:
         if key_column is None:
@@ -139,7 +139,7 @@ def as_workbook(tables: Iterable[OwnTable]) -> bytes:
 def as_text_file(table: OwnTable) -> tuple[bytes, int]:
     """Write a table as a text with its own delimiter, and say how many cells had to be guarded.
 
-    UTF-8 with a byte-order mark, every text quoted: what Excel and our own reader take as it is.
+    UTF-8 with a byte-order mark, every text quoted: Excel and our own reader read this correctly.
     """
     text = StringIO(newline="")
     writer = csv.writer(

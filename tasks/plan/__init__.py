@@ -1,4 +1,4 @@
 """What a run will do: who, when, who is held and why, and who approved it.
 
-Hands out decisions; sends nothing.
+Provides decisions; sends nothing.
 """

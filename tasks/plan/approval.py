@@ -1,4 +1,4 @@
-"""Before anything is sent, a person may have to approve the plan: what it says, where it stands."""
+"""A person may have to approve the plan before anything is sent: its words, and its state."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -21,7 +21,7 @@ from tasks.plan.plan import Plan
 from tasks.plan.target import CampaignSource
 from tasks.plan.timing import timetable_of
 
-NAMED = 10  # of the people in a plan
+NAMED = 10  # how many people of a plan are named
 
 
 def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> PlanInWords:
@@ -46,7 +46,7 @@ def in_words(plan: Plan, source: CampaignSource, terms: Intent | Campaign) -> Pl
 def _lines(plan: Plan, terms: Intent | Campaign) -> Iterator[tuple[str, str]]:
     left, campaign = plan.left, plan.target.known
     window = timetable_of(plan.target).window
-    # A definition names the project that it had created, and does not know its id.
+    # A definition names the project that was created for it, but does not have its id.
     project = (campaign and campaign.project_id) or terms.project_id
     yield "project", f'create "{terms.name}"' if left.create else f"{project}, as it is"
     if left.attach:
@@ -75,9 +75,9 @@ def _named(people: Sequence[Due]) -> str:
 
 
 def held_back(asked: ShownPlan, stood: Standing) -> tuple[Ending, str] | None:
-    """Say how a run ends whose plan is not approved, and why; None when it may go on.
+    """Say how a run with an unapproved plan ends, and why; None if it may go on.
 
-    `stood` is where the plan stood before this run asked for an answer.
+    `stood` is the state of the plan before this run asked for an answer.
     """
     key = asked.plan.campaign
     if stood is Standing.APPROVED:
@@ -107,9 +107,9 @@ _BEFORE = {
 def decide(
     ledger: Ledger, key: str, given: Answer, code: str | None, who: str, why: str
 ) -> ShownPlan:
-    """Take a person's answer to the plan that a run has shown; answers that plan.
+    """Record a person's answer to the plan that a run has shown; returns that plan.
 
-    `code` is the plan that the person saw; None: the one that is shown now. Raises NotAnswered.
+    `code` is the plan that the person saw; None: the latest plan. Raises NotAnswered.
     """
     asked, _ = ledger.read(approvals.look, key)
     if asked is None:
@@ -139,7 +139,7 @@ def decide(
 
 
 def _read_now(plan: PlanInWords) -> str | None:
-    """The digest of the definition as it is now; None where it lies on another machine."""
+    """The digest of the definition as it is now; None if the file is on another machine."""
     file, definition = Path(plan.file), Path(plan.definition) if plan.definition else None
     return sources_of(file, definition, plan.sheet).digest if file.exists() else None
 

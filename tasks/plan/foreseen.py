@@ -13,9 +13,10 @@ from tasks.plan.timing import timetable_of
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """The legs of sending, whose rows are places in `keys`: email keys in the order of sending.
+    """The legs of sending; their rows are positions in `keys`, the email keys in the order of
+    sending.
 
-    `hurried` counts those who would have less time left than the definition would like.
+    `hurried` counts people who would have less time left than `least_time` advises.
     """
 
     keys: tuple[str, ...]

@@ -29,7 +29,7 @@ SETTING = "CAMPAIGN_DO_NOT_CONTACT"
 
 
 class ListUnreadable(CampaignError):
-    """The do-not-contact list went bad while a run was under way."""
+    """The do-not-contact list became unreadable during a run."""
 
 
 def list_file(local: LocalSettings) -> ListFile | None:
@@ -46,18 +46,18 @@ def list_file(local: LocalSettings) -> ListFile | None:
 
 @lru_cache(maxsize=1)
 def _read(path: Path, _as_it_is: tuple[int, int, int] | None) -> ListFile:
-    # Before each wave the list is looked at: judging 100,000 addresses takes seconds.
+    # The list is needed before each wave, and checking 100,000 addresses takes seconds.
     try:
         return ListFile(str(path), read_do_not_contact(path))
     except BadInput as error:
-        # By the name of the setting: the file is none of those that were typed.
+        # Name it by the setting: the file is not one that was typed.
         raise BadInput(replace(problem, field=SETTING) for problem in error.problems) from None
 
 
 def follow_the_list(
     ledger: Ledger, local: LocalSettings, before: ListFile | None = None
 ) -> ListFile | None:
-    """Take the list in the file over, unless it is still as `before`. Raises BadInput."""
+    """Store the list from the file, unless it is still the same as `before`. Raises BadInput."""
     listed = list_file(local)
     if listed is not None and listed is not before:
         do_not_contact.follow(ledger, listed)
@@ -65,7 +65,7 @@ def follow_the_list(
 
 
 def follow_on(ledger: Ledger, local: LocalSettings, before: ListFile | None) -> ListFile | None:
-    """Take it over again while a run is under way. Raises ListUnreadable."""
+    """Store it again during a run. Raises ListUnreadable."""
     try:
         return follow_the_list(ledger, local, before)
     except BadInput:
@@ -83,10 +83,10 @@ def held_by(
     ledger: Ledger | None,
     listed: ListFile | None = None,
 ) -> dict[str, Held]:
-    """Who is held of those whom a run would add or invite, by email key.
+    """Which of the people that a run would add or invite are held, by email key.
 
-    `in_ledger` are the campaign's people, `listed` is the file of the do-not-contact list, where
-    the ledger has not followed it yet.
+    `in_ledger` are the campaign's people, `listed` is the do-not-contact file, if the ledger has
+    not stored it yet.
     """
     if ledger is None:
         return _held_by_file(definition, people, listed)
@@ -99,7 +99,7 @@ def held_by(
 
 
 def held_unchanged(campaign: Campaign, ledger: Ledger) -> dict[str, Held]:
-    """Who is held of a definition that the ledger has taken over, by email key."""
+    """Who is held in a definition that the ledger has stored, by email key."""
     rows = ledger.read(reasons.held_in, campaign.id)
     if not rows:
         return {}
@@ -110,7 +110,7 @@ def held_unchanged(campaign: Campaign, ledger: Ledger) -> dict[str, Held]:
 def _seconds(
     definition: Definition, in_ledger: Mapping[str, Known], keys: Collection[str]
 ) -> dict[str, Held]:
-    """Who would be invited again, at another address, once the definition is taken over."""
+    """Who would be invited again, at another address, once the definition is stored."""
     if not in_ledger:
         return {}
     means = [
@@ -145,7 +145,7 @@ def in_words(holds: Holds) -> str:
 
 
 def terms_for(definition: Definition, campaign: Campaign | None, service: str) -> Terms:
-    """What a campaign goes by once its definition is taken over: what was sent stays as it is."""
+    """The terms of a campaign once its definition is stored: what was sent stays as it is."""
     cooldown = definition.invites.cooldown
     problem, project = definition.problem, definition.project.id
     pilot = definition.invites.timetable.pilot

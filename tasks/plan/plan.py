@@ -1,7 +1,7 @@
 """The plan of a campaign: what a run would do now, and what would stop it. Made without a request.
 
-`campaign plan` prints it, the question before a run is asked by it, a run carries it out, and an
-inbox looks whether there is anything in it.
+`campaign plan` prints it, the question before a run shows it, a run carries it out, and the inbox
+checks whether it contains anything.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from tasks.plan.timing import Later, before_it_begins, over, timetable_of
 
 
 class Cause(StrEnum):
-    """Why a run would stop before any request, in the order in which a run looks."""
+    """Why a run would stop before any request, in the order in which a run checks."""
 
     GUARD = "guard"  # too many people are gone from the definition
     OVER = "over"  # the time of the invitations is over
@@ -39,7 +39,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """One of these, and what happened in words."""
+    """One of these causes, and what happened, in words."""
 
     cause: Cause
     why: str
@@ -47,17 +47,16 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run would do of a campaign that begins `at` a moment (aware).
+    """What a run of a campaign that begins `at` a moment (aware) would do.
 
     `known` are the ledger's people by email key, `changes` says how the definition differs from
-    them. `people` are those whom a run would add or invite, in the definition's order; without
-    those who are `held`, by email key. Where the ledger has taken these bytes over and nobody
-    is held it only counts: the three are empty.
-    `project` and `problem`: where these calls stand once the definition is taken over. `left` are
-    all calls to come; `early` says why no invitation can go yet, `stop` why nothing can.
-    `gone` is what the guard says, also where a person accepted it.
-    `intent` and `doubt` are known once the service was asked: what is sent of a definition to take
-    over, and what speaks against its problem (tasks/plan/problem_doubts.py).
+    them. `people` are those whom a run would add or invite, in the definition's order, without the
+    `held` ones, by email key. If the ledger has stored these bytes already and nobody is held, the
+    plan only counts: the three are empty. `project` and `problem`: the state of these calls once
+    the definition is stored. `left` are all calls to come; `early` says why no invitation can go
+    out yet, `stop` why nothing can. `gone` is what the guard says, even if a person accepted it.
+    `intent` and `doubt` are known once the service was asked: what is sent from a new definition,
+    and what speaks against its problem (tasks/plan/problem_doubts.py).
     """
 
     target: Target
@@ -90,11 +89,11 @@ def make_plan(
     accepted: bool = False,
     named: bool = False,
 ) -> Plan:
-    """Lay a definition beside the ledger (None: there is none yet); writes nothing.
+    """Compare a definition with the ledger (None: there is none yet); writes nothing.
 
-    `listed` is the file of the do-not-contact list where the ledger has not followed it yet.
-    `accepted`: a person said that people are rightly gone. `named`: people one by one, also where
-    nothing changed.
+    `listed` is the do-not-contact file, if the ledger has not stored it yet. `accepted`: a person
+    said that it is right that people are gone. `named`: list people one by one, even if nothing
+    changed.
     """
     definition, campaign = target.definition, target.known
     if definition is None and campaign is not None and ledger is not None:
@@ -175,8 +174,9 @@ def _after_the_dead(
     *,
     dead: bool,
 ) -> dict[str, Known]:
-    """Take what is SENDING without a run that lives as unsure, which a run begins with, and who
-    is added once more where the definition says so."""
+    """Count what is SENDING without a live run as unsure, as a run does when it begins, and add
+    people once more if the definition says so.
+    """
     again: set[int] = set()
     if definition.add_again:
         unsure = (Step.UNSURE, Step.SENDING) if dead else (Step.UNSURE,)
@@ -199,7 +199,7 @@ def _claimed(step: Step, *, dead: bool) -> Step:
 
 
 def _calls(definition: Definition, campaign: Campaign | None, *, dead: bool) -> tuple[Step, Step]:
-    """Where the project and the problem will stand once the definition is taken over."""
+    """The states of the project and the problem once the definition is stored."""
     project = Step(campaign.project_state) if campaign else Step.WAITING
     problem = Step(campaign.problem_state) if campaign else Step.WAITING
     if project in OPEN and definition.project.id is not None:
@@ -220,7 +220,7 @@ def _stop(plan: Plan, ledger: Ledger | None, *, accepted: bool) -> Stop | None:
 
 
 def pause_of(key: str, ledger: Ledger) -> Stop | None:
-    """Say that a campaign is paused; None where it is not."""
+    """Say that a campaign is paused; None if it is not."""
     paused = ledger.read(pauses.standing, key)
     return Stop(Cause.PAUSED, in_words(paused)) if paused is not None else None
 

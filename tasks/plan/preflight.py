@@ -17,17 +17,18 @@ from tasks.service.problem import Problem, Problems
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the service's list says: which problem is meant, where it is still to be attached, and
-    what speaks against the one that the campaign uses."""
+    """What the service's list says: which problem is meant, if it still has to be attached, and
+    what speaks against the campaign's problem.
+    """
 
     problem: int | None = None
     doubt: str | None = None
 
 
 async def preflight(service: Service, plan: Plan) -> Look:
-    """See that the token and the API work (interface 4.2) and which problem is meant.
+    """Check that the token and the API work (interface 4.2), and find which problem is meant.
 
-    Raises BadInput: the problem cannot be found, or not only once.
+    Raises BadInput if the problem is not found exactly once.
     """
     listed = await service.problems()
     if plan.left.attach:

@@ -1,7 +1,7 @@
 """What speaks against a problem in the service's list: whether candidates can work on it. Pure.
 
 The interface names the fields and leaves open what they mean for a candidate (interface 2,
-"Problem"). So this is a doubt for a person, never a refusal: nothing stops because of it.
+"Problem"). So this is a warning for a person, never a refusal: it stops nothing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ def doubt_about(number: int, listed: Sequence[Problem]) -> str | None:
 
 
 def _not_visible(problem: Problem) -> Iterator[str]:
-    """A problem of one's own need not be public; somebody else's that is not may be closed to us.
+    """Our own problem need not be public; somebody else's non-public problem may be closed to us.
 
     Either of the two fields counts: one is the other's counterpart.
     """
@@ -36,9 +36,9 @@ def _not_visible(problem: Problem) -> Iterator[str]:
 
 
 def _not_open(problem: Problem, listed: Sequence[Problem]) -> Iterator[str]:
-    """The interface's one example is not open, so by itself that says nothing.
+    """The interface's only example is not open, so that alone says nothing.
 
-    Where other problems of the same service are open, it does.
+    It does if other problems of the same service are open.
     """
     if problem.open == 0 and any(other.open for other in listed):
         yield "is not open, although others are"

@@ -1,6 +1,6 @@
 """One campaign, one ledger: the receipt is checked before any request, and kept up to date.
 
-An empty ledger, or an old copy of one, would invite everybody again. The receipt is what tells.
+An empty ledger, or an old copy of one, would invite everybody again. The receipt shows it.
 """
 
 import socket
@@ -20,19 +20,19 @@ from data.store.ledger import Ledger
 
 
 class AnotherLedger(CampaignError):
-    """The receipt names a ledger that is not the one in hand."""
+    """The receipt names a ledger other than this one."""
 
 
 class OlderLedger(CampaignError):
-    """The ledger in hand had got further than it knows: it is an old copy."""
+    """The ledger was at a later entry than it is now: it is an old copy."""
 
 
 class UnreadableReceipt(CampaignError):
-    """There is a receipt and nobody can tell what it says."""
+    """There is a receipt that cannot be read."""
 
 
 class NoReceipt(CampaignError):
-    """A receipt can be written nowhere; without one nothing may be sent."""
+    """No receipt can be written anywhere, and without a receipt nothing may be sent."""
 
 
 ReceiptFiles = list[tuple[Path, Receipt]]
@@ -65,7 +65,7 @@ NO_HOME = "neither HOME nor XDG_DATA_HOME names a folder"
 
 @dataclass(frozen=True, slots=True)
 class Misfit:
-    """A receipt beside which the ledger in hand may not send. `entry` None: it is unreadable."""
+    """A receipt because of which this ledger may not send. `entry` None: it is unreadable."""
 
     file: Path
     fit: Fit
@@ -76,7 +76,7 @@ class Misfit:
 def misfits(
     file: Path, receipt: Receipt, campaign: str, service: str, reach: Reach
 ) -> Iterator[Misfit]:
-    """Find what in one receipt does not go with the ledger in hand."""
+    """Find what in one receipt does not fit this ledger."""
     entries = receipt.concerning(campaign, service)
     for entry in entries:
         fit = fits(entry, *reach.known_by(entry.ledger))
@@ -102,10 +102,10 @@ class Receipts:
     trouble: str | None = field(default=None, init=False)
 
     def check(self) -> None:
-        """See that nothing speaks against sending from this ledger.
+        """Check that nothing speaks against sending from this ledger.
 
-        Raises AnotherLedger, OlderLedger, UnreadableReceipt, and leaves a note of it in the
-        ledger, so that a person can accept what was found.
+        Raises AnotherLedger, OlderLedger, UnreadableReceipt, and records it in the ledger, so that
+        a person can accept it.
         """
         self._reach_if_fitting(receipts_at(self.places.every))
 
@@ -129,10 +129,10 @@ class Receipts:
             self.trouble = NO_COPY.format(copy=copy, why=no_copy)
 
     def _keep_at(self, place: Path) -> str | None:
-        """Write one receipt; answers why it cannot be written.
+        """Write one receipt; returns why it cannot be written.
 
-        How far the ledger is gets read under the lock: a nearer receipt never replaces a
-        further one.
+        The ledger's last entry is read under the lock, so an earlier receipt never replaces a later
+        one.
         """
         try:
             if place == self.places.copy:
@@ -174,7 +174,7 @@ def receipts_at(places: Iterable[Path]) -> ReceiptFiles:
 
 
 def doubts_of(receipts: ReceiptFiles, campaign: str, service: str, reach: Reach) -> list[Misfit]:
-    """Find what in all of them does not go with the ledger in hand; the same words count once."""
+    """Find what in all receipts does not fit this ledger; the same words count once."""
     doubts: dict[str, Misfit] = {}
     for path, receipt in receipts:
         for misfit in misfits(path, receipt, campaign, service, reach):
@@ -185,8 +185,8 @@ def doubts_of(receipts: ReceiptFiles, campaign: str, service: str, reach: Reach)
 def refusal(
     doubts: list[Misfit], campaign: str, place: str, reach: Reach, zone: str | None
 ) -> CampaignError:
-    """Say why nothing may leave from the ledger at `place`, and what to type about it."""
-    got = f"got to entry no. {reach.attempt}" if reach.attempt else "sent nothing"
+    """Say why nothing may be sent from the ledger at `place`, and what to type next."""
+    got = f"reached entry no. {reach.attempt}" if reach.attempt else "sent nothing"
     accept = ("settle", campaign, "--accept-ledger", "--why")
     lines = [
         *(_in_words(misfit, place, zone) for misfit in doubts),
@@ -211,12 +211,12 @@ def _in_words(misfit: Misfit, place: str, zone: str | None) -> str:
     got = f"entry no. {entry.attempt} at {entry.service} by {written}"
     if misfit.fit is Fit.OLDER_LEDGER:
         return (
-            f"{misfit.file} says that your ledger had got to {got}. It has not got that far now: "
-            "it looks like a restored old copy."
+            f"{misfit.file} says that your ledger had reached {got}. Now it has not: it looks "
+            "like a restored old copy."
         )
     same = entry.place.rpartition(" on ")[0] == place
     replaced = ", which is no longer there" if same else ""
     return (
         f"{misfit.file} says that {entry.campaign} was sent from another ledger, "
-        f"{entry.place}{replaced}. That one had got to {got}."
+        f"{entry.place}{replaced}. That ledger had reached {got}."
     )

@@ -13,7 +13,7 @@ from config.service_address import same_service
 from config.settings import ServiceSettings
 from data.campaigns import forgotten as forgotten_people
 from data.campaigns import queries
-from data.campaigns.intake import Intent
+from data.campaigns.intake import Intent, latest_reading
 from data.campaigns.same_campaign import refuse_another
 from data.campaigns.timetables import kept
 from data.store.ledger import Ledger
@@ -23,21 +23,20 @@ from tasks.service.messages import service_date
 
 
 class Rewritten(BadInput):
-    """The file holds other bytes than those that this run was to carry out."""
+    """The file has changed since the plan that this run should carry out."""
 
 
 class AnotherService(CampaignError):
-    """The ledger knows this campaign at another address than the settings name."""
+    """The ledger has this campaign at another address than the settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignSource:
-    """One campaign of a file. `campaign` picks one of several; None where there is just one.
+    """One campaign of a file. `campaign` picks one of several; None if there is just one.
 
-    `definition` is the one that goes with a bare table of candidates, `sheet` that of the people
-    where a person named it. `keep_project`: a person said that it is the same campaign, whatever
-    project and problem it names now. `digest` tells the bytes that were shown or looked into
-    before; None where any bytes are meant.
+    `definition` goes with a bare table of candidates, `sheet` is the sheet of people that a person
+    named. `keep_project`: a person said that it is the same campaign, whatever project and problem
+    it names now. `digest` identifies the bytes that were shown or read before; None: any bytes.
     """
 
     file: Path
@@ -50,10 +49,11 @@ class CampaignSource:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is asked for now. `definition` None: the ledger took these very bytes over before.
+    """What is asked for now. `definition` None: the ledger has stored the same bytes before.
 
     `service` is the base URL of the settings, `forgotten` counts people of the definition who were
-    forgotten and are not in it any more.
+    forgotten and are not in it any more. `since` is the ledger's `latest_reading` before the file
+    was read.
     """
 
     key: str
@@ -62,6 +62,7 @@ class Target:
     known: Campaign | None
     service: str = ""
     forgotten: int = 0
+    since: int | None = None
 
     @property
     def timezone(self) -> str | None:
@@ -72,9 +73,10 @@ class Target:
 
 
 def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> Target:
-    """Read what is asked for, or recognise it by its bytes: those of one reading, for all that
-    follows. Raises BadInput, AnotherCampaign, AnotherService.
+    """Read what is asked for, or recognise it by its bytes. The file is read once, and everything
+    that follows uses that. Raises BadInput, AnotherCampaign, AnotherService.
     """
+    since = ledger.read(latest_reading)  # before the file: what is stored later may be newer
     sources = sources_of(asked.file, asked.definition, asked.sheet)
     digest = sources.digest
     if asked.digest not in (None, digest):
@@ -84,9 +86,9 @@ def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> 
         campaign = ledger.read(queries.find_campaign, asked.campaign)
         if campaign is not None and _taken_over(campaign, digest, service):
             _same_service(campaign, service.base_url)
-            return Target(asked.campaign, digest, None, campaign, service.base_url)
+            return Target(asked.campaign, digest, None, campaign, service.base_url, since=since)
     definition = _pick(asked, judged(sources))
-    target = beside(definition, digest, ledger, service.base_url)
+    target = replace(beside(definition, digest, ledger, service.base_url), since=since)
     if target.known is not None and not asked.keep_project:
         typed = (asked.file, asked.definition, asked.sheet)
         refuse_another(definition, target.known, digest, *typed)
@@ -95,9 +97,9 @@ def look_up(asked: CampaignSource, ledger: Ledger, service: ServiceSettings) -> 
 
 
 def beside(definition: Definition, digest: str, ledger: Ledger, service: str) -> Target:
-    """Find a definition's campaign, and leave out whoever was forgotten. Raises AnotherService.
+    """Find a definition's campaign, and leave out forgotten people. Raises AnotherService.
 
-    `service` may be empty where no address is set, and nothing is sent.
+    `service` may be empty if no address is set and nothing is sent.
     """
     campaign = ledger.read(queries.find_campaign, definition.campaign)
     if campaign is not None and service:
@@ -117,8 +119,9 @@ def left_out(forgotten: int) -> str:
 
 
 def _taken_over(campaign: Campaign, digest: str, service: ServiceSettings) -> bool:
-    """Whether the ledger has all that these bytes ask for; how they name a problem that is still
-    to be attached is in the definition alone."""
+    """Whether the ledger has everything that these bytes ask for. The title of a problem that still
+    has to be attached is only in the definition.
+    """
     attached = campaign.problem_state not in (Step.WAITING, Step.REFUSED)
     return attached and (campaign.digest, campaign.app_url) == (digest, service.app_url)
 
@@ -186,6 +189,7 @@ def intent_of(
         sheet=asked.sheet,
         keep_project=asked.keep_project,
         digest=wanted.digest,
+        since=wanted.since,
         name=project.name,
         description=project.description,
         state=project.state,

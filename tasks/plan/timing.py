@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from config.command_line import command
 from config.timetable.moments import in_zone
 from config.timetable.timetable import Timetable
 from config.timetable.window import Phase
@@ -16,13 +15,14 @@ from data.sending.queue import ToInvite
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
+from tasks.plan.pilot import explained
 from tasks.plan.target import Target
 
 
 @dataclass(frozen=True, slots=True)
 class Later:
-    """Why invitations wait. `again`: the first moment at which a run could go on; None: only a
-    person can change it.
+    """Why invitations wait. `again`: the first moment at which a run can go on; None: only a person
+    can change it.
     """
 
     wait: Wait
@@ -38,12 +38,12 @@ def timetable_of(wanted: Target) -> Timetable:
 
 
 def kept_timetable(campaign: Campaign) -> Timetable:
-    """The timetable as the ledger has it of the definition last read."""
+    """The timetable that the ledger has from the definition it stored last."""
     return timetable(campaign.timetable)
 
 
 def over(table: Timetable, at: datetime) -> str | None:
-    """Say that the time of the invitations is over; None where it is not."""
+    """Say that the time for invitations is over; None if it is not."""
     window = table.window
     if window is not None and window.not_after and window.phase(at) is Phase.LATE:
         end = window.wall(window.not_after)
@@ -62,12 +62,12 @@ def over(table: Timetable, at: datetime) -> str | None:
 
 
 def over_for(campaign: Campaign, at: datetime) -> str | None:
-    """Say that the time of a campaign's invitations is over, where it sends any."""
+    """Say that the time for a campaign's invitations is over, if it sends any."""
     return over(kept_timetable(campaign), at) if campaign.send_invites else None
 
 
 def before_it_begins(wanted: Target, ledger: Ledger | None, at: datetime) -> Later | None:
-    """Say that no invitation at all could go out now; None where one might."""
+    """Say that no invitation at all can go out now; None if one might."""
     table = timetable_of(wanted)
     if table == Timetable():
         return None
@@ -80,7 +80,11 @@ def before_it_begins(wanted: Target, ledger: Ledger | None, at: datetime) -> Lat
     clocks = _clocks(wanted, ledger)
     pilot = _pilot(wanted, ledger, table.pilot)
     answer = allowed_now(table, pilot, [Waiting(0, zone) for zone in clocks], so_far, at)
-    return None if answer.now else later(answer, table, wanted.key, wanted.timezone)
+    if answer.now:
+        return None
+    if campaign and ledger:
+        answer = explained(answer, ledger, campaign, table)
+    return later(answer, table, wanted.timezone)
 
 
 def _clocks(wanted: Target, ledger: Ledger | None) -> set[str | None]:
@@ -106,7 +110,7 @@ def _pilot(wanted: Target, ledger: Ledger | None, key: str | None) -> Waiting | 
 def whose_turn(
     table: Timetable, people: list[ToInvite], so_far: SendProgress, at: datetime
 ) -> tuple[Turn, list[ToInvite]]:
-    """Say whose turn it is now of those who are to be invited; answers them as well."""
+    """Say whose turn it is now, of the people to invite; returns these people as well."""
     by_row = {person.row: person for person in people}
     pilot = next((person for person in people if person.pilot), None)
     others = [Waiting(person.row, person.timezone) for person in people if not person.pilot]
@@ -115,8 +119,8 @@ def whose_turn(
     return answer, [by_row[row] for row, _ in answer.now]
 
 
-def later(answer: Turn, table: Timetable, key: str, zone: str | None) -> Later | None:
-    """Say in words why people wait whose turn it is not; None where nothing is in the way.
+def later(answer: Turn, table: Timetable, zone: str | None) -> Later | None:
+    """Say in words why people wait; None if nobody has to.
 
     `zone` is the campaign's timezone, if it has one.
     """
@@ -124,16 +128,13 @@ def later(answer: Turn, table: Timetable, key: str, zone: str | None) -> Later |
     if wait is None:
         return None
     clock = clock_of(table, zone)
-    return Later(wait, _reason(wait, answer, table, key, clock), answer.again)
+    return Later(wait, _reason(wait, answer, table, clock), answer.again)
 
 
-def _reason(wait: Wait, answer: Turn, table: Timetable, key: str, clock: str | None) -> str:
+def _reason(wait: Wait, answer: Turn, table: Timetable, clock: str | None) -> str:
     match wait:
         case Wait.PILOT:
-            return (
-                "The pilot's invitation was sent. Nobody else is invited until you have checked "
-                f"and confirmed it: {command('confirm', key)}"
-            )
+            return answer.why or ""
         case Wait.EARLY:
             return f"{_from(answer, clock)} (invites.not_before). {_THEN}"
         case Wait.BETWEEN:
@@ -160,12 +161,12 @@ def _from(answer: Turn, zone: str | None, what: str = _PREPARED) -> str:
 
 
 def clock_of(table: Timetable, zone: str | None) -> str | None:
-    """The zone in which people read the times of invitations: the campaign's, where it has one."""
+    """The zone in which people read the times of invitations: the campaign's, if it has one."""
     return zone or (table.hours.timezone if table.hours else None)
 
 
 def warned(table: Timetable, at: datetime) -> str | None:
-    """Warn that whoever is invited now has less time left than the definition would like."""
+    """Warn that people who are invited now have less time left than `least_time` advises."""
     if table.advised is None or table.latest is not None or at <= table.advised:
         return None
     return "Less time is left before the project ends than invites.least_time advises."

@@ -1,4 +1,4 @@
-"""From a claim to its outcome: the sender, its orders, the gate and the rates.
+"""From a claim to its outcome: the sender, the orders it sends, the gate and the rates.
 
-Hands out `Sender` and one function for each step of a campaign.
+Provides `Sender` and one function for each step of a campaign.
 """

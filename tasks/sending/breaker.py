@@ -14,7 +14,9 @@ IN_A_ROW = 3
 
 @dataclass(slots=True)
 class Breaker:
-    """`doubt` holds new sending back until a probe succeeded; `stop` ends the run, with why."""
+    """`doubt` holds back new requests until a probe has succeeded; `stop` ends the run, with the
+    reason.
+    """
 
     doubt: bool = False
     stop: str | None = None
@@ -22,7 +24,7 @@ class Breaker:
     refused: int = 0
 
     def heard(self, operation: Operation, judged: Verdict) -> None:
-        """Take one finished exchange into account, in the order in which answers came."""
+        """Count one finished exchange, in the order in which answers came."""
         if judged.then is Then.STOP:
             self.stop = self.stop or judged.reason
         match judged.proof:
@@ -34,7 +36,7 @@ class Breaker:
                 self.unsure = self.refused = 0
             case Proof.REFUSED:
                 self.unsure = 0
-                # A bulk add may rightly hold many bad rows; an invitation has no content to refuse.
+                # A bulk add may really have many bad rows; an invitation has no content to refuse.
                 if operation is Operation.INVITE:
                     self.refused += 1
         if self.unsure >= IN_A_ROW:

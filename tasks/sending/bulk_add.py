@@ -21,7 +21,7 @@ from tasks.service.verdict import Proof, Then
 
 @dataclass(frozen=True, slots=True)
 class AddCandidates:
-    """Order: add these candidates to the project, in one request."""
+    """An order to add these candidates to the project, in one request."""
 
     ledger: Ledger
     project_id: int
@@ -45,7 +45,8 @@ class AddCandidates:
         return Prepared(request, read)
 
     def _strangers(self, answered: Mapping[str, Collection[int]]) -> int:
-        """How many people who were not sent are not in the project by the ledger either.
+        """How many people in the answer were not sent, and are not in the project by the ledger
+        either.
 
         Some services answer with everybody in the project.
         """
@@ -53,7 +54,7 @@ class AddCandidates:
             return 0
         try:
             return self.ledger.read(queue.strangers, self.rows[0], answered)
-        except CampaignError:  # what this request came to is recorded first
+        except CampaignError:  # the outcome of this request is recorded first
             return len(answered)
 
 
@@ -71,10 +72,12 @@ def _body(person: Known) -> CandidateBody:
 
 @dataclass(slots=True)
 class Refusals:
-    """Single candidates that were refused alike, one after another, with nobody added in between.
+    """Single candidates that were refused in the same way, one after another, with nobody added in
+    between.
 
-    So many of them say that it is not about them: adding stops, and they wait like everybody else.
-    `reason` is ours, `wrote` what the service wrote beside it, without what differs by person.
+    After a number of these, the cause is probably not in their rows: adding stops, and they wait
+    like everybody else. `reason` is ours, `wrote` what the service wrote about it, without what
+    differs from person to person.
     """
 
     reason: str = ""
@@ -82,9 +85,9 @@ class Refusals:
     rows: list[int] = field(default_factory=list)
 
     def heard(self, sent: Sent, *, added: bool, wrote: str = "") -> None:
-        """Take one add into account, in the order in which they are made.
+        """Count one add, in the order in which they are made.
 
-        `added`: somebody of its batch was, so that the bad rows of it are to blame themselves.
+        `added`: somebody in its batch was added, so the batch's bad rows are themselves to blame.
         """
         alone = sent.judged.then is Then.ROW
         if added or (alone and (sent.judged.reason, wrote) != (self.reason, self.wrote)):
@@ -106,13 +109,13 @@ class Refusals:
         )
 
 
-_COMPARED = 200  # characters: where an excerpt was cut depends on the names in it
+_COMPARED = 200  # characters compared: where an excerpt is cut depends on the names in it
 _VARIES = re.compile(r"\S*[@\d]\S*")  # an address, a number of a row or of a request, a time
 
 
 def alike(excerpt: str | None, own: Iterable[str]) -> str:
-    """Reduce the service's words to what it would write about others as well; `own` are the
-    person's fields.
+    """Reduce the service's words to what it would also write about others; `own` are the person's
+    fields.
     """
     words = excerpt or ""
     for text in filter(None, own):
@@ -125,7 +128,7 @@ def _wrote(ledger: Ledger, sent: Sent) -> str:
         return ""
     try:
         people = ledger.read(intake.people, sent.claimed.rows)
-    except CampaignError:  # the next claim says so
+    except CampaignError:  # the next claim reports it
         people = []
     return alike(sent.excerpt, (str(text) for person in people for text in person.fields[:3]))
 
@@ -139,11 +142,11 @@ async def add(
     *,
     each: Callable[[Sent], None] = lambda _: None,
 ) -> None:
-    """Add candidates; a batch refused as a whole is halved until the bad rows stand alone.
+    """Add candidates; a batch refused as a whole is halved until the bad rows are alone.
 
-    Until anybody of it was added, whoever is refused alone has the next one tried far from there:
-    bad rows often stand together, and a refusal that hits everybody shows after a few requests.
-    One request at a time: an answer lost here leaves doubt about every row of the request.
+    Until anybody in the batch is added, each candidate refused alone is followed by one from a
+    distant place: bad rows are often next to each other, and a refusal of everybody shows after a
+    few requests. One request at a time: an answer lost here makes every row of the request unsure.
     """
 
     async def add_one_after_another() -> None:
@@ -167,7 +170,7 @@ async def add(
 
 
 def far_from_here(waiting: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
-    """Put the middle row of the largest batch first, by itself."""
+    """Put the middle row of the largest batch first, alone."""
     at = max(range(len(waiting)), key=lambda batch: len(waiting[batch]))
     batch = waiting[at]
     middle = len(batch) // 2

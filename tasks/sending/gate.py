@@ -1,8 +1,8 @@
 """May a request leave now? One gate for all senders of a run.
 
-It holds the pause a 429 asked for, the rate a person set, the breaker's doubt, and the stop. Pause
-and rate are those of all runs together (tasks/sending/pace.py), where a person's pause is seen as
-well.
+It enforces the pause that a 429 asked for, the rate that a person set, the breaker's doubt, and the
+stop. Pause and rate apply to all runs together (tasks/sending/pace.py), which also notices a
+person's pause.
 """
 
 import asyncio
@@ -17,17 +17,17 @@ from tasks.sending.pace import Together
 from tasks.sending.throttle import Throttle
 from tasks.service.verdict import Proof, Verdict
 
-PAUSES = 10  # in a row that a service may ask for before the run ends
-LEAST_TOLD = 1.0  # seconds of a pause worth telling
+PAUSES = 10  # pauses in a row that a service may ask for before the run ends
+LEAST_TOLD = 1.0  # seconds; a shorter pause is not reported
 
 T = TypeVar("T")
 
 
 class Gate:
-    """`probe` asks the service for something harmless and raises CampaignError when it cannot.
+    """`probe` asks the service for its list of problems, and raises CampaignError if that fails.
 
-    `over` says why the time of invitations is over, and is asked before each: a pause or a machine
-    asleep may last until the night. `pauses` hears of a pause, and how many seconds it lasts.
+    `over` says why the time for invitations is over, and is called before each one: a pause, or a
+    sleeping machine, may last until the night. `pauses` is called with the seconds of a pause.
     """
 
     def __init__(
@@ -73,15 +73,17 @@ class Gate:
             self._throttle.answered(asyncio.get_running_loop().time())
 
     async def let_all_pause(self) -> None:
-        """Have all runs make the pause that an answer asked for."""
+        """Make all runs pause, as an answer asked."""
         left = self._throttle.until - asyncio.get_running_loop().time()
         if left > 0:
             await self._unless_it_fails(self._together.asked_for(left))
 
     async def opens(self, operation: Operation, *, alone: bool = False) -> bool:
-        """Wait until a request may leave, which is `back` later; False when none may any more.
+        """Wait until a request may leave; the caller calls `back` afterwards. False if none may
+        leave any more.
 
-        `alone`: it waits until no other is on the wire, and keeps a distance from the one before.
+        `alone`: wait until no other request is on the wire, and keep a distance from the one
+        before.
         """
         if operation is Operation.INVITE:
             await self._its_turn()
@@ -106,19 +108,19 @@ class Gate:
         return False
 
     def back(self) -> None:
-        """Hear that what was let through has come to its end, or did not leave."""
+        """Note that a request that was let through has finished, or did not leave."""
         self._throttle.back()
         self._wake_those_behind()
 
     def _tell(self, seconds: float) -> None:
-        """Tell of a pause, once; a second more or less is the same one."""
+        """Report a pause once; one that differs by a second is the same pause."""
         until = asyncio.get_running_loop().time() + seconds
         if seconds >= LEAST_TOLD and until > self._told_until + LEAST_TOLD:
             self._told_until = until
             self._pauses(seconds)
 
     async def _wait_for_another(self, seconds: float) -> None:
-        """Wait for so long, or, where there is no saying how long, for a request to come back."""
+        """Wait this long, or if the time is not known, until a request comes back."""
         if seconds == inf:
             await self._back.wait()
         else:
@@ -133,7 +135,9 @@ class Gate:
         self._back = asyncio.Event()
 
     def nothing_left(self, operation: Operation) -> None:
-        """Hear that what was let through did not leave, as when another run has claimed it."""
+        """Note that a request that was let through did not leave, for example because another run
+        claimed it.
+        """
         if operation is Operation.INVITE:
             for turns in self._together.turns:
                 turns.give_back()
@@ -146,15 +150,18 @@ class Gate:
             return
 
     async def _its_turn(self) -> None:
-        """Wait for a turn at every rate that is set, or for the stop: a turn may be far off."""
+        """Wait for a turn at every rate that is set, or for the stop: the turn may be a long time
+        away.
+        """
         async with self._turning:  # no turn is taken before the one before it has come
             for turns in self._together.turns:
                 if not self.stopped and (wait := await self._unless_it_fails(turns.wait())):
                     await self.wait(wait)
 
     async def _unless_it_fails(self, asked: Awaitable[T]) -> T | None:
-        """Nothing more leaves where a person wants that, nor without the ledger: nobody would know
-        what the other runs are up to."""
+        """Stop sending if a person wants that, or if the ledger fails: nobody would know what the
+        other runs are doing.
+        """
         try:
             return await asked
         except CampaignError as error:

@@ -16,7 +16,7 @@ from tasks.service.verdict import Then
 
 @dataclass(frozen=True, slots=True)
 class Invite:
-    """Order: have the service send one invitation. `leaves` hears that it is about to leave."""
+    """An order to let the service send one invitation. `leaves` is called just before it leaves."""
 
     project_id: int
     person: ToInvite
@@ -36,7 +36,7 @@ class Invite:
 class Slots:
     """How many invitations are on the wire at the same time, whichever wave they belong to.
 
-    A wave takes over each slot as the one before it has no more use for it.
+    A wave takes over each slot that the wave before it no longer needs.
     """
 
     number: int
@@ -57,11 +57,11 @@ async def invite(
     still: Callable[[ToInvite], bool] = lambda _: True,
     half_out: Callable[[], None] = lambda: None,
 ) -> None:
-    """Invite one wave; `each` hears of everyone sent. `still` says whether it is not too late for
-    somebody, once a request may leave.
+    """Invite one wave; `each` is called for everyone sent. `still` says whether it is not too late
+    for somebody, once a request may leave.
 
-    `half_out` is told once half of the wave has left, so that the next one can be made ready
-    meanwhile: its people wait until nobody of this wave waits for a slot any more.
+    `half_out` is called once half of the wave has left, so that the next wave can be prepared
+    meanwhile: its people wait until nobody in this wave waits for a slot.
     """
     people = deque(wave)
     ashore = {person.row for person in wave}
@@ -82,7 +82,7 @@ async def invite(
                 if sent is None:
                     continue
                 if sent.judged.then is Then.PAUSE and sent.status is not None:
-                    # Others first: nobody is to be refused more often than need be.
+                    # Others first, so that nobody is refused more often than necessary.
                     people.append(replace(person, noes=(*person.noes, sent.status)))
                 else:
                     each(sent)

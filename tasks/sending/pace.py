@@ -1,4 +1,4 @@
-"""What a run keeps together with all others of its ledger: rates, and pauses."""
+"""Rates and pauses, which a run shares with all others of its ledger."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -11,12 +11,12 @@ from data.store.ledger import Ledger
 
 SHARE = 0.25  # seconds that the turns reach which a run takes at a time; at least one turn
 LOOKS = 0.25  # seconds between two looks for a pause that another run or a person asked for
-LATE = 1.0  # seconds after which a turn that was not used is given up
+LATE = 1.0  # seconds after which an unused turn is given up
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """Invitations of whatever bears a name, a service or a campaign, `gap` apart."""
+    """The rate of invitations of `name`, a service or a campaign: `gap` apart."""
 
     name: str
     gap: timedelta
@@ -34,7 +34,9 @@ class Turns:
         self._next = 0.0  # by the event loop's clock
 
     async def wait(self) -> float:
-        """How many seconds until the next turn, which is whose who asked; one asks at a time."""
+        """How many seconds until the next turn, which then belongs to the caller; one asks at a
+        time.
+        """
         now = asyncio.get_running_loop().time()
         if not self._left or now - self._next > LATE:
             first = await asyncio.to_thread(
@@ -47,23 +49,24 @@ class Turns:
             now = asyncio.get_running_loop().time()
             self._next = now + first.total_seconds()
             self._left = self._share
-        # Who comes a little late goes at once; later still, the others move on: turns that were
-        # missed make no burst.
+        # A caller that is a little late goes at once. After a longer delay all turns move back:
+        # missed turns cause no burst.
         turn = self._next if now - self._next < SLACK.total_seconds() else now
         self._next = turn + self._gap
         self._left -= 1
         return max(turn - now, 0.0)
 
     def give_back(self) -> None:
-        """A turn was not used: those behind it move up."""
+        """Give back an unused turn: the turns after it move up."""
         self._next -= self._gap
         self._left += 1
 
 
 class Together:
-    """The paces of one run. `service` is its canonical address, `turns` are at each rate set.
+    """The rates and pauses of one run. `service` is its canonical address, `turns` has one entry
+    per rate.
 
-    `heeds` looks whether somebody wants nothing more to leave, and raises CampaignError then.
+    `heeds` checks whether a person has stopped sending, and then raises CampaignError.
     """
 
     def __init__(
@@ -87,9 +90,9 @@ class Together:
         )
 
     async def pause(self) -> float:
-        """For how many seconds still the service wants no requests, as any run has heard.
+        """How many more seconds the service wants no requests, as told to any run.
 
-        Raises what `heeds` raises, as often as there is something new to see.
+        Raises what `heeds` raises, whenever that has something new.
         """
         now = asyncio.get_running_loop().time()
         if now - self._looked >= LOOKS:

@@ -1,7 +1,7 @@
 """The one place where a changing request leaves: claim, send, record.
 
-Nothing else in the program calls `Service.call`. A claim is durable before the first byte
-leaves; whatever comes of the request is recorded before anything is claimed after it.
+Nothing else in the program calls `Service.call`. A claim is durable before the first byte leaves;
+the outcome of the request is recorded before anything is claimed after it.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from config.errors import CampaignError
 from data.sending.claims import Claim, Claimed
 from data.sending.group_commit import GroupCommit
 from data.sending.outcomes import Outcome
+from data.sending.runs import Begun
 from data.store.clock import Moment, now
 from data.store.states import AttemptState, Operation, Step
 from tasks.sending.gate import Gate
@@ -26,7 +27,7 @@ from tasks.service.messages import Request
 from tasks.service.verdict import REPEATS, Proof, Then, Verdict, last_chance, verdict
 from tasks.status import logs
 
-TRIES = 4  # of a request that provably did not leave, or was not taken
+TRIES = 4  # tries of a request that provably did not leave, or that the service did not accept
 # Seconds after which a claim is too old to be sent: time enough to connect, and far less than the
 # three minutes after which others take a silent run for dead, and a person settles its claims.
 CLAIM_LIVES = 15.0
@@ -45,8 +46,8 @@ CREDENTIALS = (
 class Learned:
     """What a usable answer says: the project's id, or ids by candidate row (add).
 
-    `whys` says of candidate rows without one what the answer has of them. `strangers` counts
-    answered people who are not in the project by this ledger.
+    `whys` says what the answer has about candidate rows without an id. `strangers` counts people in
+    the answer who are not in the project by this ledger.
     """
 
     project_id: int | None = None
@@ -56,14 +57,14 @@ class Learned:
 
 
 class Order(Protocol):
-    """One thing to be sent: what it claims, what it says, how its answer is read."""
+    """One thing to send: what to claim, what to say, and how to read the answer."""
 
     @property
     def operation(self) -> Operation: ...
 
     @property
     def rows(self) -> tuple[int, ...]:
-        """Candidate rows it is about; none for the project's own calls."""
+        """The candidate rows it is about; none for the project's own calls."""
 
     def prepare(self, claimed: Claimed) -> "Prepared":
         """Build the request for exactly what was granted. Raises LedgerUnusable."""
@@ -79,9 +80,9 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One attempt that ran its course: what it proved, and the number of the token it used.
+    """One finished attempt: what it proved, and the number of the token it used.
 
-    `brought` counts the people whom it brought a step further: of an add, those with an id.
+    `brought` counts the people who got a step further: for an add, those with an id.
     `excerpt` is what the service wrote: it may name people.
     """
 
@@ -97,7 +98,7 @@ class Sent:
 def outcome_of(
     operation: Operation, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
 ) -> Outcome:
-    """Put a verdict into the ledger's words. Where a stop is nobody's fault, rows keep waiting."""
+    """Turn a verdict into the ledger's terms. If a stop is not a row's fault, rows keep waiting."""
     state, step = _PROVED[judged.proof]
     why = None if step in (Step.DONE, Step.WAITING) else judged.reason
     if judged.proof is Proof.REFUSED and operation in (Operation.ADD, Operation.INVITE):
@@ -138,16 +139,15 @@ _PROVED = {
 
 
 class Sender:
-    """Sends orders of one run of one campaign, any number at the same time."""
+    """Sends the orders of one run of one campaign, any number at the same time."""
 
     def __init__(
         self,
         service: Service,
         group_commit: GroupCommit,
         gate: Gate,
+        begun: Begun,
         *,
-        campaign: int,
-        run: int,
         trust: Trust = Trust.STATUS,
         first_wait: float = 0.5,
     ) -> None:
@@ -155,14 +155,13 @@ class Sender:
         self._group_commit = group_commit
         self._trust = trust
         self._gate = gate
-        self._campaign = campaign
-        self._run = run
+        self._begun = begun
         self._first_wait = first_wait  # seconds, doubled with each try
 
     async def run_to_end(self, sending: Coroutine[Any, Any, T]) -> T:
-        """Let requests under way come to their end: a cancelled run still records its answers.
+        """Let open requests finish: a cancelled run still records its answers.
 
-        Nothing is claimed any more once the run was cancelled.
+        Once the run is cancelled, nothing more is claimed.
         """
         piece = asyncio.ensure_future(sending)
         try:
@@ -174,7 +173,7 @@ class Sender:
                 piece.cancel()
                 await asyncio.wait({piece})
             if not piece.cancelled():
-                piece.exception()  # looked at: the cancellation says it all
+                piece.exception()  # retrieved, and ignored: the run was cancelled
             raise
 
     async def send(
@@ -185,12 +184,12 @@ class Sender:
         *,
         waits: bool = True,
     ) -> Sent | None:
-        """Claim, send and record, again where that is safe; to be called within `run_to_end`.
+        """Claim, send and record, again if that is safe; must be called within `run_to_end`.
 
-        None: it was not sent (taken by another run, stopped, or `still` said that it is too late
-        once it might have left). `noes` are the statuses by which it was refused before. Where the
-        service asks for a pause and it does not wait for it, somebody else can be sent first.
-        The next order's claim travels to the ledger with this one's outcome.
+        None: it was not sent (claimed by another run, stopped, or `still` said that it is too late
+        once it might have left). `noes` are the statuses of earlier refusals. If the service asks
+        for a pause and the order does not wait for it, somebody else can be sent first. The next
+        order's claim is committed together with this one's outcome.
         """
         tries = 0
         sent: Sent | None = None
@@ -213,7 +212,7 @@ class Sender:
                 case Then.RENEW:
                     await self._renew(sent.token)
                 case Then.PAUSE if waits:
-                    pass  # the gate keeps it
+                    pass  # the gate keeps the pause
                 case _:
                     return sent
             if sent.status is not None:
@@ -221,7 +220,7 @@ class Sender:
         return sent
 
     async def _may_leave(self, operation: Operation, noes: Sequence[int]) -> bool:
-        """Token first: a claim is for a request that can leave at once."""
+        """Get the token first: a claim is for a request that can leave at once."""
         if not await self._gate.opens(operation, alone=last_chance(noes)):
             return False
         try:
@@ -249,7 +248,8 @@ class Sender:
 
     async def _claim_send_record(self, order: Order) -> Sent | None:
         asked = Moment()
-        claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
+        begun = self._begun
+        claim = Claim(order.operation, begun.campaign, begun.run, now(), order.rows, begun.version)
         try:
             claimed = await self._group_commit.claim(claim)
         except CampaignError as error:
@@ -286,9 +286,9 @@ class Sender:
         return replace(sent, excerpt=seen.excerpt)
 
     async def _judged(self, operation: Operation, claimed: Claimed, seen: Exchange) -> Verdict:
-        """Only a no that would be believed asks the ledger how often there was one before.
+        """Ask the ledger for earlier refusals, but only if this refusal would be believed.
 
-        Where it cannot say so, that is too often: nothing more is sent without it anyway.
+        If the ledger fails, they count as too many: nothing more is sent without it anyway.
         """
         rows, trust = len(claimed.rows) or 1, self._trust
         judged = verdict(operation, seen, rows=rows, trust=trust)
@@ -301,13 +301,14 @@ class Sender:
         return verdict(operation, seen, rows=rows, trust=trust, before=before)
 
     async def _last_look(self, asked: Moment) -> None:
-        """See that a claim still holds when its request could leave. Raises HeldBack.
+        """Check that a claim is still valid when its request could leave. Raises HeldBack.
 
-        Whoever was stopped, or slept, may have been taken for dead meanwhile, and a person may have
-        had it sent again. The ledger is asked each time: in a paused machine every clock stands.
+        A run that was stopped, or slept, may have been taken for dead meanwhile, and a person may
+        have let the request be sent again. The ledger is asked each time: on a paused machine every
+        clock stands still.
         """
         try:
-            await self._group_commit.see_that_it_stands(self._run)
+            await self._group_commit.see_that_it_stands(self._begun.run)
         except CampaignError as error:
             self._gate.stop(str(error))
         if self._gate.stopped or asked.age() > CLAIM_LIVES:
@@ -335,7 +336,7 @@ class Sender:
 
 
 def _learned(prepared: Prepared, seen: Exchange, judged: Verdict) -> Learned:
-    """What the answer says; of one in doubt, only what a person is to know."""
+    """What the answer says; for an unsure one, only what a person should know."""
     if seen.status is None or not 200 <= seen.status < 300:
         return Learned()
     learned = prepared.read(seen)
@@ -359,14 +360,14 @@ def _with_strangers(judged: Verdict, learned: Learned) -> Verdict:
 
 
 def _with_a_way_out(judged: Verdict, seen: Exchange) -> Verdict:
-    """For whoever reads why sending stopped: while it lasts, each run leaves one more in doubt."""
+    """Tell the reader a way out: while this lasts, each run may leave one more unsure."""
     if seen.status not in (401, 403) or (judged.proof, judged.then) != (Proof.UNSURE, Then.STOP):
         return judged
     return replace(judged, reason=f"{judged.reason} {CREDENTIALS}")
 
 
 def _as_heard(operation: Operation, claimed: Claimed, judged: Verdict, learned: Learned) -> Verdict:
-    """For the breaker, an add that left some rows without an id is an unclear answer."""
+    """To the breaker, an add that left some rows without an id is an unclear answer."""
     if (
         operation is Operation.ADD
         and judged.proof is Proof.DONE

@@ -1,16 +1,16 @@
-"""How fast requests may be sent to a service that asked for a pause. Pure: the clock is given.
+"""How fast requests may be sent to a service that asked for a pause. Pure: the time is given.
 
-A service that answers 429 names no rate, so the rate is found. After the pause one request goes
-alone; with each answer that follows one more may be on the wire. Between two departures lies a gap
-that doubles with each pause and shrinks with each answer. Moments are seconds of one clock.
+A service that answers 429 names no rate, so we have to find it. After the pause one request goes
+alone; with each following answer, one more may be on the wire. The gap between two departures
+doubles with each pause and shrinks with each answer. Moments are seconds of one clock.
 """
 
 from dataclasses import dataclass
 from math import inf
 
-LONGEST = 600.0  # seconds of a pause, however often it was asked for
+LONGEST = 600.0  # the longest pause in seconds, however often the service asks
 FIRST_GAP = 0.125
-LEAST_GAP = 0.005  # a smaller one is none
+LEAST_GAP = 0.005  # a smaller gap counts as none
 SHRINKS = 0.98
 QUIET = 1.0  # seconds without a departure before somebody's last chance
 LONG_QUIET = 60.0  # the same once a pause was asked for: many services count by the minute
@@ -30,10 +30,10 @@ class Throttle:
     left: float = -inf
 
     def paused(self, asked: float, at: float) -> None:
-        """Take an answer that asks for a pause of so many seconds.
+        """Count an answer that asks for a pause of this many seconds.
 
-        Those of requests that were on the wire together are one; the next in a row is twice as
-        long, at least.
+        Pauses for requests that were on the wire together are one; the next in a row is at least
+        twice as long.
         """
         if at < self.until:
             self.pause = max(self.pause, asked)
@@ -41,18 +41,20 @@ class Throttle:
         else:
             self.pause = min(max(asked, 2 * self.pause if self.in_a_row else 0.0), LONGEST)
             self.until = at + self.pause
-            if not self.in_a_row:  # right after a pause it says nothing about the distance
+            if not self.in_a_row:  # right after a pause an answer says nothing about the gap
                 self.gap = min(max(2 * self.gap, FIRST_GAP), LONGEST)
             self.in_a_row += 1
         self.abreast = 1
 
     def held_until(self, until: float) -> None:
-        """Take a pause that another run was asked for."""
+        """Count a pause that the service asked another run for."""
         self.until = max(self.until, until)
         self.abreast = 1
 
     def answered(self, at: float) -> None:
-        """Take any other answer; to a request from before the pause it says nothing about after."""
+        """Count any other answer; an answer to a request from before the pause says nothing about
+        afterwards.
+        """
         if at < self.until:
             return
         self.in_a_row = 0
@@ -60,7 +62,7 @@ class Throttle:
         self.gap = self.gap * SHRINKS if self.gap > LEAST_GAP else 0.0
 
     def wait(self, at: float, *, alone: bool = False) -> float:
-        """For how many seconds nothing may leave still; inf: until a request came back.
+        """How many more seconds nothing may leave; inf: until a request has come back.
 
         `alone`: with nobody else on the wire, and after a longer silence than the last pause was.
         """

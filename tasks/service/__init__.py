@@ -1,1 +1,4 @@
-"""The typed client of the assessment service; the only place that speaks HTTP."""
+"""The typed client of the assessment service; the only place that speaks HTTP.
+
+Provides `Service`, and `verdict`: what an answer proves.
+"""

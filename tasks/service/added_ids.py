@@ -8,7 +8,7 @@ from typing import Any
 from config.email_key import email_key
 from tasks.service.answer import parsed, read_id
 
-# Where other services keep an id. What is read there is shown to a person, and never believed.
+# Fields in which other services have an id. An id from there is shown to a person, never believed.
 _CANDIDATE_ID_ELSEWHERE = ("candidate_id", "candidateId", "id")
 
 Names = tuple[str, str]
@@ -17,11 +17,11 @@ Names = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Matched:
-    """The answer of a bulk add, by who was sent.
+    """The answer to a bulk add, by the people who were sent.
 
-    `ids` maps an email key to its candidate_id. `without` says of each key, in the order sent,
-    that got no usable id, what a person is to know of it. `strangers` are answered people who were
-    not sent, with the ids they were answered with.
+    `ids` maps an email key to its candidate_id. `without` has each key that got no usable id, in
+    the order sent, with what a person should know. `strangers` are people in the answer who were
+    not sent, with their ids.
     """
 
     ids: dict[str, int]
@@ -30,9 +30,9 @@ class Matched:
 
 
 def read_added(body: bytes | None) -> list[tuple[str, int | None]] | None:
-    """Read the answer to add-candidates as (email key, candidate_id or None), as answered.
+    """Read the answer to add-candidates as (email key, candidate_id or None), in its order.
 
-    None when it is not an array, or not one of its entries names a person with a usable id.
+    None if it is not an array, or if no entry names a person with a usable id.
     """
     added = [(key, read_id(entry.get("candidate_id"))) for key, entry in _people(parsed(body))]
     return added if any(number is not None for _, number in added) else None
@@ -41,9 +41,9 @@ def read_added(body: bytes | None) -> list[tuple[str, int | None]] | None:
 def match_answer(body: bytes | None, sent: Mapping[str, Names]) -> Matched:
     """Give each email key that was sent the id it was answered with.
 
-    Matched by email, never by position: the interface promises no order (interface 4.5). Two ids
-    for one person, or one id for two people, would send somebody another one's invitation: nobody
-    concerned gets an id. Nor does an address that was answered with somebody else's name.
+    Match by email, never by position: the interface promises no order (interface 4.5). If one
+    person has two ids, or two people one id, nobody concerned gets an id: somebody would get
+    another person's invitation. Nor does an address that comes back with somebody else's name.
     """
     answer = parsed(body)
     ids: dict[str, set[int]] = {}
@@ -81,7 +81,7 @@ def _people(answer: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _other_name(sent: Names, entry: Mapping[str, Any]) -> bool:
-    """Whether an entry has a name that is not the one sent, whatever its case and blanks."""
+    """Whether an entry's name differs from the one sent, ignoring case and blanks."""
     answered = (entry.get("first_name"), entry.get("last_name"))
     return any(
         isinstance(name, str) and name.strip() and _folded(name) != _folded(own)
@@ -95,7 +95,7 @@ def _folded(name: str) -> str:
 
 
 def _ids_elsewhere(answer: Any) -> dict[str, int]:
-    """Ids by email key where the interface does not have them: in another field, or further in."""
+    """Ids by email key in places the interface does not name: another field, or deeper."""
     lists = [answer, *(answer.values() if isinstance(answer, dict) else ())]
     ids: dict[str, set[int | None]] = {}
     for key, entry in (person for each in lists for person in _people(each)):

@@ -1,14 +1,14 @@
 """What the body of an answer says, whatever its label. Pure.
 
-Services send JSON as text/html and log-in pages as JSON, or leave the type out: nothing here looks
-at a Content-Type.
+Services send JSON as text/html and log-in pages as JSON, or leave the type out, so the Content-Type
+is ignored here.
 """
 
 import codecs
 import json
 from typing import Any
 
-_LARGEST_ID = 2**63 - 1  # what a database keeps; an id beyond it could not be referred to again
+_LARGEST_ID = 2**63 - 1  # the largest that a database keeps; a larger id could not be used again
 _FALSE = frozenset({"false", "no", "0"})
 _FAILED = frozenset({"error", "fail", "failed", "failure", *map(str, range(400, 600))})
 _ERRORS = ("error", "errors", "errorMessage")
@@ -24,7 +24,9 @@ def parsed(body: bytes | None) -> Any:
 
 
 def is_page(body: bytes | None) -> bool:
-    """Whether this is a web page or other markup: behind blanks and a mark, it begins with <."""
+    """Whether this is a web page or other markup: after blanks and a byte-order mark it begins with
+    <.
+    """
     start = body or b""
     for mark in _MARKS:
         start = start.removeprefix(mark)
@@ -32,7 +34,7 @@ def is_page(body: bytes | None) -> bool:
 
 
 def kind_of(body: bytes | None) -> str:
-    """Name what a body is, in words of our own: a gateway may repeat our token in its answer."""
+    """Say what a body is, in our own words: a gateway may repeat our token in its answer."""
     if not body:
         return "no body"
     if is_page(body):
@@ -44,9 +46,9 @@ def kind_of(body: bytes | None) -> str:
 
 
 def no_within(body: bytes | None) -> str | None:
-    """Name what says no in a body that came with a 2xx: `success: false`; None: nothing does.
+    """Name what says no in the body of a 2xx, such as `success: false`; None if nothing does.
 
-    In the ways in which common frameworks say it; the name has nothing of the body itself.
+    It knows the ways in which common frameworks say no; the name contains nothing from the body.
     """
     answer = parsed(body)
     if answer is False:
@@ -71,5 +73,5 @@ def read_id(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
         number = int(value)
         value = number if str(number) == value else None
-    # A boolean is an int only to Python.
+    # A boolean is an int in Python only.
     return value if type(value) is int and 0 < value <= _LARGEST_ID else None

@@ -13,7 +13,7 @@ from tasks.service.errors import CredentialsRefused, Unreachable
 from tasks.service.exchange import Exchange
 from tasks.service.harmless_retries import Patience, TryAgain
 
-# Lifetime of a token whose expires_in is missing or odd; a 401 before that renews it as well.
+# The lifetime of a token whose expires_in is missing or odd; an earlier 401 renews it too.
 _UNTOLD_LIFETIME = 300.0
 _LONGEST_MARGIN = 60.0
 
@@ -30,7 +30,7 @@ class Token:
 
 
 class Tokens:
-    """The one source of tokens. `send` posts a JSON body for one, once, and never raises."""
+    """The one source of tokens. `send` posts one JSON body to get a token, and never raises."""
 
     def __init__(
         self,
@@ -50,14 +50,14 @@ class Tokens:
         self._failed: CampaignError | None = None
 
     async def current(self) -> Token:
-        """Give a token that is not about to expire. Raises Unreachable, CredentialsRefused."""
+        """Return a token that is not about to expire. Raises Unreachable, CredentialsRefused."""
         token = self._token
         if token is not None and self._clock() < token.renew_at:
             return token
         return await self._fetched(instead_of=token.number if token else 0)
 
     async def renew(self, used: int) -> Token:
-        """Give another token than number `used`, fetched only if nobody has done so already.
+        """Return a newer token than number `used`, fetched only if nobody has done so already.
 
         Raises Unreachable, CredentialsRefused.
         """
@@ -85,7 +85,7 @@ class Tokens:
         try:
             async for attempt in self._patience.tries():
                 with attempt:
-                    # From before the request: the service counts from somewhere after that.
+                    # Counted from before the request: the service counts from some later moment.
                     asked_at = self._clock()
                     seen = self._patience.unless_passing(await self._send(self._body()))
         except TryAgain as last:
@@ -107,7 +107,7 @@ class Tokens:
 def read_token(seen: Exchange) -> tuple[str, float]:
     """Read a token and its lifetime in seconds from an answer.
 
-    Raises CredentialsRefused, and Unreachable where nothing gives tokens.
+    Raises CredentialsRefused, and Unreachable if this is not a service that issues tokens.
     """
     if seen.status in {404, 405}:
         raise Unreachable("ASSESSMENT_AUTH_URL", f"status {seen.status}")
@@ -125,7 +125,7 @@ def read_token(seen: Exchange) -> tuple[str, float]:
 
 
 def _lifetime(expires_in: object) -> float:
-    """Read expires_in, a number of seconds or its text; anything else is a lifetime untold."""
+    """Read expires_in, a number of seconds or its text; anything else gives the default."""
     if isinstance(expires_in, bool) or not isinstance(expires_in, int | float | str):
         return _UNTOLD_LIFETIME
     try:

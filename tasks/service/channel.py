@@ -115,48 +115,50 @@ class Way:
             raise NoWay("ConnectError") from None
 
     async def _direct(self, place: str | None) -> Conversation:
-        loop = asyncio.get_running_loop()
-        secure = self._url.scheme == "https"
-        transport, conversation = await loop.create_connection(
+        transport, conversation = await asyncio.get_running_loop().create_connection(
             Conversation,
             place or self._host,
             _port(self._url),
-            ssl=self._tls if secure else None,
-            server_hostname=self._host if secure else None,
             happy_eyeballs_delay=None if place else 0.25,
         )
+        if self._url.scheme == "https":
+            await self._secure(conversation, self._host)
         if place is None:
-            self._place = transport.get_extra_info("peername")[0], loop.time() + _PLACE_KEPT_SECONDS
+            until = asyncio.get_running_loop().time() + _PLACE_KEPT_SECONDS
+            self._place = transport.get_extra_info("peername")[0], until
         return conversation
 
     async def _through(self, proxy: httpx.URL) -> Conversation:
         """Open a tunnel. The proxy is sent a CONNECT that carries nothing of ours."""
-        loop = asyncio.get_running_loop()
         name = b"[%b]" if ":" in self._host else b"%b"
         there = (name + b":%d") % (self._url.raw_host, _port(self._url))
         headers = [(b"Host", there)]
         if proxy.username:
             login = b64encode(f"{proxy.username}:{proxy.password}".encode())
             headers.append((b"Proxy-Authorization", b"Basic " + login))
-        transport, tunnel = await loop.create_connection(
-            Tunnel,
-            proxy.raw_host.decode(),
-            _port(proxy),
-            ssl=self._tls if proxy.scheme == "https" else None,
+        at = proxy.raw_host.decode()
+        transport, tunnel = await asyncio.get_running_loop().create_connection(
+            Tunnel, at, _port(proxy)
         )
         try:
+            if proxy.scheme == "https":
+                await self._secure(tunnel, at)
             await tunnel.dig(there, headers)
-            conversation = Conversation()
-            inner = await loop.start_tls(
-                transport, conversation, self._tls, server_hostname=self._host
-            )
-            if inner is None:
-                raise NoWay("ProxyError")
+            conversation = Conversation(tunnel.layers)
+            await self._secure(conversation, self._host)
         except BaseException:
             transport.abort()
             raise
-        conversation.connection_made(inner)
         return conversation
+
+    async def _secure(self, end: "Conversation | Tunnel", host: str) -> None:
+        """Put TLS over a connection. Raises OSError, NoWay."""
+        transport = await asyncio.get_running_loop().start_tls(
+            end.layers[-1], end, self._tls, server_hostname=host
+        )
+        if transport is None:  # the connection ended meanwhile
+            raise NoWay("ConnectError")
+        end.connection_made(transport)
 
     @property
     def _host(self) -> str:
@@ -169,15 +171,16 @@ class Tunnel(asyncio.Protocol):
     def __init__(self) -> None:
         self._http = h11.Connection(h11.CLIENT)
         self._opened = asyncio.get_running_loop().create_future()
+        self.layers: list[asyncio.Transport] = []  # from the socket up
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Have a connection to the proxy."""
-        self._transport = cast("asyncio.Transport", transport)
+        """Have a connection to the proxy, or TLS over it."""
+        self.layers.append(cast("asyncio.Transport", transport))
 
     async def dig(self, there: bytes, headers: list[tuple[bytes, bytes]]) -> None:
         """Ask for a way through. Raises NoWay."""
         request = h11.Request(method=b"CONNECT", target=there, headers=headers)
-        self._transport.write(self._http.send(request) or b"")
+        self.layers[-1].write(self._http.send(request) or b"")
         self._http.send(h11.EndOfMessage())
         if not await self._opened:
             raise NoWay("ProxyError")
@@ -243,6 +246,7 @@ async def exchange(
         status=talk.status,
         content_type=talk.content_type,
         body=talk.body,
+        early=talk.early,
         body_failed=talk.broke_off,
         begun=talk.begun,
         retry_after=talk.retry_after,

@@ -21,8 +21,8 @@ from tasks.service.harmless_retries import Patience, TryAgain
 from tasks.service.messages import Request
 from tasks.service.problem import Problems, next_page, read_problems
 
-_TOKEN_SECONDS = 10.0  # one try at a token; a call waits for it within its own deadline
-_MOST_PAGES = 100  # of a list; one that goes on for ever keeps nobody waiting
+_TOKEN_SECONDS = 10.0  # one try to get a token; a call waits for it within its own deadline
+_MOST_PAGES = 100  # of a list, so that an endless list keeps nobody waiting
 
 _JSON = (b"Content-Type", b"application/json")
 
@@ -42,7 +42,7 @@ def headers_of(way: Way, token: Token | None = None) -> Headers:
 
 
 def post(way: Way, path: str, body: bytes | None, token: Token | None = None) -> Asked:
-    """Form a request with a JSON body, or without any, as invitations are (interface 4.6)."""
+    """Form a request with a JSON body, or without a body, as for invitations (interface 4.6)."""
     headers = [*headers_of(way, token), (b"Content-Length", b"%d" % len(body or b""))]
     if body is not None:
         headers.append(_JSON)
@@ -52,8 +52,9 @@ def post(way: Way, path: str, body: bytes | None, token: Token | None = None) ->
 class Service:
     """One assessment service with our credentials; an async context manager.
 
-    `deadline` is the seconds after which one call is given up, its token included. `ca_file` holds
-    certificates to trust beside the usual ones. Nothing stays open between two calls.
+    `deadline` is the time in seconds after which one call is given up, including its token.
+    `ca_file` holds certificates to trust in addition to the usual ones. Nothing stays open between
+    two calls.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Service:
         """End; each call has closed what it opened."""
 
     async def ready(self) -> None:
-        """See that a token is in hand. Raises Unreachable, CredentialsRefused."""
+        """Make sure that there is a token. Raises Unreachable, CredentialsRefused."""
         await self._tokens.current()
 
     async def renew(self, used: int) -> None:
@@ -98,8 +99,8 @@ class Service:
     async def problems(self) -> Problems:
         """List the problems (interface 4.2), with the pages that a Link header leads to.
 
-        Each is asked for again where that can help. Raises Unreachable, CredentialsRefused, and
-        NotTheService for any answer but an array.
+        Each request is repeated if that can help. Raises Unreachable, CredentialsRefused, and
+        NotTheService for any answer except an array.
         """
         problems, asked = Problems(), set[str]()
         page: str | None = f"{self._settings.base_url}/api/problems"
@@ -132,8 +133,8 @@ class Service:
     async def call(self, request: Request, last: Last | None = None) -> Exchange:
         """Make one changing request, once; never raises for what the network or service does.
 
-        Only cancellation passes. `last` may hold the request back when it could leave. Whether it
-        had an effect is for `verdict` to say.
+        Only cancellation is raised. `last` may hold the request back at the moment when it could
+        leave. `verdict` decides whether it had an effect.
         """
         loop = asyncio.get_running_loop()
         began = loop.time()
@@ -161,7 +162,7 @@ class Service:
     async def _post_for_token(self, body: bytes) -> Exchange:
         ends = asyncio.get_running_loop().time() + min(_TOKEN_SECONDS, self._deadline)
         seen = await exchange(self._auth, post(self._auth, "/oauth/token", body), ends=ends)
-        # Behind a plain yes there is a token, in whatever shape.
+        # A plain yes contains a token, in whatever shape.
         is_token = _is_yes(seen) and not no_within(seen.body)
         self.wrote = None if is_token else self._excerpt(seen)
         return seen

@@ -7,7 +7,7 @@ _ALLOW = "fullscreen; clipboard-read; clipboard-write; keyboard-map"
 
 
 def embed_url(app_url: str, project_id: int, candidate_id: int) -> str:
-    """Give the address of one candidate's assessment; both ids are integers of the service."""
+    """Return the address of one candidate's assessment; both ids are integers from the service."""
     page = f"{app_url.rstrip('/')}/embedded/welcome"
     return f"{page}?projectId={project_id}&candidateId={candidate_id}"
 

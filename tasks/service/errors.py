@@ -38,7 +38,7 @@ class Unreachable(CampaignError):
 
 
 class CredentialsRefused(CampaignError):
-    """No access token is to be had, or the service does not accept it. Holds no secret."""
+    """No access token was issued, or the service does not accept it. The text holds no secret."""
 
     def __init__(self, why: str) -> None:
         self.why = why

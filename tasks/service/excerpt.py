@@ -1,7 +1,8 @@
 """What the service itself wrote in an answer: one line for a person, without our secrets. Pure.
 
 Error shapes are not documented (interface 7), so these words are often the only hint at what to
-mend. They are somebody else's: shown as a quotation, to people alone, never to Prefect or a log.
+fix. They are somebody else's words: shown as a quotation, only to people, never in Prefect or a
+log.
 """
 
 import html
@@ -18,12 +19,12 @@ from tasks.service.answer import is_page, parsed
 LONGEST = 500  # characters of an excerpt
 LARGEST = 256 * 1024  # bytes of a body that are looked at
 REMOVED = "[removed]"
-_TELLING = 6  # characters of base64 that are no accident
+_TELLING = 6  # base64 characters; a longer run is no coincidence
 _FOR_ADDRESSES = str.maketrans("+/", "-_")
 _DEEP = 5
-_PARTS = 20  # sentences of one answer
+_PARTS = 20  # the most sentences from one answer
 
-# Where services put their words, in the order in which they are read; see `_plain`.
+# Fields in which services put their words, in the order in which they are read; see `_plain`.
 _WORDS = (
     *("title", "error", "code", "errordescription", "errormessage", "message", "msg", "detail"),
     *("details", "description", "reason", "fault", "errors", "errormessages", "messages"),
@@ -43,10 +44,10 @@ _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE
 
 
 def excerpt(body: bytes | None, secrets: Iterable[str] = ()) -> str | None:
-    """Reduce an answer to its words, at most LONGEST characters; None: there are none.
+    """Reduce an answer to its words, at most LONGEST characters; None if there are none.
 
-    JSON is reduced to the sentences of its error, a web page to its title. `secrets` are taken
-    out, and whatever looks like a credential.
+    JSON is reduced to the sentences of its error, a web page to its title. `secrets` are removed,
+    and so is whatever looks like a credential.
     """
     if not body or b"\0" in body[:LARGEST]:
         return None
@@ -75,7 +76,7 @@ def _sentences(answer: Any) -> Iterator[str]:
     if words or not isinstance(answer, dict):
         yield from words
         return
-    for name, value in answer.items():  # of a shape nobody has heard of, what stands at the top
+    for name, value in answer.items():  # for an unknown shape, the texts at the top level
         if isinstance(value, str | int | float) and not re.search(
             _CREDENTIALS, name, re.IGNORECASE
         ):
@@ -83,7 +84,9 @@ def _sentences(answer: Any) -> Iterator[str]:
 
 
 def _words(value: Any, depth: int, *, named: bool) -> Iterator[str]:
-    """The texts under names that stand for words; of people who are repeated in an answer, none."""
+    """The texts under names that usually hold words, but not those of people who are repeated in an
+    answer.
+    """
     if isinstance(value, str) and named:
         yield value
     elif isinstance(value, list) and depth < _DEEP:
@@ -110,7 +113,9 @@ def _place(value: Any) -> str:
 
 
 def _one_line(text: str) -> str:
-    """Keep what can be printed, with every blank a blank, and no quotation mark of ours in it."""
+    """Keep printable characters, turn every kind of blank into a space, and remove our quotation
+    marks.
+    """
     kept = "".join(c if c.isprintable() else " " if c.isspace() else "" for c in text)
     return " ".join(kept.split()).translate(_OWN_QUOTES)
 
@@ -123,8 +128,9 @@ def _without(text: str, secrets: Iterable[str]) -> str:
 
 
 def _in_base64(secret: bytes) -> Iterator[str]:
-    """What base64 makes of it wherever it stands in what is encoded, as in `client:secret`: less
-    the characters that what is beside it has a part in."""
+    """The base64 forms of a text at any position in what is encoded, as in `client:secret`, without
+    the characters that also depend on its neighbours.
+    """
     for before in range(3):
         first, last = (before * 8 + 5) // 6, (before + len(secret)) * 8 // 6
         written = b64encode(bytes(before) + secret).decode()[first:last]

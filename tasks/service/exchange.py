@@ -19,8 +19,8 @@ __all__ = [
     "Phase",
 ]
 
-# Failures that are no exception's. The first: nothing was sent. The second: whichever of two
-# answers is the request's, nobody can tell. With the others the status stands, the body is lost.
+# Failures that are not exceptions. The first: nothing was sent. The second: nobody can tell which
+# of two answers belongs to the request. With the others the status is valid, but the body is lost.
 SPOKE_FIRST = "AnswerBeforeRequest"
 GLUED = "MoreThanOneAnswer"
 ENCODED = "EncodedBody"
@@ -37,17 +37,17 @@ CERTIFICATES = {
 
 
 class HeldBack(Exception):
-    """A request that could have left must not do so any more."""
+    """A request that could have left must not leave any more."""
 
 
-# Asked when the way is open, before the first byte; raises HeldBack.
+# Called when the connection is open, before the first byte; raises HeldBack.
 Last = Callable[[], Awaitable[None]]
 
 
 class Phase(IntEnum):
     """How far one request got; the order is the order of the wire."""
 
-    NOTHING = 0  # the sending of the request headers never started
+    NOTHING = 0  # sending the request headers never started
     SENDING = 1  # it started; any byte may have left
     SENT = 2  # headers and body are fully written
     ANSWERED = 3  # a status line came back
@@ -55,15 +55,15 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One request and what came of it. Holds no exception text: that may name an address.
+    """One request and its result. Holds no exception text, which may name an address.
 
-    `body` is None when none came or it was lost, and b"" when a complete answer had none; `begun`
-    is the beginning of one that was lost.
-    `body_failed` says that writing the request failed midway, whatever was answered after it.
-    `failure` is the class name of the exception that ended the exchange, or a name above. `token`
-    is the number of the token it carried (0: none), `seconds` how long it took. `excerpt` is what
-    the service wrote, for a person (tasks/service/excerpt.py). Printed, it shows neither this nor
-    a body: an answer may repeat names and addresses of candidates.
+    `body` is None if none came or it was lost, and b"" if a complete answer had none; `begun` is
+    the beginning of a lost one. `early` says that the answer began before the whole request had
+    left this program, `body_failed` that the whole of it never did. `failure` is the class name of
+    the exception that ended the exchange, or a name above. `token` is the number of the token it
+    carried (0: none), `seconds` how long it took. `excerpt` is what the service wrote, for a person
+    (tasks/service/excerpt.py). Its repr shows neither the excerpt nor a body: an answer may repeat
+    names and addresses of candidates.
     """
 
     reached: Phase
@@ -71,6 +71,7 @@ class Exchange:
     content_type: str = ""
     body: bytes | None = field(default=None, repr=False)
     begun: bytes = field(default=b"", repr=False)
+    early: bool = False
     body_failed: bool = False
     retry_after: str | None = None
     failure: str | None = None

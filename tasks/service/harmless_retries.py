@@ -9,7 +9,7 @@ import stamina
 from tasks.service.exchange import GLUED, Exchange
 from tasks.service.verdict import pause_of
 
-# Tries are told by how they end; a line for each would drown the words meant for the operator.
+# A log line for each try would drown the messages for the operator, which report how it ends.
 logging.getLogger("stamina").setLevel(logging.ERROR)
 
 # Statuses by which a server says that it is busy, late or broken, not that the request is wrong.
@@ -17,7 +17,9 @@ _PASSING = frozenset({408, 421, 425, 429, 500, 502, 503, 504})
 
 
 class TryAgain(Exception):
-    """A harmless call failed in a way that may pass. `after`: seconds the service asked for."""
+    """A harmless call failed in a way that may be temporary. `after`: seconds the service asked
+    for.
+    """
 
     def __init__(self, why: str, after: float | None = None) -> None:
         self.why = why
@@ -35,7 +37,9 @@ class Patience:
     in_all: float = 45.0
 
     def tries(self) -> AsyncIterator[stamina.Attempt]:
-        """Iterate over tries; a TryAgain raised in one leads to the next, in the last it passes."""
+        """Iterate over tries; a TryAgain raised in one leads to the next; in the last it is raised
+        on.
+        """
         return stamina.retry_context(
             on=_wait,
             attempts=self.attempts,
@@ -46,7 +50,7 @@ class Patience:
         ).__aiter__()
 
     def unless_passing(self, seen: Exchange) -> Exchange:
-        """Pass on an answer worth reading. Raises TryAgain for one that may be better next time."""
+        """Return an answer that is final. Raises TryAgain for one that may be better next time."""
         if seen.status is None or seen.failure == GLUED:
             raise TryAgain(seen.failure or "no answer")
         if seen.status in _PASSING:

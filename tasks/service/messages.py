@@ -32,7 +32,7 @@ __all__ = [
 # The service names months in English whatever the locale of this machine.
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
-# Where other services keep an id. What is read there is shown to a person, and never believed.
+# Fields in which other services have an id. An id from there is shown to a person, never believed.
 _PROJECT_ID_ELSEWHERE = ("id", "projectId", "project_id")
 
 
@@ -83,7 +83,7 @@ def attach_problem(project_id: int, problem_id: int) -> Request:
 def add_candidates(project_id: int, rows: Sequence[CandidateBody]) -> Request:
     """Add candidates to a project in one request (interface 4.5)."""
     path = f"/api/projects/{project_id}/candidates"
-    # Spelled out, so that nothing else a row may carry ever leaves.
+    # Spelled out, so that nothing else in a row is ever sent.
     body = [
         {
             "first_name": row["first_name"],
@@ -99,7 +99,7 @@ def add_candidates(project_id: int, rows: Sequence[CandidateBody]) -> Request:
 
 
 def invite(project_id: int, candidate_id: int) -> Request:
-    """Have the service send one invitation email (interface 4.6)."""
+    """Ask the service to send one invitation email (interface 4.6)."""
     path = f"/api/projects/{project_id}/candidates/{candidate_id}/invite"
     return Request(Operation.INVITE, path, None, 1)
 
@@ -115,15 +115,15 @@ def service_date(when: datetime | None) -> str:
 
 
 def read_project_id(body: bytes | None) -> int | None:
-    """Read the id from the answer to create-a-project (interface 4.3); None: not usable."""
+    """Read the id from the answer to create-a-project (interface 4.3); None if it is not usable."""
     answer = parsed(body)
     return read_id(answer.get("id")) if isinstance(answer, dict) else None
 
 
 def id_elsewhere(body: bytes | None) -> int | None:
-    """Read a project's id where the interface does not have it, for a person to look at.
+    """Read a project's id from a field that the interface does not name, for a person to look at.
 
-    None: there is none, or more than one.
+    None if there is none, or more than one.
     """
     answer = parsed(body)
     below = answer.values() if isinstance(answer, dict) else answer

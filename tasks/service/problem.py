@@ -28,17 +28,18 @@ def _or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
         return None
 
 
-# What a field holds if it is as documented; None if it is missing or of another shape.
+# Each field as documented; None if it is missing or has another shape.
 Lenient = Annotated[Value | None, WrapValidator(_or_none)]
 
 
 def _number(value: Any) -> Any:
-    """Take "42" for 42; everything else as it is."""
+    """Read "42" as 42; leave everything else as it is."""
     return read_id(value) if isinstance(value, str) else value
 
 
 class Problem(BaseModel):
-    """One problem. `id` and `title` are certain, everything else is as told or None.
+    """One problem. `id` and `title` are certain; everything else is as the service sent it, or
+    None.
 
     The interface leaves open the values of difficulty, the unit of time_limit, and the elements of
     open_events and submissions. The two meanings of public have the names `public` (0 or 1) and
@@ -76,7 +77,7 @@ class Problems(list[Problem]):
     unusable = 0
 
     def go_on_with(self, page: "Problems") -> None:
-        """Take one more page of the list in; what both have is there once."""
+        """Add one more page of the list; a problem on both pages is there once."""
         ids = {problem.id for problem in self}
         self.extend(problem for problem in page if problem.id not in ids)
         self.unusable += page.unusable
@@ -87,7 +88,7 @@ _RELATIONS = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s,;"]*))', re.IGNORECAS
 
 
 def next_page(page: str, link: str) -> str | None:
-    """The page that a Link header calls next, if it is of the same origin: the token goes there."""
+    """The page that a Link header calls next, if of the same origin: the token is sent to it."""
     for target, parameters in _LINK.findall(link):
         relations = _RELATIONS.search(parameters)
         if not relations or "next" not in (relations[1] or relations[2] or "").casefold().split():

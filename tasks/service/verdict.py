@@ -1,9 +1,9 @@
-"""What one finished exchange proves, and what may be done next. Pure: no clock but the one given.
+"""What one finished exchange proves, and what may be done next. Pure: the time is given.
 
-The rule for all of it: only proof moves a request away from `unsure`. The interface shows no status
-codes of failures (interface 7), no read-back and no idempotency key, so HTTP's own meaning of a
-status and the phase a request reached are all the proof there is. How far a status is believed is
-for the campaign to say (Trust), and never for more than a few repetitions.
+One rule applies throughout: only proof moves a request away from `unsure`. The interface has no
+status codes for failures (interface 7), no read-back and no idempotency key, so HTTP's own meaning
+of a status and the phase that a request reached are the only proof. The campaign decides how far a
+status is believed (Trust), and never for more than a few repetitions.
 """
 
 from collections.abc import Sequence
@@ -62,10 +62,10 @@ class Verdict:
     pause: float | None = None
 
 
-REPEATS = 2  # of one and the same request after answers that said no, over all runs
+REPEATS = 2  # repetitions of the same request after refusals, over all runs
 NOTHING = "; nothing happened."
 
-# Exceptions by which the network, a proxy or the token's address says that nothing could leave.
+# Exceptions of the network, a proxy or the token's address that mean that nothing could leave.
 _NETWORK_FAILURES = frozenset(
     {
         "TimeoutError",
@@ -114,10 +114,9 @@ def verdict(
 ) -> Verdict:
     """Say what one finished exchange proves, by phase reached and status.
 
-    `rows` is the number of candidates in an ADD. `before` are the statuses by which earlier
-    requests for the same were refused, in any run. `now` (aware) is what an HTTP date in
-    Retry-After is measured from. A DONE for an ADD is about the request; which rows got ids is
-    read with `wire.match_answer`.
+    `rows` is the number of candidates in an ADD. `before` are the statuses of earlier refusals of
+    the same request, in any run. An HTTP date in Retry-After is measured from `now` (aware). A DONE
+    for an ADD is about the request; which rows got ids is read with `wire.match_answer`.
     """
     if seen.status is None:
         return _unanswered(operation, seen)
@@ -142,7 +141,7 @@ def verdict(
 
 
 def used_up(status: int, before: Sequence[int]) -> bool:
-    """Whether a request that gets this answer, after those `before`, was its last repetition.
+    """Whether a request with this answer, after those `before`, has used its last repetition.
 
     A 401 is repeated once: the token was fresh then.
     """
@@ -150,12 +149,14 @@ def used_up(status: int, before: Sequence[int]) -> bool:
 
 
 def last_chance(before: Sequence[int]) -> bool:
-    """Whether one more no would leave a request in doubt, whatever its status (see `used_up`)."""
+    """Whether one more refusal would make a request unsure, whatever its status (see `used_up`)."""
     return len(before) >= REPEATS or 401 in before
 
 
 def _doubted(operation: Operation, judged: Verdict, why: str) -> Verdict:
-    """The same answer where it is not believed that nothing happened; the pause is made."""
+    """The verdict on an answer that is not believed to mean that nothing happened; a pause is still
+    made.
+    """
     answered = judged.reason.removesuffix(NOTHING)
     reason = f"{answered}. {why}: {_MAYBE[operation]}."
     then = Then.STOP if judged.then is Then.STOP else Then.GO_ON
@@ -178,7 +179,7 @@ def _answered(
     if 200 <= status < 300:
         return _accepted(operation, seen)
     if 300 <= status < 400:
-        # Something between us and the service answered; what it did with the request is its secret.
+        # Something between us and the service answered; nobody knows what it did with the request.
         return Verdict(
             Proof.UNSURE,
             Then.STOP,
@@ -190,8 +191,8 @@ def _answered(
     if status in {501, 505}:
         return _refused(operation, status, Then.STOP)
     # 500, 502, 503 and 504 come from gateways that may have passed the request on. A status that no
-    # table names (a final 1xx, 507, 520, 600) proves even less, and may pass: it is doubted like
-    # them, and the breaker decides whether the campaign goes on.
+    # table names (a final 1xx, 507, 520, 600) proves even less, and may be temporary: it is unsure
+    # like them, and the breaker decides whether the campaign goes on.
     return _unsure(operation, f"The service failed while answering (status {status})")
 
 
@@ -217,8 +218,8 @@ def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
             Then.STOP,
             "The service refused the credentials, so nothing was sent.",
         )
-    # Returned, not raised: the row is provably unsent and must go back to waiting, which an
-    # exception on the way to the ledger would prevent. Repeating our own mistake helps nobody.
+    # Returned, not raised: the row is provably unsent and must wait again, which an exception
+    # before the ledger's update would prevent. Repeating our own mistake does not help.
     return Verdict(
         Proof.NOT_SENT,
         Then.STOP,
@@ -229,16 +230,17 @@ def _unanswered(operation: Operation, seen: Exchange) -> Verdict:
 
 def _accepted(operation: Operation, seen: Exchange) -> Verdict:
     if answer.is_page(seen.body or seen.begun):
-        # A login page or a fallback page answers 200 to everything, under any label, whole or not.
+        # A login page or a fallback page answers 200 to everything, with any Content-Type, complete
+        # or not.
         return Verdict(
             Proof.UNSURE,
             Then.STOP,
             f"A web page answered instead of the service: {_MAYBE[operation]}.",
         )
-    if seen.body_failed:
-        return _unsure(operation, "The service said yes although the request was only partly sent")
+    if seen.early:
+        return _unsure(operation, "The service said yes before it had the whole request")
     if seen.failure == ENCODED:
-        # Behind it may be a page, or a no.
+        # It may hide a page, or a refusal.
         return _unsure(operation, "The service said yes in an encoding that was not asked for")
     if no := answer.no_within(seen.body):
         return _unsure(operation, f"The service said yes and no at the same time ({no})")
@@ -277,7 +279,7 @@ def _client_error(operation: Operation, seen: Exchange, status: int, rows: int) 
         case 409:
             return _unsure(operation, "The service reported a conflict (status 409)")
         case 408 | 421:
-            # A 408 to a request that broke off midway never had the whole of it.
+            # After a 408 to a request that broke off, the service never had the whole request.
             return Verdict(
                 Proof.NOT_SENT,
                 Then.RETRY,
@@ -319,7 +321,7 @@ def pause_of(
 ) -> float:
     """Read a Retry-After header, digits or an HTTP date, as seconds between `least` and `most`.
 
-    `default` stands for a missing or unreadable one. `now` is an aware datetime.
+    `default` is for a missing or unreadable header. `now` is an aware datetime.
     """
     header = (retry_after or "").strip()
     if header.isascii() and header.isdigit():
@@ -328,7 +330,7 @@ def pause_of(
         when = parsedate_to_datetime(header)
     except (ValueError, TypeError, IndexError, OverflowError):
         return default
-    if when.tzinfo is None:  # "-0000": the time is UTC, the sender's zone is not told
+    if when.tzinfo is None:  # "-0000": the time is UTC, and the sender's zone is not given
         when = when.replace(tzinfo=UTC)
     try:
         seconds = (when - (now or datetime.now(UTC))).total_seconds()

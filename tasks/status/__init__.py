@@ -1,4 +1,4 @@
-"""Where everything stands: campaigns, this machine, what Prefect shows of it.
+"""The state of everything: campaigns, this machine, and what Prefect shows about it.
 
-Hands out plain values for people and programs.
+Provides plain values for people and programs.
 """

@@ -10,8 +10,8 @@ from tasks.plan.timing import kept_timetable
 
 
 def asked_of_a_person(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
-    """The part of the status object about it: who paused the campaign since when (UTC) and why,
-    whether a pilot waits to be confirmed, and what speaks against the problem.
+    """That part of the status object: who paused the campaign, since when (UTC) and why, whether a
+    pilot waits to be confirmed, and what speaks against the problem.
     """
     paused = ledger.read(pauses.standing, campaign.key)
     return {
@@ -28,7 +28,7 @@ def asked_of_a_person(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
 
 
 def _to_confirm(ledger: Ledger, campaign: Campaign) -> bool:
-    """Whether the invitation to oneself was sent, and nobody has said that it is right."""
+    """Whether the pilot's invitation was sent, and nobody has confirmed it."""
     key = kept_timetable(campaign).pilot
     if key is None or not campaign.send_invites:
         return False

@@ -1,6 +1,6 @@
-"""Is everything that a campaign needs in order? Each thing checked, and how to fix it.
+"""Is everything that a campaign needs in order? Checks each thing, and says how to fix it.
 
-The decisions are plain functions of what was found; what asks the service is `ask`.
+The decisions are plain functions of what was found; only `ask` contacts the service.
 """
 
 import os
@@ -17,13 +17,13 @@ from config.settings import LocalSettings, ServiceSettings
 from tasks.service.client import Service
 from tasks.service.errors import CredentialsRefused
 
-CLOCKS_APART = timedelta(minutes=1)  # farther, and times of windows and waves are off
+CLOCKS_APART = timedelta(minutes=1)  # beyond this, the times of windows and waves are wrong
 ROOM_WANTED = 1_000_000_000  # bytes; a campaign of a million people needs less
 ROOM_NEEDED = 50_000_000
 
 
 class How(StrEnum):
-    """How something is."""
+    """How well a thing is."""
 
     WELL = "ok"
     LOOK = "warning"
@@ -32,7 +32,7 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was checked; `mend` is what to do if it is not well.
+    """One thing that was checked; `mend` says what to do if it is not well.
 
     `wrote` are the service's own words.
     """
@@ -58,9 +58,9 @@ def well(what: str, sentence: str) -> Finding:
 
 
 def set_up_anew(environment: Path, checkout: Path | None) -> str:
-    """Say how the packages of this installation come into order, by how it was installed.
+    """Say how to repair the packages of this installation, by how it was installed.
 
-    `environment` is where its Python and packages lie, `checkout` where the program itself does;
+    `environment` is the folder of its Python and packages, `checkout` that of the program itself;
     None: not in a checkout.
     """
     if (environment / "uv-receipt.toml").is_file():
@@ -82,7 +82,7 @@ async def ask(settings: ServiceSettings, local: LocalSettings, at: datetime) -> 
     try:
         async with service:
             await service.ready()
-            issued = well("credentials", "the service gave a token for them")
+            issued = well("credentials", "the service issued a token")
             try:
                 listed = await service.problems()
             except CredentialsRefused:
@@ -105,7 +105,7 @@ _NETWORK = "Compare the address with what the operator gave you, and check proxy
 
 
 def clock(date: str | None, at: datetime) -> Finding:
-    """Hold this machine's time against the date that the service gave with an answer."""
+    """Compare this machine's time with the date of the service's answer."""
     try:
         theirs = parsedate_to_datetime(date or "")
     except ValueError:
@@ -119,12 +119,12 @@ def clock(date: str | None, at: datetime) -> Finding:
         "clock",
         How.LOOK,
         f"{minutes:,.0f} minutes {way} the service's",
-        "Set it by the network (NTP): windows, waves and schedules depend on it.",
+        "Let the network set it (NTP): windows, waves and schedules depend on it.",
     )
 
 
 def room(places: dict[str, Path]) -> Iterator[Finding]:
-    """Look how much the disks can take, by what lies on each."""
+    """Check how much space the disks have, by what is on each."""
     for what, place in places.items():
         there = next(folder for folder in (place, *place.parents) if folder.exists())
         if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):

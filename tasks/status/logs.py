@@ -1,7 +1,7 @@
 """What a run does, as lines for a program that collects logs: one JSON object each.
 
-Every line names the campaign, the run and the attempt it is about, null where there is none; none
-names a person. Nothing is written unless somebody asked for it (CAMPAIGN_LOG_FORMAT=json).
+Every line names the campaign, the run and the attempt it is about (null if there is none), and no
+line names a person. Nothing is written unless somebody asked for it (CAMPAIGN_LOG_FORMAT=json).
 """
 
 import json
@@ -16,7 +16,7 @@ from typing import Any
 
 log = logging.getLogger("campaign")
 log.addHandler(logging.NullHandler())
-log.propagate = False  # whoever watches runs has words of their own
+log.propagate = False  # runs are shown elsewhere, in other words
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 _ABOUT: ContextVar[Mapping[str, Any]] = ContextVar("about", default=_NOTHING)
@@ -50,7 +50,9 @@ class InWords(logging.Formatter):
 
 
 def listen(form: logging.Formatter | None = None) -> None:
-    """Write lines on standard error from now on, as JSON without a `form`; once in each form."""
+    """Write lines on standard error from now on, as JSON unless there is a `form`; once in each
+    form.
+    """
     form = form or AsJson()
     if any(type(handler.formatter) is type(form) for handler in log.handlers):
         return
@@ -61,7 +63,7 @@ def listen(form: logging.Formatter | None = None) -> None:
 
 
 def listening() -> bool:
-    """Whether lines are written; asked before one is put together that costs something."""
+    """Whether lines are written; ask this before building an expensive line."""
     return log.isEnabledFor(logging.INFO) and len(log.handlers) > 1
 
 
@@ -76,6 +78,6 @@ def about(**ids: object) -> Iterator[None]:
 
 
 def say(event: str, level: int = logging.INFO, **more: object) -> None:
-    """Write one line, where anybody listens."""
+    """Write one line, if anybody listens."""
     if listening():
         log.log(level, event, extra={"more": more})

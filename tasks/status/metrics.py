@@ -16,7 +16,7 @@ from tasks.status.standing import counts_of
 
 
 class Campaigns(Collector):
-    """Every campaign of a ledger, as it is at the moment of asking."""
+    """Every campaign of a ledger, as it is when asked."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger

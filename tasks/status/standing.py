@@ -1,4 +1,4 @@
-"""Where a campaign stands: the object that `status` and `run` print, and its counts."""
+"""The state of a campaign: the object that `status` and `run` print, and its counts."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -12,13 +12,13 @@ from data.holds import reasons
 from data.holds.rule import Held
 from data.store.ledger import Ledger
 from data.store.states import Operation, Step
-from data.store.tables import Campaign
+from data.store.tables import Campaign, Candidate
 from tasks.service.embed import embed_url
 from tasks.status.asking import asked_of_a_person
 
 
 def furthest(add: Step, invite: Step, *, send: bool) -> Step:
-    """The state of the furthest step a candidate has come to."""
+    """The state of the furthest step that a candidate has reached."""
     return invite if add is Step.DONE and send else add
 
 
@@ -27,8 +27,7 @@ def tally(
 ) -> dict[str, int]:
     """Count candidates by (listed, add, invite), as `counts` of the status object.
 
-    `since` is how many of the withdrawn had been invited before: an email that went out stays
-    counted.
+    `since` is how many withdrawn people had been invited before: a sent email stays counted.
     """
     at: Counter[Step] = Counter()
     for (_, add, invite), number in people.items():
@@ -60,7 +59,9 @@ def counts_of(ledger: Ledger, campaign: Campaign) -> dict[str, int]:
 
 
 def removed(people: Mapping[tuple[bool, Step, Step], int], *, send: bool) -> int:
-    """Count who still waits, but for no run: the definition no longer lists them."""
+    """Count people who still wait although no run will take them: the definition no longer lists
+    them.
+    """
     unlisted = {kind: number for kind, number in people.items() if not kind[0]}
     return tally(unlisted, send=send)["waiting"]
 
@@ -76,9 +77,9 @@ def standing(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
 
 
 def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
-    """The same for a person's eyes: nobody in it who is well, where nobody is held.
+    """The same for a person to read: if nobody is held, only people who need something.
 
-    Of 100,000 people a handful has to be read then.
+    Of 100,000 people only a handful has to be read from the ledger then.
     """
     held = ledger.read(reasons.held_in, campaign.id)
     rows = (
@@ -90,7 +91,7 @@ def in_short(ledger: Ledger, campaign: Campaign) -> dict[str, Any]:
 
 
 def _standing(
-    ledger: Ledger, campaign: Campaign, held: Mapping[int, Held], rows: Iterable[Any]
+    ledger: Ledger, campaign: Campaign, held: Mapping[int, Held], rows: Iterable[Candidate]
 ) -> dict[str, Any]:
     counts = counts_of(ledger, campaign)
     apart = {name: counts.pop(name) for name in ("withdrawn_since", "removed")}
@@ -123,8 +124,8 @@ def _standing(
     }
 
 
-def holds(held: Mapping[int, Held], rows: Iterable[Any]) -> dict[str, Any]:
-    """How many of those who wait are held, and each of them with the cause and its end (UTC)."""
+def holds(held: Mapping[int, Held], rows: Iterable[Candidate]) -> dict[str, Any]:
+    """How many waiting people are held, and each of them with the cause and its end (UTC)."""
     return {
         "held": len(held),
         "holds": [
@@ -140,11 +141,14 @@ def holds(held: Mapping[int, Held], rows: Iterable[Any]) -> dict[str, Any]:
 
 
 def people(
-    campaign: Campaign, rows: Iterable[Any], held: Mapping[int, Held], wrote: Mapping[int, str]
+    campaign: Campaign,
+    rows: Iterable[Candidate],
+    held: Mapping[int, Held],
+    wrote: Mapping[int, str],
 ) -> Iterable[dict[str, Any]]:
-    """One object per candidate: who, which ids, how far, the embed URL, and why it stands still.
+    """One object per candidate: name, ids, states, the embed URL, and why nothing happens next.
 
-    `wrote` are the service's own words, by candidate row. Whoever was forgotten is only counted.
+    `wrote` are the service's own words, by candidate row. Forgotten people are only counted.
     """
     for row in rows:
         if is_forgotten(row.email_key):
@@ -161,8 +165,8 @@ def people(
         }
 
 
-def why_still(row: Any, held: Held | None = None) -> str | None:
-    """Why a candidate stands still, where there is something to say."""
+def why_still(row: Candidate, held: Held | None = None) -> str | None:
+    """Why nothing happens next for a candidate, if there is something to say."""
     if held is not None:
         return f"held: {held.why}"
     return row.why or (None if row.listed else "no longer in the definition; left alone")

@@ -17,9 +17,10 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.bench import growth, killing, recording, sending, starting
 from tests.bench.figures import Figure, as_json, figure, middles
-from tests.bench.killing import Left
+from tests.bench.measured import growth, killing, recording, sending, starting
+from tests.bench.measured.killing import Left
+from tests.bench.measured.recording import Recorded
 from tests.bench.place import EMPTY_FLOW, QUICK, Place, Round, Size, Wrong, empty
 from tests.bench.printing import (
     show_contenders,
@@ -29,7 +30,6 @@ from tests.bench.printing import (
     show_recorded,
     show_starts,
 )
-from tests.bench.recording import Recorded
 from tests.bench.targets import targets
 from tests.bench.weighing import Failed
 

@@ -6,12 +6,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import growth, starting
 from tests.bench.figures import Figure
-from tests.bench.killing import Left
+from tests.bench.measured import growth, starting
+from tests.bench.measured.killing import Left
+from tests.bench.measured.recording import Recorded
+from tests.bench.measured.sending import CONTENDERS
 from tests.bench.place import EMPTY_FLOW, Round, Sample, Size
-from tests.bench.recording import Recorded
-from tests.bench.sending import CONTENDERS
 
 MEGABYTE = 1e6
 

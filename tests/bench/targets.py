@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.bench import growth, starting
 from tests.bench.contenders import DBOS, FLOOR, OURS, PREFECT
+from tests.bench.measured import growth, starting
+from tests.bench.measured.sending import AT_ONCE, MANY, USUAL, Case
 from tests.bench.place import EMPTY_FLOW, Round, Sample, Size
-from tests.bench.sending import AT_ONCE, MANY, USUAL, Case
 
 MEGABYTE = 1e6
 

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from config.errors import CampaignError
 from config.settings import load_local, load_service
 from data.holds import do_not_contact
 from data.store import clock
 from data.store.ledger import Ledger
 from data.store.states import By, Ending, Operation
-from flows.run import inviting, order
+from flows.run import inviting
 from flows.run.ending import Finish
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
@@ -165,7 +166,7 @@ def test_by_name_somebody_is_let_through_once(two: TwoCampaigns) -> None:
     answer = two.desk.type("allow", SECOND, ADA, "--why", "a second try")
     assert answer.code == 0
     assert answer.out.splitlines() == [
-        f"{SECOND}: 1 person is let through",
+        f"{SECOND}: 1 person is no longer held",
         f"  send: campaign run {two.file}",
     ]
     assert two.desk.decisions() == [("allow", None, "rita", "a second try")]
@@ -235,7 +236,7 @@ def test_who_is_on_the_list_is_left_out_as_decided(two: TwoCampaigns) -> None:
     said = two.desk.type("status", KEY).out
     assert "on the do-not-contact list since 2" in said
     assert "by rita: asked us to stop" in said
-    assert "do not contact: 1 person is left out, as decided; to invite one anyway" in said
+    assert "do-not-contact list: 1 person is left out; to invite one anyway" in said
     assert ADA.upper() in two.desk.type("block").out
     assert two.desk.type("block", ADA, "--lift", "--why", "asked back").code == 0
     two.desk.run()
@@ -330,7 +331,7 @@ def test_a_list_that_cannot_be_read_stops_everything(
     """Read in part it would protect in part: told with its place, before any request."""
     if content is not None:
         listed.write_text(content)
-    with two.desk.ledger() as ledger, pytest.raises(order.CampaignError) as refused:
+    with two.desk.ledger() as ledger, pytest.raises(CampaignError) as refused:
         asyncio.run(conduct(CampaignSource(two.desk.file, KEY), desk_of(ledger)))
     assert refused.value.exit_code == 2
     assert two.desk.service.api_requests() == 0

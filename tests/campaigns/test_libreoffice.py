@@ -21,7 +21,7 @@ from tests.support.campaigns import Office
 from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
 from tests.support.libreoffice import LibreOffice, Rows, Seen, seen
 
-pytestmark = [pytest.mark.xdist_group("libreoffice"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("libreoffice")
 
 CSV = "Text - txt - csv (StarCalc)"
 

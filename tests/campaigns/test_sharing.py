@@ -22,6 +22,7 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Heard, Office, people
 from tests.support.ledgers.journal import attempts
+from tests.support.session import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -91,7 +92,7 @@ def test_a_run_that_comes_while_people_are_added_invites_its_share(office: Offic
     async def one_and_then_another() -> list[Finish]:
         first = asyncio.create_task(asyncio.to_thread(office.run, path))
         await asyncio.to_thread(
-            office.service.wait_for, lambda record: record.of("add_candidates"), timeout=60
+            office.service.wait_for, lambda record: record.of("add_candidates"), timeout=PATIENCE
         )
         second = await asyncio.to_thread(office.run, path, patience=60)
         return [await first, second]
@@ -151,7 +152,7 @@ def test_a_run_stays_for_the_last_answers_of_others(office: Office) -> None:
     async def one_and_then_another() -> list[Finish]:
         first = asyncio.create_task(asyncio.to_thread(office.run, path))
         await asyncio.to_thread(
-            office.service.wait_for, lambda record: record.of("invite"), timeout=60
+            office.service.wait_for, lambda record: record.of("invite"), timeout=PATIENCE
         )
         patient, hasty = await asyncio.gather(
             asyncio.to_thread(office.run, path, patience=60), asyncio.to_thread(office.run, path)

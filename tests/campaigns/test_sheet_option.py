@@ -91,7 +91,7 @@ def test_what_goes_on_keeps_to_the_sheet(desk: DoubtfulCampaign) -> None:
     history says which one was read."""
     desk.service.faults.add(Fault("lost", "invite", email="cy@mail.example"))
     send(desk, SECOND[1])
-    answer = desk.settle("--invites", "again", "--why", "none came", "--now")
+    answer = desk.settle("--invites", "again", "--why", "none came", "--no-wait")
     assert "--campaign" in answer.out and "--sheet 'second round'" in answer.out
     assert "read from " in (told := desk.type("history", KEY).out)
     assert f"{desk.folder / 'people.xlsx'}, second round" in told.replace("\n", "")
@@ -128,17 +128,17 @@ def test_where_there_is_no_sheet_to_choose_the_option_is_refused(desk: DoubtfulC
     """A text, a list in the definition, a workbook with its own campaign; and a slip."""
     (desk.folder / "people.csv").write_text("First name,Last name,Email\nAnn,E,ann@mail.example\n")
     answer = desk.type("check", "people.csv", *TABLE[1:], *SECOND)
-    assert (answer.code, "this is a text, which has no sheets" in answer.err) == (2, True)
+    assert (answer.code, "this is a text file, which has no sheets" in answer.err) == (2, True)
     assert "campaign check people.csv --campaign hiring.yaml\n" in answer.err  # without it
     answer = desk.type("plan", "people.xlsx", *TABLE[1:], "--sheet", "second")
     assert (answer.code, "Second Round" in answer.err) == (2, True)
     one = "{first_name: A, last_name: B, email1: ann@mail.example}"
     desk.file.write_text(f"{DEFINITION}candidates: [{one}]\n")
     answer = desk.type("plan", desk.file.name, *SECOND)
-    assert (answer.code, "the people stand in this file itself" in answer.err) == (2, True)
+    assert (answer.code, "this file lists the people itself" in answer.err) == (2, True)
     assert desk.type("new", "own.xlsx").code == 0
     answer = desk.type("check", "own.xlsx", *SECOND)
-    assert (answer.code, "the people stand in this file itself" in answer.err) == (2, True)
+    assert (answer.code, "this file lists the people itself" in answer.err) == (2, True)
     assert desk.type("check", ".", *SECOND).code == 2
 
 

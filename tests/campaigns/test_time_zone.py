@@ -113,7 +113,7 @@ def test_every_screen_has_the_campaigns_own_time(
     assert by_its_clock(run(desk, KEY, lost))
     assert typed("settle", KEY)
     assert typed("status", KEY)
-    again = ("settle", KEY, "--project", "again", "--now", "--why", "none there")
+    again = ("settle", KEY, "--project", "again", "--no-wait", "--why", "none there")
     assert desk.type(*again).code == 0
     run(desk, KEY)
     assert desk.type("approve", KEY).code == 0

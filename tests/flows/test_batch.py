@@ -22,8 +22,9 @@ from flows.run.observer import Observers, RunObserver
 from flows.side_by_side import Outcome, run_all
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer
+from tests.support.session import PATIENCE
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("prefect")
 
 DEFINITION = """\
 campaign: {key}
@@ -349,7 +350,7 @@ def test_a_signal_stops_all_of_them_gently(desk: Desk) -> None:
     """SIGTERM in the middle of two campaigns: no doubt, and the same command goes on."""
     folder = two_slow(desk, "gently", seconds=3)  # the one is not done before the other begins
     process = desk.start("run", folder)
-    desk.service.wait_for(both_under_way, timeout=100)
+    desk.service.wait_for(both_under_way, timeout=PATIENCE)
     process.send_signal(signal.SIGTERM)
     end = answer(process)
     assert end.code == 1
@@ -376,7 +377,7 @@ def test_a_cancel_of_the_whole_stops_every_campaign_in_it(
     """Cancelled in Prefect: each stops within a wave, and all of them read as cancelled."""
     folder = two_slow(desk, "cancelled", 350)
     process = desk.start("run", folder)
-    desk.service.wait_for(both_under_way, timeout=100)
+    desk.service.wait_for(both_under_way, timeout=PATIENCE)
     [batch] = prefect.ask("flow_runs", flow_runs={"name": {"like_": "cancelled 20"}})
     asked = {"state": {"type": "CANCELLING", "name": "Cancelling"}, "force": True}
     prefect.call("POST", f"flow_runs/{batch['id']}/set_state", asked)

@@ -11,8 +11,9 @@ import pytest
 
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer, kept
+from tests.support.session import PATIENCE
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("prefect")
 
 
 def emails_of(desk: Desk) -> Counter[str]:
@@ -84,7 +85,7 @@ def test_killed_in_the_middle_and_run_again(desk: Desk) -> None:
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.02))
     file = desk.campaign("killed", 150)
     process = desk.start("run", file)
-    desk.service.wait_for(lambda record: len(record.invitations) >= 60, timeout=100)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 60, timeout=PATIENCE)
     os.kill(process.pid, signal.SIGKILL)
     answer(process)
     desk.service.faults.clear()
@@ -106,7 +107,7 @@ def test_interrupted_gently(desk: Desk, number: signal.Signals) -> None:
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.2))
     file = desk.campaign("gently", 150)
     process = desk.start("run", file)
-    desk.service.wait_for(lambda record: len(record.invitations) >= 30, timeout=100)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 30, timeout=PATIENCE)
     process.send_signal(number)
     end = answer(process)
     assert end.code == 1

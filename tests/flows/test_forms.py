@@ -1,6 +1,7 @@
 """What Prefect shows of a campaign, and what a person decides there: real server, real runs."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from data.store.ledger import Ledger
 from sandbox.faults.faults import Fault
 from tests.campaigns.test_sheet_option import write_book
 from tests.support.prefects.prefect_home import Answer, Desk, PrefectServer, WarmDesk, answer, kept
+from tests.support.session import PATIENCE
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("prefect")
 
 # Runs a form as its deployment does: the flow, with parameters that came as JSON.
 FORM = """\
@@ -172,10 +174,15 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
         number = {row.email1: row.id for row in queries.candidates(ledger, campaign.id)}[first]
     fields = {"campaign": "formal", "what": "invite", "who": "Grace"}
 
+    def shown() -> str:
+        [code] = re.findall(r"Listed: `(\w+)`", page_of(prefect, "campaign-formal"))
+        return str(code)
+
     def told() -> tuple[str, str]:
         run = last_run(prefect, "settle campaign: formal ")
         return run["state_name"], run["state"]["message"]
 
+    fields["listed"] = first_code = shown()
     fill_in(desk, "settle_campaign", **fields, verdict="again")
     assert told() == (
         "NotDecided",
@@ -191,7 +198,8 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
         "1 settled as sent, 1 still unsure. The next run goes on.",
     )
     assert "1 unsure" in page_of(prefect, "campaign-formal").splitlines()[0]
-    fill_in(desk, "settle_campaign", **fields, verdict="sent")
+    assert first_code != shown()
+    fill_in(desk, "settle_campaign", **fields | {"listed": shown()}, verdict="sent")
     assert "0 still unsure" in told()[1]
     status = json.loads(desk.type("status", "formal", "--json").out)
     assert status["counts"]["invited"] == 4
@@ -203,7 +211,7 @@ def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectS
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.3))
     file = desk.campaign("ended", 350)
     process = desk.start("run", file)
-    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=PATIENCE)
     cancel(prefect, last_run(prefect, "ended ")["id"])
     until_then = len(emails_of(desk))
     end = answer(process)
@@ -224,7 +232,7 @@ def test_a_suspended_run_stops_as_well(desk: Desk, prefect: PrefectServer) -> No
     """Prefect's own pause cannot hold code that runs: the run ends, and says why."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.3))
     process = desk.start("run", desk.campaign("held", 350))
-    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=PATIENCE)
     press(prefect, last_run(prefect, "held ")["id"], type="PAUSED", name="Suspended")
     until_then = len(emails_of(desk))
     end = answer(process)

@@ -1,13 +1,11 @@
 """A watched folder: what is new is run once, what is bad is told beside it, nothing is moved."""
 
 import asyncio
-import logging
 import os
+import shutil
 import signal
-import subprocess
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -24,13 +22,14 @@ from prefect.states import Cancelled, Completed
 from config.errors import CampaignError
 from config.reading.folder import campaigns_of
 from config.reading.sources import sources_of
-from data.campaigns import approvals, pauses
+from data.campaigns import approvals, forgotten, pauses, queries
 from data.campaigns.approvals import Answer, Standing
-from data.campaigns.inbox import BAD_CONTENT, Passed
+from data.campaigns.inbox import BAD_CONTENT, BEGUN, Passed
+from data.privacy import forgetting
 from data.store.states import By, Ending
 from flows import inbox, side_by_side
 from flows.batch_summary import page
-from flows.engine.idle_looks import DROPPED, UntilBusy, forget_earlier
+from flows.engine.idle_looks import DROPPED, forget_earlier
 from flows.pages.final_states import state_of
 from flows.reports import tell
 from flows.run.context import plainly
@@ -42,10 +41,11 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks import inbox as due_files
 from tasks.inbox import Situation, Trace, at_rest, due
+from tasks.plan.pilot import confirm
 from tests.support.campaigns import Office, people, settings_of
 from tests.support.prefects.prefect_home import PrefectServer, WarmDesk, answer, kept
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("prefect")
 
 AT = datetime(2026, 12, 1, 9, tzinfo=UTC)
 QUIET = timedelta(seconds=10)
@@ -95,16 +95,19 @@ def test_a_file_at_rest(first: Trace | None, second: Trace | None, rests: bool) 
         (Ending.NOT_YET, Situation(left=True, late=True), False),  # and gone
         (Ending.COMPLETED, Situation(left=True, paused=True), False),
         (Ending.AWAITS_APPROVAL, Situation(plan=Standing.OPEN), False),
-        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.APPROVED), True),
+        (Ending.AWAITS_APPROVAL, Situation(left=True, plan=Standing.APPROVED), True),
+        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.APPROVED), False),  # for its pilot
         (Ending.AWAITS_APPROVAL, Situation(plan=Standing.REJECTED), False),
         (Ending.AWAITS_APPROVAL, Situation(plan=Standing.LATE), True),
         (Ending.AWAITS_APPROVAL, Situation(plan=Standing.OVERTAKEN), True),
-        (Ending.AWAITS_APPROVAL, Situation(plan=Standing.APPROVED, paused=True), False),
+        (Ending.AWAITS_APPROVAL, Situation(True, paused=True, plan=Standing.APPROVED), False),
         (Ending.STOPPED, Situation(), True),
         (Ending.STOPPED, Situation(paused=True), False),
         (Ending.STOPPED, Situation(late=True), False),
         (Ending.STOPPED, Situation(plan=Standing.REJECTED), False),
         (BAD_CONTENT, Situation(left=True), False),
+        (BAD_CONTENT, Situation(unreported="new.yaml"), True),
+        (BEGUN, Situation(), True),
     ],
 )
 def test_what_is_due_again(ending: str, now: Situation, again: bool) -> None:
@@ -117,6 +120,13 @@ def test_what_stopped_is_tried_again_after_a_while() -> None:
     last = Passed("spring", Ending.STOPPED, AT)
     assert not due(last, Situation(), AT + timedelta(minutes=14, seconds=59))
     assert due(last, Situation(), AT + timedelta(minutes=15))
+
+
+def test_a_report_that_could_not_be_written_is_tried_again_after_a_while() -> None:
+    """A folder that may only be read costs no run with every look."""
+    last, there = Passed(None, BAD_CONTENT, AT, "bad.yaml"), Situation(unreported="bad.yaml")
+    assert not due(last, there, AT + timedelta(minutes=14, seconds=59))
+    assert due(last, there, AT + timedelta(minutes=15))
 
 
 def content_of(path: Path) -> str:
@@ -146,6 +156,25 @@ def test_a_content_is_known_wherever_it_lies(tmp_path: Path) -> None:
 # -- looks into a folder ----------------------------------------------------------------------
 
 
+def save_workbook(path: Path, sheets: Mapping[str, Sequence[Sequence[Any]]]) -> Path:
+    """Write a workbook that nobody has touched for a minute."""
+    book = openpyxl.Workbook()
+    del book["Sheet"]
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(row)
+    book.save(path)
+    book.close()
+    old = path.stat().st_mtime - 60
+    os.utime(path, (old, old))
+    return path
+
+
+class Died(BaseException):
+    """Ends a look as the death of its process does: nothing is written after it."""
+
+
 class Inbox:
     """A watched folder beside an office, looked into without Prefect."""
 
@@ -164,7 +193,9 @@ class Inbox:
         observer = observing.get()
         try:
             with self.office.ledger() as ledger:
-                desk = RunContext(ledger, settings_of(self.office.service), self.office.local)
+                desk = RunContext(
+                    ledger, settings_of(self.office.service), self.office.local, clock=inbox.now
+                )
                 end = await conduct(CampaignSource(Path(file), key, digest=digest), desk)
         except CampaignError as error:
             observer.on_failure(error)
@@ -172,10 +203,10 @@ class Inbox:
         observer.on_end(end)
         return state_of(end)
 
-    def look(self, *, quiet: float = 0) -> tuple[str | None, str | None]:
+    def look(self, *, quiet: float = 0, at_a_time: int = 2) -> tuple[str | None, str | None]:
         """Look once; answers the name and message of the final state."""
         self.runs.clear()
-        state = asyncio.run(inbox.watch_inbox.fn(str(self.folder), 2, quiet))
+        state = asyncio.run(inbox.watch_inbox.fn(str(self.folder), at_a_time, quiet))
         return state.name, state.message
 
     def put(self, key: str, *names: str, more: str = "", name: str | None = None) -> Path:
@@ -190,6 +221,30 @@ class Inbox:
         old = path.stat().st_mtime - 60
         os.utime(path, (old, old))
         return path
+
+    def put_workbook(self, **campaigns: Sequence[str]) -> Path:
+        """A workbook of several campaigns, each with its people."""
+        rows = [
+            (key, name.title(), "X", f"{name}@example.com")
+            for key in campaigns
+            for name in campaigns[key]
+        ]
+        return save_workbook(
+            self.folder / "year.xlsx",
+            {
+                "campaigns": [
+                    ("campaign", "project.name", "problem"),
+                    *((key, "E", 42) for key in campaigns),
+                ],
+                "candidates": [("campaign", "first_name", "last_name", "email1"), *rows],
+            },
+        )
+
+    def approve(self, key: str) -> None:
+        with self.office.ledger() as ledger:
+            asked, _ = ledger.read(approvals.look, key)
+            assert asked is not None
+            ledger.write(approvals.answer, asked, Answer.APPROVED, By("Mia", ""))
 
     def names(self) -> Sequence[str]:
         return sorted(file.name for file in self.folder.iterdir())
@@ -231,6 +286,69 @@ def test_a_changed_file_is_run_again(box: Inbox) -> None:
     box.put("spring", "ada", "grace")
     assert box.look() == ("Completed", "1 campaign: 1 completed")
     assert box.office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
+
+
+@pytest.mark.parametrize("names", [("spring.yaml", "spring.yaml"), ("new.yaml", "spring.yaml")])
+@pytest.mark.parametrize("died", [False, True])
+def test_a_version_that_comes_back_is_taken_again(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch, names: tuple[str, str], died: bool
+) -> None:
+    """Whoever was lost by a mistaken save is invited once that is undone."""
+    early = "invites: {not_before: 2099-01-01 09:00}\n"
+    old = box.put("spring", "ada", "eve", more=early)
+    assert box.look()[1] == "1 campaign: 1 not yet"
+    run, whole = box.campaign, old.read_bytes()
+
+    async def dies_after(*args: Any, **how: Any) -> Any:
+        await run(*args, **how)
+        raise Died
+
+    old.unlink()
+    mistaken = box.put("spring", "ada", more=early, name=names[0])
+    if died:
+        monkeypatch.setattr(side_by_side, "run_campaign", dies_after)
+        with pytest.raises(BaseExceptionGroup):
+            box.look()
+        monkeypatch.setattr(side_by_side, "run_campaign", run)
+    else:
+        assert box.look()[1] == "1 campaign: 1 not yet"
+    mistaken.unlink()
+    old.write_bytes(whole)
+    os.utime(old, (0, 0))
+    assert inbox.is_due(box.folder)
+    assert box.look()[1] == "1 campaign: 1 not yet"
+    assert box.look() == ("Completed", "Nothing new")
+    assert not inbox.is_due(box.folder)
+    monkeypatch.setattr(inbox, "now", lambda: datetime(2099, 1, 1, 9, 1, tzinfo=UTC))
+    assert box.look()[1] == "1 campaign: 1 completed"
+    assert box.office.emails() == {"ada@example.com": 1, "eve@example.com": 1}
+
+
+def test_a_report_goes_when_the_good_version_comes_back(box: Inbox) -> None:
+    """Undoing a mistaken save mends a file as well as typing does; nothing is sent twice."""
+    path = box.put("spring", "ada")
+    box.look()
+    good = path.read_bytes()
+    box.put("spring", "ada", more="invites: {sned: true}\n")
+    assert box.look()[0] == "NeedsAttention"
+    path.write_bytes(good)
+    os.utime(path, (0, 0))
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.names() == ["spring.receipt", "spring.yaml"]
+    assert box.office.emails() == {"ada@example.com": 1}
+
+
+def test_an_older_version_in_another_folder_does_not_come_back(box: Inbox) -> None:
+    """A synchronised copy of the folder lags behind; it does not undo what is new here."""
+    box.put("spring", "ada")
+    box.look()
+    here, lagging = box.folder, box.folder.with_name("lagging")
+    shutil.copytree(here, lagging)
+    box.put("spring", "ada", "grace")
+    box.look()
+    box.folder = lagging
+    assert box.look() == ("Completed", "Nothing new")
+    assert not inbox.is_due(lagging)
 
 
 @pytest.mark.parametrize("table", [False, True])
@@ -306,22 +424,28 @@ def test_a_bad_file_is_told_once_beside_it_and_stops_no_other(box: Inbox) -> Non
     assert box.names() == ["bad.receipt", "bad.yaml", "good.receipt", "good.yaml"]
 
 
+@pytest.mark.parametrize("content", ["", "campaign: spring\ninvites: {sned: true}\n"])
+def test_each_file_with_the_same_mistakes_has_its_report(box: Inbox, content: str) -> None:
+    """Under a new name too, beside the first, and once more when it comes back after a while."""
+    for name in ("a.yaml", "b.yaml"):
+        (box.folder / name).write_text(content)
+        os.utime(box.folder / name, (0, 0))
+        assert inbox.is_due(box.folder)
+        assert box.look()[0] == "NeedsAttention"
+        assert f"{name}.problems.txt" in box.names()
+        assert not inbox.is_due(box.folder)
+    assert box.look() == ("Completed", "Nothing new")
+
+
 def test_a_bad_table_gets_a_marked_copy(box: Inbox) -> None:
     """Its bad cells are marked in a copy, which nobody's later report writes over."""
-    path = box.folder / "spring.xlsx"
-    book = openpyxl.Workbook()
-    del book["Sheet"]
-    for name, rows in {
-        "campaign": [("campaign", "spring"), ("project.name", "E"), ("problem", 42)],
-        "candidates": [("first_name", "last_name", "email1"), ("Ada", "X", "ada@")],
-    }.items():
-        sheet = book.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-    book.save(path)
-    book.close()
-    old = path.stat().st_mtime - 60
-    os.utime(path, (old, old))
+    path = save_workbook(
+        box.folder / "spring.xlsx",
+        {
+            "campaign": [("campaign", "spring"), ("project.name", "E"), ("problem", 42)],
+            "candidates": [("first_name", "last_name", "email1"), ("Ada", "X", "ada@")],
+        },
+    )
     box.look()
     [copy] = [name for name in box.names() if name.endswith(".xlsx") and ".problems." in name]
     assert copy in (box.folder / "spring.xlsx.problems.txt").read_text()
@@ -344,6 +468,23 @@ def test_a_table_without_a_definition_is_told(box: Inbox) -> None:
     report = (box.folder / "people.csv.problems.txt").read_text()
     assert "this file has only candidates" in report
     assert box.look() == ("Completed", "Nothing new")
+
+
+@pytest.mark.parametrize(
+    "name", ["people.txt", "people.html", "p.xml", "p.xlsb", "p.numbers", "p.json", "s.yaml.txt"]
+)
+def test_a_file_of_a_kind_that_is_not_read_is_reported(box: Inbox, name: str) -> None:
+    """Once, if it may hold people; what other programs are still writing, and a note, are not."""
+    table = "first_name,last_name,email1\n" + people("ada")
+    for file in (name, f"~${name}", f".{name}", f"{name}.tmp", f"{name}.part"):
+        (box.folder / file).write_text(table)
+    (box.folder / "README.txt").write_text("What is in this folder.")
+    for file in box.folder.iterdir():
+        os.utime(file, (0, 0))
+    assert box.look()[0] == "NeedsAttention"
+    assert [file for file in box.names() if "problems" in file] == [f"{name}.problems.txt"]
+    assert box.look() == ("Completed", "Nothing new")
+    assert not inbox.is_due(box.folder)
 
 
 def test_one_campaign_in_two_files_waits_until_one_is_gone(box: Inbox) -> None:
@@ -416,6 +557,58 @@ def test_what_a_signal_ended_goes_on_with_the_next_look(
     }
 
 
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_workbook_of_which_only_the_first_campaign_was_run_is_run_to_its_end(
+    box: Inbox, monkeypatch: pytest.MonkeyPatch, killed: bool
+) -> None:
+    """Whether a signal ended the look, or its process died."""
+    run = box.campaign
+
+    async def ended_after(file: str, key: str | None, **how: Any) -> Any:
+        state = await run(file, key, **how)
+        if killed:
+            raise Died
+        os.kill(os.getpid(), signal.SIGTERM)
+        return state
+
+    monkeypatch.setattr(side_by_side, "run_campaign", ended_after)
+    box.put_workbook(spring=["ada"], summer=["bob"], autumn=["cid"])
+    if killed:
+        with pytest.raises(BaseExceptionGroup):
+            box.look(at_a_time=1)
+    else:
+        assert box.look(at_a_time=1)[0] == "Stopped"
+    assert box.office.emails() == {"ada@example.com": 1}
+    monkeypatch.setattr(side_by_side, "run_campaign", run)
+    assert inbox.is_due(box.folder)
+    assert box.look()[0] == "Completed"
+    assert box.office.emails() == {f"{name}@example.com": 1 for name in ("ada", "bob", "cid")}
+    assert not inbox.is_due(box.folder)
+
+
+@pytest.mark.parametrize("removed", ["zz.yaml", "year.xlsx"])
+def test_a_campaign_of_a_workbook_that_is_in_another_file_too_waits_until_one_is_gone(
+    box: Inbox, removed: str
+) -> None:
+    """Each of the two files has its report, whatever came of the workbook's other campaigns."""
+    box.put_workbook(spring=["ada"], summer=["bob"])
+    box.put("spring", "zoe", name="zz.yaml")
+    assert box.look()[0] == "NeedsAttention"
+    reported = ["year.xlsx.problems.txt", "zz.yaml.problems.txt"]
+    for _ in range(2):
+        assert [name for name in box.names() if "problems" in name] == reported
+        assert box.office.emails() == {"bob@example.com": 1}
+        assert box.look() == ("Completed", "Nothing new")
+    first = (box.folder / reported[0]).read_text().splitlines()[0]
+    assert first == "Nothing for spring was sent, because of these mistakes:"
+    (box.folder / removed).unlink()
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    left = "zoe" if removed == "year.xlsx" else "ada"
+    assert box.office.emails() == {"bob@example.com": 1, f"{left}@example.com": 1}
+    left_over = [f"{removed}.problems.txt"]
+    assert [name for name in box.names() if "problems" in name] == left_over
+
+
 def test_a_paused_campaign_waits_for_the_person(
     box: Inbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -431,17 +624,49 @@ def test_a_paused_campaign_waits_for_the_person(
     assert box.office.emails() == {"ada@example.com": 1}
 
 
+def test_who_is_allowed_again_is_sent_to_by_the_next_look(box: Inbox) -> None:
+    """Their file did not change, and was stored without them."""
+    with box.office.ledger() as ledger:
+        ledger.write(forgetting.forget, {"ada@example.com"}, By("mia", "asked"))
+    box.put("spring", "ada", "grace")
+    box.look()
+    with box.office.ledger() as ledger:
+        ledger.write(forgotten.lift, ["ada@example.com"])
+    box.look()
+    assert box.office.emails() == {"ada@example.com": 1, "grace@example.com": 1}
+    assert box.look() == ("Completed", "Nothing new")
+
+
 def test_an_approved_plan_is_carried_out_by_the_next_look(box: Inbox) -> None:
     """Shown once, and not again while nobody has answered."""
     box.put("spring", "ada", more="invites: {approval: required}\n")
     assert box.look()[0] == "NeedsAttention"
     assert box.look() == ("Completed", "Nothing new")
-    with box.office.ledger() as ledger:
-        asked, _ = ledger.read(approvals.look, "spring")
-        assert asked is not None
-        ledger.write(approvals.answer, asked, Answer.APPROVED, By("Mia", ""))
+    box.approve("spring")
     assert box.look() == ("Completed", "1 campaign: 1 completed")
     assert box.office.emails() == {"ada@example.com": 1}
+
+
+def test_an_approved_plan_whose_pilot_waits_for_a_person_is_not_run_at_every_look(
+    box: Inbox,
+) -> None:
+    """One run sends the pilot; the next begins when somebody has confirmed it."""
+    wishes = "invites: {approval: required, pilot: me@example.com}\n"
+    box.put("spring", "ada", "bob", more=wishes)
+    box.look()
+    box.approve("spring")
+    assert box.look()[0] == "NeedsAttention"
+    assert box.office.emails() == {"me@example.com": 1}
+    assert box.look() == ("Completed", "Nothing new")
+    assert not inbox.is_due(box.folder)
+    with box.office.ledger() as ledger:
+        campaign = ledger.read(queries.find_campaign, "spring")
+        assert campaign is not None
+        confirm(ledger, campaign, "Mia", "")
+    assert box.look() == ("Completed", "1 campaign: 1 completed")
+    assert box.office.emails() == dict.fromkeys(
+        ("me@example.com", "ada@example.com", "bob@example.com"), 1
+    )
 
 
 def test_before_their_time_people_are_added_and_the_next_look_does_nothing(box: Inbox) -> None:
@@ -468,69 +693,6 @@ from flows.inbox import watch_inbox
 state = asyncio.run(watch_inbox(sys.argv[1], quiet_for=0, return_state=True))
 print(state.name, state.message)
 """
-
-
-LOOKS = """\
-import asyncio, sys
-from flows.inbox import watch_inbox
-for place in sys.argv[1:]:
-    print("look", file=sys.stderr, flush=True)
-    state = asyncio.run(watch_inbox(place, quiet_for=0, return_state=True))
-    print(state.name)
-"""
-
-
-@pytest.mark.parametrize(
-    ("level", "words", "written"),
-    [
-        (logging.INFO, "Finished in state Completed('Nothing new')", False),
-        (logging.ERROR, f"Finished in state Cancelled('{DROPPED}')", False),
-        (logging.WARNING, "Prefect's pages are not up to date (OSError).", True),
-        (logging.ERROR, "Crash detected! Execution was aborted by Prefect.", True),
-    ],
-)
-def test_of_a_look_that_does_nothing_only_warnings_are_written(
-    level: int, words: str, written: bool
-) -> None:
-    """That it was dropped beside the one before is none. Nothing of another flow is held back."""
-    holding = UntilBusy("inbox")
-    about = {"msg": words, "levelno": level, "flow_name": "inbox", "flow_run_id": "1"}
-    line = logging.makeLogRecord(about)
-    assert holding.filter(line) is written
-    assert holding.filter(logging.makeLogRecord(about | {"flow_name": "campaign"}))
-    holding.busy("1")
-    assert holding.filter(line)
-
-
-def test_an_idle_inbox_writes_no_line(desk: WarmDesk, prefect: PrefectServer) -> None:
-    """Neither in the terminal nor in Prefect; a look that did or met something writes as ever."""
-    box = Inbox(Office.at(desk.folder, desk.service))
-    empty = desk.folder / "nothing-there"
-    empty.mkdir()
-    box.folder = box.folder.rename(desk.folder / "letters")  # by its name the runs are known
-    box.put("summer", "ada")
-    looks = [empty, box.folder, box.folder, empty, desk.folder / "gone"]
-    ledger = {"CAMPAIGN_DATABASE_URL": box.office.local.database_url}
-    end = subprocess.run(  # where Prefect writes to the terminal, as under `campaign up`
-        [sys.executable, "-c", LOOKS, *map(str, looks)],
-        env=desk.environment | ledger,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert end.stdout.split() == [*["Completed"] * 4, "BadInput"], end.stderr
-    assert box.office.emails() == {"ada@example.com": 1}
-    # A run that is served is made by the server; this is how one is made here.
-    lines = [line for line in end.stderr.splitlines() if "prefect.engine - View at" not in line]
-    _, *shown = "\n".join([*lines, ""]).split("look\n")
-    assert [bool(lines) for lines in shown] == [False, True, False, False, True], end.stderr
-    assert "Beginning flow run" in shown[1] and "Finished in state" in shown[1]
-    kept_lines = {}
-    for name in ("nothing-there", "gone"):
-        looked = prefect.ask("flow_runs", flow_runs={"name": {"like_": f"{name} 20"}})
-        of_these = {"flow_run_id": {"any_": [run["id"] for run in looked]}}
-        kept_lines[name] = prefect.call("POST", "logs/filter", {"logs": of_these})
-    assert [bool(lines) for lines in kept_lines.values()] == [False, True]
 
 
 def test_looks_that_found_nothing_do_not_bury_the_others() -> None:

@@ -63,7 +63,8 @@ def answers(data: bytes) -> None:
         status=100 + status * 3 if reached is Phase.ANSWERED else None,
         content_type=KINDS[kind % len(KINDS)],
         body=body,
-        body_failed=bool(flags & 8),
+        early=bool(flags & 8),
+        body_failed=bool(flags & 32),
         retry_after=data[5:25].decode("latin-1") if flags & 16 else None,
         failure=FAILURES[failure % len(FAILURES)],
     )

@@ -87,11 +87,13 @@ def live_through(desk: DoubtfulCampaign) -> None:
     typed(desk, "approve", KEY, *WHY)
     desk.run(Fault("lost", "invite", email="tim@example.com"))
     typed(desk, "pause", KEY, "--why", "until Monday")
+    typed(desk, "pause", KEY, "--who", "mia", "--why", "until Tuesday")
     typed(desk, "resume", KEY, "--why", "it is Monday")
     typed(desk, "forget", "edsger@example.com", "--why", "asked by mail", "--yes")
     with desk.ledger() as ledger:
         ledger.write(receipt_doubts.note, KEY, "hiring.receipt", "a receipt of another ledger")
         ledger.write(notices.note, "a run", "NeedsAttention", f"{KEY}: NeedsAttention.", now())
+        ledger.write(inbox.begin, desk.folder / "autumn.yaml", "a" * 64, [KEY])
         ledger.write(inbox.note, "a" * 64, KEY, "autumn.yaml", Ending.COMPLETED)
     # Somebody comes in whom no run has seen yet.
     desk.file.write_text(SOUGHT.replace("invites:", LATER), encoding="utf-8")
@@ -132,7 +134,7 @@ def making_tables() -> Iterator[list[str]]:
     made: list[str] = []
 
     def seen(_: object, __: object, statement: str, *___: object) -> None:
-        if statement.lstrip().startswith(("CREATE", "ALTER")):
+        if statement.lstrip().startswith(("CREATE", "ALTER", "DROP")):
             made.append(re.sub(r"\s+\n", "\n", statement.strip()))
 
     event.listen(Engine, "before_cursor_execute", seen)

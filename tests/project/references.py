@@ -35,10 +35,10 @@ def commands() -> str:
         "",
         "## Options of every command",
         "",
-        "Type them before the command or behind it.",
+        "Type them before or after the command.",
         "",
     ]
-    lines += ["| typed | what it is |", "|---|---|"]
+    lines += ["| what to type | what it is |", "|---|---|"]
     top = get_command(application()).params
     rows = ((_spelled(given), given.help) for given in top if set(given.opts) & set(ANYWHERE))
     lines += [*(f"| `{typed}` | {what} |" for typed, what in rows), ""]
@@ -51,7 +51,8 @@ def commands() -> str:
         for entry in entries:
             lines += _described(entry.name, every[entry.name])
             for name, below in getattr(every[entry.name], "commands", {}).items():
-                lines += _described(f"{entry.name} {name}", below)
+                if not below.hidden:
+                    lines += _described(f"{entry.name} {name}", below)
     return "\n".join(lines)
 
 
@@ -68,7 +69,7 @@ def _described(name: str, command: Any) -> Iterator[str]:
         if "--help" not in given.opts
     ]
     if rows:
-        yield from ("", "| typed | what it is |", "|---|---|")
+        yield from ("", "| what to type | what it is |", "|---|---|")
         yield from (f"| `{_cell(typed)}` | {_cell(_plain(what))} |" for typed, what in rows)
     example, then = re.findall(r"campaign (.*)", command.epilog or "")
     yield from ("", f"Example: `campaign {example}`. Next: `campaign {then}`.", "")

@@ -15,9 +15,9 @@ from flows.cli.see.report import written
 from sandbox.server import Sandbox
 from tasks.outputs.embed_pages import write_pages
 from tasks.outputs.links import links_of
-from tests.support.browser import PATIENCE, browser
+from tests.support.browsers.browser import PATIENCE_MS, browser
+from tests.support.browsers.candidate import log_in
 from tests.support.campaigns import Office, people
-from tests.support.candidate import log_in
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -53,7 +53,7 @@ def page(office: Office, browser: Browser) -> Iterator[Page]:
     """One page for all; a campaign cannot run once Playwright has its event loop, so it ran."""
     with browser.new_context() as context:
         page = context.new_page()
-        page.set_default_timeout(PATIENCE)
+        page.set_default_timeout(PATIENCE_MS)
         yield page
 
 

@@ -3,6 +3,7 @@
 import ast
 import csv
 import re
+from collections import Counter
 from pathlib import Path
 
 from tests.project import rooms
@@ -10,6 +11,8 @@ from tests.project import rooms
 ROOT = Path(__file__).parents[2]
 NAMED = re.compile(r"`(\w+)`,\s+\[[^]]+]\(\.\./([\w/]+\.py)\)")
 MOST = 16  # modules of a room: more than a person keeps in mind
+SCREEN = 50  # lines
+VAGUE = {"one", "found", "told", "said", "known", "some"}
 
 
 def test_no_room_needs_itself() -> None:
@@ -33,11 +36,65 @@ def test_no_room_is_crowded() -> None:
     assert {room: len(them) for room, them in rooms.modules().items() if len(them) > MOST} == {}
 
 
+def test_no_room_of_the_tests_is_crowded() -> None:
+    """They mirror the rooms of the program, and are read as often."""
+    modules = Counter(file.parent for file in (ROOT / "tests").rglob("*.py"))
+    modules.subtract(file.parent for file in (ROOT / "tests").rglob("__init__.py"))
+    assert modules[ROOT / "tests" / "project"]
+    assert {str(room): count for room, count in modules.items() if count > MOST} == {}
+
+
 def test_each_room_says_what_it_is_for() -> None:
-    """In the first lines of its `__init__.py`."""
-    for room in rooms.modules():
-        text = (ROOT / room.replace(".", "/") / "__init__.py").read_text("utf-8")
-        assert ast.get_docstring(ast.parse(text)), room
+    """In the first lines of its `__init__.py`, and then what it provides."""
+    helpers = {file.parent for file in (ROOT / "tests").rglob("__init__.py")}
+    assert ROOT / "tests" / "support" in helpers
+    for room in {ROOT / room.replace(".", "/") for room in rooms.modules()} | helpers:
+        text = ast.get_docstring(ast.parse((room / "__init__.py").read_text("utf-8")))
+        assert text and len(text.splitlines()) > 1, room
+
+
+def test_variables_have_names_of_the_field() -> None:
+    """These say nothing of what they hold, and nobody can search for them."""
+    assert named(VAGUE, "def f(one, *, known=1):\n  for told in one: pass") == [
+        *("known", "one", "told")
+    ]
+    assert named(VAGUE, "class Row:\n  told: str") == []  # may be a column, or a key of JSON
+    for room in rooms.PACKAGES:
+        for file in (ROOT / room).rglob("*.py"):
+            assert named(VAGUE, file.read_text("utf-8")) == [], file
+
+
+def test_functions_fit_a_screen() -> None:
+    """What a command takes is its signature, and may be long; ruff counts parameters."""
+    for room in rooms.PACKAGES:
+        for file in (ROOT / room).rglob("*.py"):
+            if file.is_relative_to(ROOT / "data" / "migrations"):
+                continue
+            of_commands = file.is_relative_to(ROOT / "flows" / "cli")
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    first = node.body[0].lineno if of_commands else node.lineno
+                    assert (node.end_lineno or 0) - first < SCREEN, f"{file}: {node.name}"
+
+
+def named(names: set[str], text: str) -> list[str]:
+    """Which of the names are variables or parameters in a text; fields of classes are not."""
+    tree = ast.parse(text)
+    fields = {
+        statement.target
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.AnnAssign)
+    }
+    stored = {
+        node.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node not in fields
+    }
+    return sorted(
+        (stored | {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}) & names
+    )
 
 
 def test_the_way_of_a_candidate_is_as_it_is_told() -> None:

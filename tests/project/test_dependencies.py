@@ -26,7 +26,6 @@ NOT_IMPORTED = {
     "python-multipart": "starlette reads forms with it",
     "tzdata": "zoneinfo reads it where a system has no time zones",
     "openpyxl": "with it pandas reads workbooks; nothing does yet",
-    "django-static-ace-builds": "files, which sandbox/pages/editor.py serves",
 }
 # Nothing promises that the next version of these does as we rely on:
 # tests/project/test_relied_on.py

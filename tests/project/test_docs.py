@@ -53,7 +53,6 @@ def of(language: str) -> list[Block]:
 
 
 @pytest.mark.xdist_group("demo")
-@pytest.mark.timeout(600)  # some dozens of commands, three of which start Prefect
 def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
     """Its commands, typed in their order by a newcomer, print what it shows and end as it says."""
     furnish(tmp_path / "home" / ".local" / "share" / "hiring-campaigns" / "prefect")
@@ -62,7 +61,6 @@ def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
 
 
 @pytest.mark.xdist_group("prefect")
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("document", DOCUMENTS[1:])
 def test_what_a_document_shows_is_what_happens(
     document: Path, tmp_path: Path, standing: Standing
@@ -215,8 +213,9 @@ def test_a_page_begins_with_whom_it_is_for(page: Path) -> None:
 
 
 def test_the_documents_stay_short() -> None:
-    """Every word costs each reader; the references, which nobody reads through, do not count."""
-    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name not in references.PAGES]
+    """Every word costs each reader; what commands make, and nobody reads through, is free."""
+    made = {*references.PAGES, "matrix.md"}
+    pages = [page for page in (ROOT / "docs").glob("*.md") if page.name not in made]
     assert sum(len(page.read_text("utf-8").split()) for page in pages) <= 14_000
     assert len(README.read_text("utf-8").split()) <= 1_500
 

@@ -7,7 +7,6 @@ from tests.support.printed_commands import commands, literals, options, sites
 # A command's name that is nothing to type.
 NAMED = {
     ("tasks/outputs/workbook_copy/notes.py", "check"): "who has written a note in a cell",
-    ("flows/cli/commands.py", "status"): "the table of exit codes in the documents",
 }
 
 

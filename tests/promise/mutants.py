@@ -21,7 +21,7 @@ def claim_after_sending() -> None:
     async def claim_send_record(self: Sender, order: Order) -> Sent | None:
         prepared = order.prepare(Claimed(0, order.rows))
         seen = await self._service.call(prepared.request)
-        claim = Claim(order.operation, self._campaign, self._run, now(), order.rows)
+        claim = Claim(order.operation, self._begun.campaign, self._begun.run, now(), order.rows)
         claimed = await self._group_commit.claim(claim)
         if claimed is None:
             return None

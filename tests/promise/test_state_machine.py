@@ -1,8 +1,9 @@
 """Import, run, crash, settle, resend, block, correct, in any order: the promise holds."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, ClassVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -29,11 +30,36 @@ STEADY = settings(
     suppress_health_check=list(HealthCheck),
 )
 POINTS = st.integers(1, 90)
+# The situations (histories/situations.py) that these examples are to meet, three times at least.
+MET = (
+    "needs_attention",
+    "completed",
+    "a program that dies beside the ledger",
+    "a receipt of a moment ago at a death",
+    "listed",
+    "settled",
+    "settled meanwhile",
+    "resent",
+    "withdrawn by a person",
+    "corrected",
+    "a file that is saved just after it was read",
+    "a disk that fails before a commit is written",
+    "a disk that fails after a commit is written",
+    "a request that arrives far too late",
+    "an answer that arrives far too late",
+    "an answer that is cut off",
+    "an answer that is stranger",
+    "a connection that is refused",
+    "LedgerUnusable",
+    "NotTheService",
+)
 TROUBLE = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 
 
 class Campaigning(RuleBasedStateMachine):
     """What people and machines may do to one campaign, in whatever order it comes to them."""
+
+    met: ClassVar[Counter[str]] = Counter()  # how often each situation was, in all examples
 
     def __init__(self, place: Workshop) -> None:
         super().__init__()
@@ -111,12 +137,16 @@ class Campaigning(RuleBasedStateMachine):
                 self.do(self.world.calm())
         finally:
             self.loop.close()
+            if hasattr(self, "world"):
+                self.met.update(self.world.situations)
 
 
 def test_in_any_order_the_promise_holds() -> None:
     """After each step, and at the end, when the same command has finished what it can."""
+    Campaigning.met.clear()
     with workshop() as place:
         run_state_machine_as_test(lambda: Campaigning(place), settings=STEADY)
+    assert {name: n for name in MET if (n := Campaigning.met[name]) < 3} == {}
 
 
 def test_on_a_server_it_holds_as_well(postgres: Postgres) -> None:

@@ -132,7 +132,8 @@ class Clock:
 
     def __init__(self, patch: pytest.MonkeyPatch, path: Path) -> None:
         self.slept: list[float] = []
-        self.now = path.stat().st_ctime  # which nobody can set
+        # Nobody can set this one; `st_ctime` is a rounded sum and may lie beside it.
+        self.now = path.stat().st_ctime_ns / 1e9
         self.meanwhile: Callable[[int], None] = lambda _: None
         patch.setattr(reader, "REST", 0.5)
         patch.setattr(reader, "PATIENCE", 5.0)

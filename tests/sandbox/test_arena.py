@@ -12,9 +12,9 @@ from playwright.sync_api import Frame, Page, Route, expect
 from sandbox.server import Sandbox
 from sandbox.service.record import Candidate
 from sandbox.service.solutions import LONGEST
-from tests.support.browser import browser, page
-from tests.support.candidate import arena, one_candidate, session_of
-from tests.support.host_page import HostPages, host_pages
+from tests.support.browsers.browser import browser, page
+from tests.support.browsers.candidate import arena, one_candidate, session_of
+from tests.support.browsers.host_page import HostPages, host_pages
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -87,6 +87,28 @@ def test_code_is_written_in_both_editors_and_handed_in(
     assert (first["environment"], first["code"]) == ("lightweight", "def two_sum(): return 0, 1")
     assert (second["environment"], second["code"]) == ("full", first["code"] + "  # done")
     assert first["language"] == "python" and first["project_id"] == ada.project_id
+
+
+def test_without_the_full_editor_the_other_is_offered_and_the_page_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch, host: HostPages, page: Page
+) -> None:
+    """The extra `arena` installs it. A draft that was begun in it goes on in the other."""
+    monkeypatch.setattr("sandbox.pages.editor._PACKAGE", "nothing_of_that_name")
+    with Sandbox() as service:
+        ada = one_candidate(service)
+        assert httpx.get(f"{service.app_url}/editor/ace.js").status_code == 404
+        begun = {**SOLUTION, "environment": "full"}
+        assert put(service, "draft", begun, session_of(service, ada)).status_code == 200
+        frame = arena(page, service, host, ada)
+        expect(frame.get_by_role("radio", name="Full")).to_be_disabled()
+        expect(frame.get_by_text("install 'hiring-campaigns[arena]'")).to_be_visible()
+        expect(plain_editor(frame)).to_have_value(SOLUTION["code"])
+        plain_editor(frame).press_sequentially("# ")
+        frame.get_by_label("Language").select_option("Rust")
+        plain_editor(frame).press("Control+Enter")
+        told(frame, "Submitted")
+        [submission] = submissions(service, ada)
+        assert submission["environment"] == "lightweight"
 
 
 def test_a_draft_is_saved_while_it_is_typed_and_there_again_later(

@@ -359,9 +359,9 @@ def test_every_fault_is_documented_with_what_it_does_to_the_work():
     worked = {kind: Fault(kind, seconds=1).works for kind in Kind}
     assert told == worked | {Kind.SLOW: True}  # its work comes after the wait
     names = {
-        name for row in rows("Which requests meet it") for name in re.findall(r"`(\w+)`", row[0])
+        name for row in rows("Which requests go wrong") for name in re.findall(r"`(\w+)`", row[0])
     }
     answer = {"kind", "status", "retry_after", "location", "headers", "body", "seconds"}
     assert names == {each.name for each in fields(Fault)} - answer
-    [operations] = [row[2] for row in rows("Which requests meet it") if row[0] == "`operation`"]
+    [operations] = [row[2] for row in rows("Which requests go wrong") if row[0] == "`operation`"]
     assert set(re.findall(r"`(\w+)`", operations)) == set(Operation) - {Operation.UNKNOWN}

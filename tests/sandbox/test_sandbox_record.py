@@ -20,6 +20,7 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.journal import FolderInUse, Journal
 from tests.support.prefects.workers import wait_until
+from tests.support.session import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 
@@ -195,7 +196,7 @@ def test_a_process_of_its_own_says_one_line_and_stops_when_told(tmp_path, stop):
         assert httpx.post(token_url, json={}).status_code == 503
         assert ready["url"].startswith("http://127.0.0.1:")
         running.send_signal(stop)
-        out, err = running.communicate(timeout=60)
+        out, err = running.communicate(timeout=PATIENCE)
     assert (out, err, running.returncode) == ("", "", 0)
 
 
@@ -214,7 +215,7 @@ def test_a_killed_process_loses_nothing_it_answered(tmp_path):
             with pytest.raises(httpx.ReadTimeout):
                 impatient = httpx.Timeout(60, read=0.2)
                 client.post(f"{api}/101/candidates/5001/invite", timeout=impatient)
-            wait_until(lambda: client.get(f"{ready['url']}/sandbox/invitations").json(), 60)
+            wait_until(lambda: client.get(f"{ready['url']}/sandbox/invitations").json())
         os.kill(running.pid, signal.SIGKILL)
         running.wait(60)
     with Sandbox(tmp_path) as service:

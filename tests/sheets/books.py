@@ -252,7 +252,8 @@ TWICE = one(
     Outcome(
         complaints=(
             '{file}, Candidates!C4, email1: found "ADA@Example.com", '
-            "the same person as {file}, Candidates!C2, with another source, notes, stage_id",
+            "the same person as {file}, Candidates!C2, "
+            "but with a different source, notes, stage_id",
         )
     ),
 )

@@ -105,7 +105,7 @@ TABLES = [
             '2, stage_id: found "x", wanted a whole number',
             "3, first_name: missing, wanted a first name",
             '5, email1: found "ada@example.com", the same person as {file}:4, '
-            "with another stage_id",
+            "but with a different stage_id",
         ),
     ),
     Table(

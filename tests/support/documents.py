@@ -23,11 +23,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.support.prefects.warm_start import WarmStart
+from tests.support.session import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 ANY = "…"
-LONGEST_COMMAND = 250  # seconds
 PLAINLY = r"campaign [^|&;<>()$`*?#~]*"  # nothing that a shell would act upon
 
 
@@ -152,7 +152,7 @@ class Shell:
     ) -> None:
         for process in self._open:
             process.send_signal(signal.SIGTERM)
-            process.communicate(timeout=LONGEST_COMMAND)
+            process.communicate(timeout=PATIENCE)
 
     def type(self, command: Command) -> str | None:
         """Type one command; answers what is not as the document says."""
@@ -191,7 +191,7 @@ class Shell:
             stderr=subprocess.STDOUT,
             check=False,
             text=True,
-            timeout=LONGEST_COMMAND,
+            timeout=PATIENCE,
         )
         return ended.returncode, ended.stdout
 
@@ -199,7 +199,7 @@ class Shell:
         said = self.folder / "said"
         said.unlink(missing_ok=True)
         ended = warm.begin(words, self.folder / "work", self.environment, both=said)
-        printed, _ = ended.communicate(LONGEST_COMMAND)
+        printed, _ = ended.communicate(PATIENCE)
         assert ended.returncode is not None
         return ended.returncode, printed
 

@@ -16,9 +16,9 @@ from xml.etree.ElementTree import Element
 import pytest
 
 from config.workbooks.ods import HREF, OFFICE, STYLE, TABLE, TEXT
+from tests.support.session import PATIENCE
 
 BACKGROUND = "{urn:oasis:names:tc:opendocument:xmlns:xsl-fo-compatible:1.0}background-color"
-PATIENCE = 240  # seconds: a busy machine is no fault of a file
 
 
 def soffice() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-LONGEST = 300.0  # seconds for one command on a busy machine
+from tests.support.session import PATIENCE
 
 
 class Terminal:
@@ -55,7 +55,7 @@ class Terminal:
 
     def until(self, text: str) -> None:
         """Read until this is shown; fails where the command ends without it."""
-        ends = time.monotonic() + LONGEST
+        ends = time.monotonic() + PATIENCE
         while text not in self.shown:
             assert self._more(ends), f"never shown: {text!r}, but:\n{self.shown}"
 
@@ -64,10 +64,10 @@ class Terminal:
 
     def end(self) -> int:
         """Read all that is shown until the command ends; answers its exit code."""
-        ends = time.monotonic() + LONGEST
+        ends = time.monotonic() + PATIENCE
         while self._more(ends):
             pass
-        return self._process.wait(LONGEST)
+        return self._process.wait(PATIENCE)
 
     def _more(self, ends: float) -> bool:
         ready, _, _ = select.select([self._master], [], [], max(0.0, ends - time.monotonic()))

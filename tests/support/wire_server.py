@@ -6,7 +6,7 @@ import socket
 import ssl
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -127,6 +127,26 @@ def always(reply: Callable[[Line, Received], Awaitable[None]]) -> Act:
             await reply(line, received)
 
     return act
+
+
+def leading_to(there: WireServer) -> Act:
+    """Be a proxy that leads to a server, whatever host it is asked for."""
+
+    async def act(here: WireServer, line: Line) -> None:
+        here.received.append(await line.head())
+        reader, writer = await asyncio.open_connection("127.0.0.1", there.port)
+        await line.say(b"HTTP/1.1 200 Connected\r\n\r\n")
+        await asyncio.gather(_pour(line.reader, writer), _pour(reader, line.writer))
+
+    return act
+
+
+async def _pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass bytes on, one way, until they end."""
+    with suppress(ConnectionError), closing(writer):
+        while data := await reader.read(65536):
+            writer.write(data)
+            await writer.drain()
 
 
 async def give_token(line: Line, received: Received, lifetime: Any = 86400) -> None:

@@ -1,1 +1,4 @@
-"""Commands by which a person decides: approve, settle, resend, correct, forget and others."""
+"""Commands by which a person decides: approve, settle, resend, correct, forget and others.
+
+Provides these commands; who decided, and why, goes into the ledger.
+"""

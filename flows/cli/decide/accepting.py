@@ -4,19 +4,19 @@ import typer
 
 from config.errors import CampaignError
 from data.store.states import By
-from flows.words.speech import answering, counted, print_json, say
+from flows.words.speech import counted, print_json, say
 
 
 class NothingToAccept(CampaignError):
-    """No run has met a receipt that does not fit: in advance nothing can be accepted."""
+    """No run has stopped because of a receipt, and nothing can be accepted in advance."""
 
     exit_code = 2
 
     def __init__(self, key: str, place: str) -> None:
         super().__init__(
-            f"The ledger {place} knows of no run of {key} that a receipt has stopped, so there is "
-            "nothing to accept. If you saw one stop, CAMPAIGN_DATABASE_URL named another ledger "
-            "then."
+            f"The ledger {place} has no run of {key} that stopped because of a receipt, so there "
+            "is nothing to accept. If you saw a run stop, CAMPAIGN_DATABASE_URL named another "
+            "ledger then."
         )
 
 
@@ -28,10 +28,7 @@ def accept_ledger(key: str, who: str, why: str | None, *, as_json: bool) -> None
 
     if not (why and why.strip()):
         raise typer.BadParameter("--accept-ledger needs a reason, which is recorded: --why TEXT")
-    with (
-        answering(as_json),
-        Ledger.open(load_local().database_url, create=False) as ledger,
-    ):
+    with Ledger.open(load_local().database_url, create=False) as ledger:
         accepted = ledger.write(receipt_doubts.accept, key, By(who, why))
         if not accepted:
             raise NothingToAccept(key, ledger.place)

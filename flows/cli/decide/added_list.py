@@ -3,7 +3,7 @@
 Any table will do that has addresses in one column and ids in another.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +13,7 @@ from config.email_key import email_key
 from config.errors import BadInput
 from config.mistakes import Mistake, Place, shown
 from config.reading.own_tables import Named, OwnTable, own_tables
+from config.tables.address_cells import address_of, addresses_in
 from config.tables.cells import as_text, as_whole_number, is_blank
 from config.tables.headers import spelling
 from data.decisions.verdicts import Decided, Doubt
@@ -24,21 +25,37 @@ NO_LIST = (
     "no column of email addresses; wanted the web application's list, with addresses and ids, or "
     "the file from --export"
 )
-FEWEST = 0.5  # of the filled cells of a column are addresses, where it is the one of addresses
+ELSEWHERE = (
+    "this person's address is here, but not in the column of addresses; move it there, or remove it"
+)
+FEWEST = 0.5  # the least share of addresses among the filled cells of the address column
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Whom the service has: by email key the ids, each with the line or row it stands in."""
+    """The people that the service has: their ids by email key, each with its line or row.
+
+    `anywhere` are all addresses in the file, by email key, each with a line or row.
+    """
 
     file: str
     ids: Mapping[str, Sequence[tuple[int, int]]]
+    anywhere: Mapping[str, int]
+
+    def elsewhere(self, unsure: Iterable[Doubt]) -> list[Mistake]:
+        """Find people whose address is in the file, but not in its list: they are not missing."""
+        keys = dict.fromkeys(email_key(doubt.email1) for doubt in unsure)
+        return [
+            Mistake(Place(self.file, self.anywhere[key]), "email1", message=ELSEWHERE)
+            for key in keys
+            if key in self.anywhere and key not in self.ids
+        ]
 
     def verdicts(self, unsure: Iterable[Doubt], others: Word | None) -> list[tuple[int, Decided]]:
-        """What the list says of unsure adds, each with its line; `others`: of who is not in it.
+        """Verdicts on unsure adds, each with its line; `others` is the verdict on all not listed.
 
-        Of several ids of one person the smallest is used, which a later list says as well; the
-        rest are records to be removed.
+        If a person has several ids, the smallest is used, so that a later list leads to the same
+        one; the others are records to be removed.
         """
         by_line: list[tuple[int, Decided]] = []
         for doubt in unsure:
@@ -57,7 +74,7 @@ class Listed:
 
 def read(path: Path) -> Listed:
     """Read a list. Raises BadInput where there is none, or where a person has no usable id."""
-    _, tables = own_tables(Named(path))
+    _, tables = own_tables(Named(path), strict=True)
     lists = [(table, at) for table in tables if (at := _column_of_emails(table)) is not None]
     if len(lists) != 1:
         sheets = ", ".join(table.name for table, _ in lists)
@@ -79,13 +96,21 @@ def _listed(path: Path, table: OwnTable, emails: int) -> Listed:
     for line, cells in people:
         number = as_whole_number(_at(cells, column))
         if isinstance(number, int) and not isinstance(number, bool):
-            ids.setdefault(email_key(_text(cells, emails)), []).append((number, line))
+            ids.setdefault(email_key(_address(cells, emails)), []).append((number, line))
         else:
             cell = shown(_text(cells, column)) if _text(cells, column) else "nothing"
             problems.append(Mistake(Place(str(path), line), _name(header, column), cell, "an id"))
     if problems:
         raise BadInput(problems)
-    return Listed(str(path), ids)
+    return Listed(str(path), ids, dict(_addresses(table)))
+
+
+def _addresses(table: OwnTable) -> Iterator[tuple[str, int]]:
+    """Go through the addresses in all cells: their email keys, each with its line or row."""
+    for line, cells in table.rows:
+        for text in (_text(cells, column) for column in range(len(cells))):
+            if "@" in text:
+                yield from ((email_key(address), line) for address in addresses_in(text))
 
 
 def _column_of_emails(table: OwnTable) -> int | None:
@@ -139,7 +164,12 @@ def _text(cells: Sequence[Any], column: int) -> str:
     return "" if is_blank(cell) else str(as_text(cell)).strip()
 
 
+def _address(cells: Sequence[Any], column: int) -> str:
+    return str(address_of(_at(cells, column), first=False)).strip()
+
+
 def _is_email(cells: Sequence[Any], column: int) -> bool:
     """Whether a cell may be an address: the campaign's own were judged when it was read."""
-    before, at, after = _text(cells, column).rpartition("@")
-    return bool(before and at and "." in after and " " not in after)
+    address = _address(cells, column)
+    before, at, after = address.rpartition("@")
+    return bool(before and at and "." in after) and len(address.split()) == 1

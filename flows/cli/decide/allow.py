@@ -19,10 +19,9 @@ Emails = Annotated[list[str], typer.Argument(metavar="EMAIL", help="Whom to invi
 def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     """Let the next run invite people who are held.
 
-    People are held when another campaign has invited them, when this one most likely has at
-    another address, or when they are on the do-not-contact list. This lifts what holds them now,
-    in this campaign alone; a later invitation or a new entry in the list holds them again.
-    Nothing is sent now.
+    People are held if another campaign has invited them, if this one has probably invited them at
+    another address, or if they are on the do-not-contact list. This releases them, in this campaign
+    only; a later invitation or a new entry in the list holds them again. Nothing is sent now.
     """
     from data.decisions import allowing
 
@@ -36,6 +35,6 @@ def allow(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
         )
         ledger.write(allowing.allow, campaign.id, rows, By(who or login_name(), reason))
     say(
-        f"{key}: {counted(len(rows), 'person is', 'people are')} let through",
+        f"{key}: {counted(len(rows), 'person is', 'people are')} no longer held",
         f"  send: {command('run', *run_again(campaign))}",
     )

@@ -1,7 +1,6 @@
 """`campaign approve`: a person looks at what a run would send, and approves or rejects it."""
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,7 +11,7 @@ from flows.cli.decide.pause import Why, ledger_with
 from flows.cli.who import Who, login_name
 from flows.words.closing import lines_of
 from flows.words.manner import for_program
-from flows.words.speech import answer_to, as_typed, say
+from flows.words.speech import answer_to, as_typed_for, say
 
 if TYPE_CHECKING:
     from data.campaigns.approvals import ShownPlan
@@ -23,7 +22,9 @@ def approve(
     reject: Annotated[bool, typer.Option("--reject", help="Reject the plan; needs --why.")] = False,
     plan: Annotated[
         str | None,
-        typer.Option(metavar="CODE", help="Answer only this plan, as a run has shown it."),
+        typer.Option(
+            metavar="CODE", help="Decide only if this is still the plan; a run shows its code."
+        ),
     ] = None,
     why: Why = "",
     who: Who = None,
@@ -47,13 +48,14 @@ def approve(
             if plan is None and not _agreed(shown, "Reject" if reject else "Approve"):
                 say("Nothing was decided.")
                 raise typer.Exit(1)
-        asked = decide(ledger, key, given, plan, who or login_name(), why)
+        seen = plan or (shown.code if shown else None)
+        asked = decide(ledger, key, given, seen, who or login_name(), why)
     for_program(plan=asked.code, answer=given)
     say(f"{key}: plan {asked.code} {given}; nothing was sent now")
     if given is Answer.APPROVED:
-        file, belongs_to, sheet = asked.plan.file, asked.plan.definition, asked.plan.sheet
-        beside = Path(belongs_to) if belongs_to else None
-        say(f"  send: {command('run', *as_typed(Path(file), beside, sheet=sheet))}")
+        plan_of = asked.plan
+        again = as_typed_for(key, plan_of.file, plan_of.definition, sheet=plan_of.sheet)
+        say(f"  send: {command('run', *again)}")
 
 
 def _agreed(asked: "ShownPlan", verb: str) -> bool:

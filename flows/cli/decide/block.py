@@ -11,10 +11,11 @@ from flows.cli.addresses import addresses
 from flows.cli.arguments import AsJson
 from flows.cli.reasons import given
 from flows.cli.who import Who, login_name
-from flows.words.speech import answering, complain, counted, print_json, say, say_table
+from flows.words.speech import complain, counted, print_json, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
+    from data.store.tables import DoNotContact
 
 
 def block(
@@ -23,7 +24,7 @@ def block(
         typer.Argument(metavar="EMAIL", help="Addresses that no campaign may send to."),
     ] = None,
     why: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
+        str | None, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
     ] = None,
     lift: Annotated[
         bool, typer.Option("--lift", help="Take these addresses off the list again.")
@@ -33,9 +34,9 @@ def block(
 ) -> None:
     """Put people on the do-not-contact list, or show it.
 
-    From now on no campaign adds or invites them, nor does a run that is at work. People who were
-    invited before keep that invitation: the service cannot take it back. Without an address, it
-    shows the list.
+    From now on no campaign adds or invites them, not even a run that is already at work. People who
+    were invited before keep that invitation: the service cannot take it back. Without an address,
+    it shows the list.
     """
     from config.settings import load_local
     from data.holds import do_not_contact
@@ -44,19 +45,18 @@ def block(
 
     if lift and not emails:
         raise typer.BadParameter("--lift needs the addresses to take off the list")
-    with answering(as_json):
-        typed = addresses(emails or [])
-        reason = given(why) if typed else ""
-        local = load_local()
-        with Ledger.open(local.database_url) as ledger:
-            # Whoever has to be spared at once is, whatever is wrong with the file.
-            lines = _block(ledger, typed, who, reason) if typed and not lift else []
-            say(*lines, as_json=as_json)
-            listed = follow_the_list(ledger, local)
-            if lift:
-                in_file = listed.addresses if listed else {}
-                say(*_lift(ledger, typed, in_file, who, reason), as_json=as_json)
-            _show(ledger.read(do_not_contact.standing), whole=not typed, as_json=as_json)
+    typed = addresses(emails or [])
+    reason = given(why) if typed else ""
+    local = load_local()
+    with Ledger.open(local.database_url) as ledger:
+        # The addresses are blocked at once, even if something is wrong with the file.
+        lines = _block(ledger, typed, who, reason) if typed and not lift else []
+        say(*lines, as_json=as_json)
+        listed = follow_the_list(ledger, local)
+        if lift:
+            in_file = listed.addresses if listed else {}
+            say(*_lift(ledger, typed, in_file, who, reason), as_json=as_json)
+        _show(ledger.read(do_not_contact.standing), whole=not typed, as_json=as_json)
 
 
 def _block(ledger: "Ledger", addresses: Mapping[str, str], who: str | None, why: str) -> list[str]:
@@ -76,7 +76,7 @@ def _lift(
     who: str | None,
     why: str,
 ) -> list[str]:
-    """Only what stands on the list comes off it, and the file would bring its own back."""
+    """Take addresses off the list. One that is in the file too would only come back from there."""
     from data.holds import do_not_contact
 
     on_it = {entry.email_key for entry in ledger.read(do_not_contact.standing)}
@@ -93,7 +93,7 @@ def _lift(
     return [f"{typed}: campaigns may send to this address again" for typed in addresses.values()]
 
 
-def _show(entries: Sequence[Any], *, whole: bool, as_json: bool) -> None:
+def _show(entries: "Sequence[DoNotContact]", *, whole: bool, as_json: bool) -> None:
     if as_json:
         print_json({"do_not_contact": [_as_json(entry) for entry in entries]})
         return
@@ -110,7 +110,7 @@ def _show(entries: Sequence[Any], *, whole: bool, as_json: bool) -> None:
     )
 
 
-def _as_json(entry: Any) -> dict[str, Any]:
+def _as_json(entry: "DoNotContact") -> dict[str, Any]:
     return {
         "email1": entry.email1,
         "since": entry.listed_at.isoformat(),

@@ -10,7 +10,7 @@ from flows.cli.arguments import AsJson, Key
 from flows.cli.known_campaign import known_campaign
 from flows.cli.see.status import clean_up_line
 from flows.cli.who import Who, login_name
-from flows.words.speech import answering, counted, print_json, say
+from flows.words.speech import counted, print_json, say
 
 
 def clean_up(
@@ -18,7 +18,9 @@ def clean_up(
     done: Annotated[
         bool, typer.Option("--done", help="You have removed all of this, or it was not there.")
     ] = False,
-    why: Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")] = "",
+    why: Annotated[
+        str, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
+    ] = "",
     who: Who = None,
     as_json: AsJson = False,
 ) -> None:
@@ -30,7 +32,7 @@ def clean_up(
     from data.campaigns import forgotten as forgotten_people
     from data.decisions import cleaning
 
-    with answering(as_json), known_campaign(key) as (ledger, campaign):
+    with known_campaign(key) as (ledger, campaign):
         items = ledger.read(cleaning.find, campaign.id)
         forgotten = 0 if done else ledger.read(forgotten_people.added, campaign.id)
         if done and items:

@@ -10,7 +10,7 @@ from flows.cli.known_campaign import known_campaign
 from flows.cli.who import Who, login_name
 from flows.words.speech import run_again, say
 
-Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]
+Why = Annotated[str, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")]
 
 
 def confirm(key: Key, why: Why = "", who: Who = None) -> None:

@@ -26,8 +26,8 @@ Emails = Annotated[list[str], typer.Argument(metavar="EMAIL", help="Whom not to 
 def withdraw(key: Key, emails: Emails, why: Why, who: Who = None) -> None:
     """Leave people out: the campaign sends them nothing more.
 
-    What was sent stays sent. The service cannot remove people, so those who are in the project
-    already are listed by campaign clean-up. To take it back: campaign resend.
+    What was sent stays sent. The service cannot remove people, so campaign clean-up lists those who
+    are already in the project. To undo a withdrawal: campaign resend.
     """
     from data.decisions import withdrawing
 
@@ -53,8 +53,8 @@ def correct(
 ) -> None:
     """Replace a wrong address; the next run invites the right one.
 
-    The next run adds the new address under the same name and invites it. The old one is sent
-    nothing more, also if it is still in the sheet.
+    The next run adds the new address under the same name and invites it. Nothing more is sent to
+    the old one, even if it is still in the sheet.
     """
     from data.campaigns import intake
     from data.decisions import withdrawing

@@ -13,7 +13,7 @@ from flows.words.speech import complain, say
 
 
 def export(
-    email: Annotated[str, typer.Argument(metavar="EMAIL", help="Whose data.")],
+    email: Annotated[str, typer.Argument(metavar="EMAIL", help="The person's address.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="The file to write."),
@@ -21,8 +21,8 @@ def export(
 ) -> None:
     """Write everything that the ledger holds about a person.
 
-    Every campaign, request, decision and entry of the do-not-contact list, as JSON; after a
-    correction, that of the other address too.
+    Every campaign, request, decision and entry of the do-not-contact list, as JSON. After a
+    correction, what is recorded under the other address is included.
     """
     from config.settings import load_local
     from data.own_files import write_whole

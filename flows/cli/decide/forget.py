@@ -28,23 +28,22 @@ def forget(
         list[str] | None, typer.Argument(metavar="EMAIL", help="Whom to forget.")
     ] = None,
     why: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Recorded with the decision.")
+        str | None, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
     ] = None,
     due: Annotated[
-        bool, typer.Option("--due", help="Instead: everybody whose time (CAMPAIGN_KEEP) is over.")
+        bool, typer.Option("--due", help="Forget everybody whose time (CAMPAIGN_KEEP) is over.")
     ] = False,
     lift: Annotated[
-        bool, typer.Option("--lift", help="Allow these addresses in campaigns again.")
+        bool, typer.Option("--allow-again", help="Allow these addresses in campaigns again.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
     who: Who = None,
 ) -> None:
     """Remove people from every campaign, for good.
 
-    Names, addresses, notes, ids and links go; what was done stays counted, without a name. A
-    keyed hash of the address keeps them from being added or invited again. It lists what the
-    service and your own files still have, for you to remove. Ends with 3 if one of the addresses
-    belongs to nobody.
+    Names, addresses, notes, ids and links are deleted; the counts stay, without names. A keyed hash
+    of the address keeps them from being added or invited again. It lists what the service and your
+    own files still have, for you to remove. Ends with 3 if an address is unknown.
     """
     from config.settings import load_local
     from data.campaigns import queries
@@ -84,7 +83,7 @@ def _forget(
 ) -> None:
     """Forget in the ledger and say what is left elsewhere; then write the links anew.
 
-    In this order: nobody could say any more what the service has, if the files stopped it.
+    The links come last: if a file cannot be written, what the service has is already shown.
     """
     from data.privacy import disclosure, forgetting
     from data.privacy.traces import naming
@@ -111,7 +110,7 @@ def _forget(
         complain("", *unwritten, f"Not everything is done. Once this is fixed, run again: {again}")
         raise typer.Exit(1)
     if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
-        again = command("forget", *nobody, "--lift", "--why", "a typo")
+        again = command("forget", *nobody, "--allow-again", "--why", "a typo")
         say(
             "",
             "If you mistyped an address, forget the right one, and let this one in again:",
@@ -121,7 +120,7 @@ def _forget(
 
 
 def _perhaps_once_more(ledger: "Ledger", every: Collection[str]) -> Iterator[str]:
-    """What `campaign clean-up` says of them, and no number tells: nobody could ask it any more."""
+    """Possible duplicates of these people: nobody can look them up once they are forgotten."""
     from data.campaigns import queries
     from data.decisions import cleaning
     from data.decisions.clean_up import What
@@ -135,7 +134,7 @@ def _perhaps_once_more(ledger: "Ledger", every: Collection[str]) -> Iterator[str
 
 
 def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]) -> Iterator[str]:
-    """Write the links that name one of these addresses; answers what is in the way of some."""
+    """Write the links that name one of these addresses; returns why some cannot be written."""
     from data.campaigns import queries
     from data.own_files import CannotWrite
     from data.privacy.traces import naming
@@ -143,7 +142,7 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
 
     for campaign in ledger.read(
         queries.every_campaign
-    ):  # found by what is in them: also where it broke off here
+    ):  # found by their content, so that a second try finds them as well
         if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
             try:
                 write_links(ledger, campaign, local.output_dir)
@@ -211,7 +210,7 @@ def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
 
 
 def _beside(file: Path) -> Iterator[Path]:
-    """A definition may name a table of people; whichever it is, it lies near."""
+    """Files beside a definition that may name people, such as its table."""
     if file.parent.is_dir():
         yield from (near for near in file.parent.iterdir() if near.suffix in _TABLES)
 
@@ -243,4 +242,4 @@ def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:
 
     if local.keep is None:
         raise typer.BadParameter("CAMPAIGN_KEEP says how long people are kept, and it is not set")
-    say(*(forget_due(ledger, local, now()) or ["Nobody's time is over."]))
+    say(*(forget_due(ledger, local, now()) or ["Nobody is due to be forgotten."]))

@@ -16,7 +16,7 @@ NOW = f"{Word.AGAIN} now"
 
 
 def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, soon: bool) -> int:
-    """Ask about each doubt and record each answer at once; answers how many were settled."""
+    """Ask about each doubt and record each answer at once; returns how many were settled."""
     from data.decisions import settling
 
     doubts = ledger.read(settling.find, campaign.id).steps
@@ -58,8 +58,8 @@ def _answered(
             ledger.read(settling.find, campaign.id), [decided], now(), soon=at_once
         )
         if refused:
-            # What is an option elsewhere is a word here.
-            say(f"  Not accepted: {refused[0].replace('with --now', f'by typing  {NOW}')}.")
+            # Here you type a word instead of the option --no-wait.
+            say(f"  Not accepted: {refused[0].replace('with --no-wait', f'by typing  {NOW}')}.")
             continue
         reason = why
         if reason is None and decided.word in (Word.AGAIN, Word.WITHDRAW):

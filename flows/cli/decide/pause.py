@@ -16,40 +16,42 @@ from flows.words.speech import run_again, say
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
 
-Why = Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")]
+Why = Annotated[str, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")]
 
 
 def pause(key: Key, why: Why = "", who: Who = None) -> None:
     """Stop sending a campaign until somebody resumes it.
 
-    A run at work ends once it has the answers to what is on its way; no other run sends anything.
+    A run at work ends once its open requests are answered; no other run sends anything.
     """
     from config.timetable.moments import in_zone
     from data.campaigns import pauses
 
     with ledger_with(key) as ledger:
         stands = ledger.write(pauses.pause, key, By(who or login_name(), why))
-    say(
-        f"{key}: paused by {stands.who} since {in_zone(stands.since, stands.timezone)}",
-        f"  to resume: {command('resume', key)}",
-    )
+    for paused in stands:
+        say(f"{key}: paused by {paused.who} since {in_zone(paused.since, paused.timezone)}")
+    say(f"  to resume: {command('resume', key)}")
 
 
 def resume(key: Key, why: Why = "", who: Who = None) -> None:
     """Let a paused campaign go on with the next run.
 
-    Nothing is sent now. The next run goes on where the campaign stopped, and sends nobody a
-    second email; campaign resend is for that.
+    This ends everybody's pauses, and names them. Nothing is sent now. The next run goes on where
+    the campaign stopped, and sends nobody a second email; campaign resend is for that.
     """
     from data.campaigns import pauses, queries
+    from tasks.plan.plan import in_words
 
     with ledger_with(key) as ledger:
         stood = ledger.write(pauses.resume, key, By(who or login_name(), why))
         campaign = ledger.read(queries.find_campaign, key)
-    if stood is None:
+    if not stood:
         say(f"{key} is not paused")
         return
     say(f"{key}: resumed")
+    for paused in stood:
+        say(f"  was {in_words(paused)}")
     if campaign is not None:
         say(f"  next: {command('run', *run_again(campaign))}")
 

@@ -17,14 +17,16 @@ from flows.words.speech import answer_to, counted, run_again, say
 if TYPE_CHECKING:
     from data.store.tables import Campaign
 
-NAMED = 3  # people in a question; of more their number is said
+NAMED = 3  # a question names up to so many people, and counts more than that
 Emails = Annotated[list[str], typer.Argument(metavar="EMAIL", help="Whom to invite once more.")]
 
 
 def resend(
     key: Key,
     emails: Emails,
-    why: Annotated[str, typer.Option(metavar="TEXT", help="Recorded with the decision.")],
+    why: Annotated[
+        str, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
+    ],
     who: Who = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask; needed without a terminal.")] = (
         False

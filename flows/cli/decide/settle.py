@@ -5,14 +5,14 @@ from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from config.command_line import command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
-from data.decisions.verdicts import NEED_A_REASON, Decided, NotDecided, objections
+from data.decisions.verdicts import NEED_A_REASON, Decided, Doubt, NotDecided, objections
 from data.store.states import By, Operation, Word
 from flows.cli.arguments import AsJson, Key
 from flows.cli.decide import one_by_one, verdicts_file
@@ -26,6 +26,7 @@ from flows.cli.decide.settle_options import (
     ForInvites,
     ForProblem,
     ForProject,
+    Listed,
     Now,
     Output,
     Why,
@@ -37,7 +38,7 @@ from flows.cli.who import Who, login_name
 from flows.words.closing import next_steps, summary
 from flows.words.doubts import Standing, in_calls, show, standing_of
 from flows.words.doubts import as_json as doubt_as_json
-from flows.words.speech import answer_to, answering, complain, counted, print_json, run_again, say
+from flows.words.speech import answer_to, complain, counted, print_json, run_again, say
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -51,6 +52,7 @@ def settle(
     candidate: ForCandidate = None,
     candidates: ForCandidates = None,
     invites: ForInvites = None,
+    listed: Listed = None,
     source: Filled = None,
     export: Export = False,
     output: Output = None,
@@ -69,16 +71,19 @@ def settle(
     from data.decisions import settling
     from data.store import clock
 
-    typed = Typed(project, problem, candidate or (), candidates, invites)
+    typed = Typed(project, problem, candidate or (), candidates, invites, listed)
     _one_way_only(typed, source, export=export, output=output, accepted=accepted)
     if accepted:
         accept_ledger(key, who or login_name(), why, as_json=as_json)
         return
-    with answering(as_json), known_campaign(key) as (ledger, campaign):
+    with known_campaign(key) as (ledger, campaign):
         standing = standing_of(ledger, campaign)
         if export:
             check_output(output, ledger)
-            _export(standing, output)
+            if output is not None or not as_json:
+                _export(standing, output)
+            if as_json:
+                print_json(_for_program(key, standing.doubts.steps))
             return
         if typed or source is not None:
             decided = _decided(typed, source, standing, why, soon=now)
@@ -92,7 +97,7 @@ def settle(
                 again = max(doubt.again_from for doubt in standing.doubts.steps)
                 if again > clock.now():
                     at = in_zone(again, campaign.timezone)
-                    say(f'Before {at}, "again" needs --now: the service may still be at work.')
+                    say(f'Before {at}, "again" needs --no-wait: the service may still be at work.')
                 raise typer.Exit(3)
             one_by_one.ask(ledger, campaign, who or login_name(), why, soon=now)
         code = _close(ledger, key, as_json=as_json)
@@ -153,11 +158,13 @@ def _from_list(
     from flows.cli.decide import added_list
 
     others = None if typed.candidates is None else Word(typed.candidates)
-    rows = added_list.read(path).verdicts(standing.doubts.steps, others)
-    decided = _taken(path, rows, [], standing, why, soon=soon)
+    listed = added_list.read(path)
+    rows = listed.verdicts(standing.doubts.steps, others)
+    problems = listed.elsewhere(standing.doubts.steps)
+    decided = _taken(path, rows, problems, standing, why, soon=soon)
     counts = Counter(verdict.word for verdict in decided)
     unsure = sum(doubt.operation is Operation.ADD for doubt in standing.doubts.steps)
-    complain(f"{path}: {counts[Word.ID]:,} of {counted(unsure, 'unsure add')} in it, with an id")
+    complain(f"{path} has ids for {counts[Word.ID]:,} of {counted(unsure, 'unsure add')}")
     if counts[Word.DOUBLE]:
         complain(
             f"  {counted(counts[Word.DOUBLE], 'more record')} of the same people: see "
@@ -233,9 +240,9 @@ def _instead(
     *,
     more: bool,
 ) -> str | None:
-    """What to type where the same words would be refused again; None where they may be mended.
+    """What to type if the same options would be refused again; None if they can be corrected.
 
-    `more`: something else is wrong with them than what is `refused`.
+    `more`: something is wrong with the options besides what is `refused`.
     """
     from data.store.clock import now as moment
 
@@ -248,7 +255,7 @@ def _instead(
     if more or not refused or objections(standing.doubts, decided, moment(), soon=True):
         return None
     reason = () if why and why.strip() else ("--why", "TEXT")
-    return f"To send it again at once: {command(*sys.argv[1:], '--now', *reason)}"
+    return f"To send it again at once: {command(*sys.argv[1:], '--no-wait', *reason)}"
 
 
 def _reason_given(decided: Sequence[Decided], why: str | None) -> None:
@@ -268,8 +275,12 @@ def _tell_settled(key: str, decided: Sequence[Decided], *, as_json: bool) -> Non
     say(f"{key}: {recorded}", as_json=as_json)
 
 
+def _for_program(key: str, unsure: Sequence[Doubt]) -> dict[str, Any]:
+    return {"campaign": key, "unsure": [doubt_as_json(doubt) for doubt in unsure]}
+
+
 def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
-    """Say what is left and what to type next; answers the exit code."""
+    """Say what is left and what to type next; returns the exit code."""
     from data.decisions import settling
     from flows.cli.known_campaign import find_campaign
     from tasks.status.standing import in_short
@@ -277,7 +288,7 @@ def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
     campaign: Campaign = find_campaign(ledger, key)
     left = ledger.read(settling.find, campaign.id).steps
     if as_json:
-        print_json({"campaign": key, "unsure": [doubt_as_json(doubt) for doubt in left]})
+        print_json(_for_program(key, left))
     status = in_short(ledger, campaign)
     unsure = f"{in_calls(left)} unsure" if left else "nothing is unsure"
     say("", f"{key}: {unsure}; {summary(status)}", as_json=as_json)

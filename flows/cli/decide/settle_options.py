@@ -33,10 +33,12 @@ class Sent(StrEnum):
 
 ForProject = Annotated[
     str | None,
-    typer.Option(metavar="ID|again", help="The project exists with this ID; again: there is none."),
+    typer.Option(
+        metavar="ID|again", help="ID: the project exists and has this id; again: there is none."
+    ),
 ]
 ForProblem = Annotated[
-    Attached | None, typer.Option(help="The project has its problem; again: it has none.")
+    Attached | None, typer.Option(help="attached: the project has its problem; again: it has none.")
 ]
 ForCandidate = Annotated[
     list[str] | None,
@@ -45,7 +47,7 @@ ForCandidate = Annotated[
 ForCandidates = Annotated[
     Added | None,
     typer.Option(
-        help="All other unsure adds: they are not there (again), or not wanted (withdraw)."
+        help="All other people whose add is unsure: not there (again), or not wanted (withdraw)."
     ),
 ]
 ForInvites = Annotated[
@@ -54,10 +56,19 @@ ForInvites = Annotated[
         help="All unsure invitations: arrived (sent), not arrived (again), not wanted (withdraw)."
     ),
 ]
+Listed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE",
+        help="Decide only if what is unsure is still what was listed; the listing shows its code.",
+    ),
+]
 Filled = Annotated[
     Path | None,
     typer.Option(
-        "--from", metavar="FILE", help="Verdicts: a filled-in file, or a list of candidates."
+        "--from",
+        metavar="FILE",
+        help="Read verdicts from a filled-in file, or ids from a list of candidates.",
     ),
 ]
 Export = Annotated[
@@ -69,13 +80,16 @@ Output = Annotated[
 ]
 Why = Annotated[
     str | None,
-    typer.Option(metavar="TEXT", help="Recorded with the decision; needed for again and withdraw."),
+    typer.Option(
+        metavar="TEXT",
+        help="The reason, recorded with the decision; needed for again and withdraw.",
+    ),
 ]
 Now = Annotated[
     bool,
     typer.Option(
-        "--now",
-        help="With again: the next run need not wait until the service has surely finished.",
+        "--no-wait",
+        help="With again: do not wait until the service has certainly finished.",
     ),
 ]
 AcceptLedger = Annotated[

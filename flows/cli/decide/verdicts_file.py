@@ -1,6 +1,6 @@
 """Verdicts as a file: what is unsure goes out as a CSV and comes back with a person's verdicts.
 
-It comes back as whatever a spreadsheet program saves it.
+It may come back in any format that a spreadsheet program saves.
 """
 
 import csv
@@ -27,9 +27,9 @@ Row = Mapping[str, str]
 
 
 def is_one(path: Path) -> bool:
-    """Whether a file is one of verdicts, whatever became of it, and not a list of candidates.
+    """Whether a file has verdicts, in whatever state, and is not a list of candidates.
 
-    Raises BadInput where it is no table.
+    Raises BadInput if it is not a table.
     """
     header = next(_lines(path), (0, []))[1]
     return not OURS.isdisjoint(map(str.casefold, header))
@@ -118,7 +118,7 @@ def _lines(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Go through the lines of the first sheet that are not blank, as texts."""
     from config.reading.own_tables import Named, own_tables
 
-    for first in own_tables(Named(path))[1][:1]:
+    for first in own_tables(Named(path), strict=True)[1][:1]:
         for line, cells in first.rows:
             texts = ["" if is_blank(cell) else str(as_text(cell)).strip() for cell in cells]
             if any(texts):

@@ -1,1 +1,4 @@
-"""Commands for before anything is sent: new, check, problems, plan."""
+"""Commands for before anything is sent: new, check, problems, plan.
+
+Provides these commands; they send nothing.
+"""

@@ -10,7 +10,7 @@ from config.command_line import command
 from flows.cli.arguments import AsJson, DefinitionFile, File, Sheet
 from flows.cli.prepare.marking import check_mark, mark_problems, mark_warnings
 from flows.words.complaints import complaint_of, doubtful
-from flows.words.speech import answering, as_typed, complain, counted, print_json, say
+from flows.words.speech import answer_failure, as_typed, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
@@ -52,18 +52,18 @@ def check(
     if mark is not None:
         check_mark(mark)
     try:
-        with answering(as_json):
-            try:
-                reading = read_folder(file) if file.is_dir() else read_shown(file, campaign, sheet)
-            except BareTable:
-                _show_bare(file, sheet, as_json=as_json)
-                raise
-            notes = notes_of(reading, reading.definitions)
-            if not file.is_dir():
-                notes += same_key(campaign or file, [d.campaign for d in reading.definitions])
+        try:
+            reading = read_folder(file) if file.is_dir() else read_shown(file, campaign, sheet)
+        except BareTable:
+            _show_bare(file, sheet, as_json=as_json)
+            raise
+        notes = notes_of(reading, reading.definitions)
+        if not file.is_dir():
+            notes += same_key(campaign or file, [d.campaign for d in reading.definitions])
     except BadInput as error:
         if mark is None:
             raise
+        answer_failure(error)
         complain(*complaint_of(error))
         complain(*mark_problems(mark, file, campaign, sheet, error))
         raise typer.Exit(error.exit_code) from None
@@ -199,7 +199,7 @@ def in_columns(
 
 
 def _example(value: str | int) -> str:
-    """Write a value on one line, in quotes where it would pass for two of them."""
+    """Write a value on one line, in quotes if it could be read as two values."""
     from config.mistakes import shown
 
     text = " ".join(str(value).split())

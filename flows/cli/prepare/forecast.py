@@ -36,13 +36,13 @@ class Forecast:
     `create`, `attach`, `add`, `requests` and `invite` are calls to come; `project` and `problem`
     the states of those two calls as they stand. `done`, `unsure`, `refused`, `sending` and
     `withdrawn` count candidates. `stop` is why a run would send nothing of this now. `struck` are
-    people who had left the definition before. `problem_doubt` is what speaks against the problem
-    (tasks/plan/problem_doubts.py), `looked` what a look at the service's list found where nothing
-    does. `ahead` is when the invitations would go. `differs` names fields of the campaign that the
-    service has otherwise. `held` are those who are left out, by address as typed, `forgotten`
-    counts people of the definition whom nobody may take in again. `going` are the email keys of
-    those who would be invited (added, where nobody is), `hidden` counts those of them whom the
-    sheet does not show.
+    people who had already left the definition. `problem_doubt` is what speaks against the problem
+    (tasks/plan/problem_doubts.py); if nothing does, `looked` is what the service's list says of
+    it. `ahead` is when the invitations would go out. `differs` names fields of the campaign that
+    were sent with other values. `held` are those who are left out, by address as typed;
+    `forgotten` counts people of the definition who were forgotten. `going` are the email
+    keys of those who would be invited (or added, if nobody is invited); `hidden` counts those of
+    them who are in hidden rows of the sheet.
     """
 
     campaign: str
@@ -80,7 +80,7 @@ class Forecast:
 
     @property
     def never(self) -> int:
-        """How many of those to be invited would not be: their time is over before."""
+        """How many people would not be invited at all, as their time ends before their turn."""
         if self.ahead is None or self.ahead.legs.wait not in (Wait.OVER, Wait.TOO_LATE):
             return 0
         return len(self.ahead.legs.left)
@@ -90,7 +90,7 @@ class Forecast:
         return bool(self.unsure) or Step.UNSURE in (self.project, self.problem)
 
     def as_json(self) -> dict[str, Any]:
-        """Answer the object that `campaign plan --json` prints for one campaign."""
+        """Return the object that `campaign plan --json` prints for one campaign."""
         changes = self.changes
         plain = {name: getattr(self, name) for name in PLAIN}
         return plain | {
@@ -205,7 +205,7 @@ def _done(definition: Definition, in_ledger: Mapping[str, Known]) -> int:
 
 
 def _struck(changes: Changes, in_ledger: Mapping[str, Known]) -> Iterator[Known]:
-    """Whom the service has, though the definition lists them no longer, and did not before."""
+    """People who were added and had left the definition already before this version of it."""
     back = {person.row for person in changes.returned}
     for person in in_ledger.values():
         out = person.invite is Step.WITHDRAWN or person.instead is not None
@@ -215,9 +215,9 @@ def _struck(changes: Changes, in_ledger: Mapping[str, Known]) -> Iterator[Known]
 
 
 def differences(definition: Definition, campaign: Campaign) -> tuple[str, ...]:
-    """Name what the definition now says otherwise than what was sent for the project and problem.
+    """Name the fields of project and problem that now differ from what was sent.
 
-    The service has no update (interface 4), so these are told and not applied.
+    The service has no update (interface 4), so these are shown and not applied.
     """
     differing: list[str] = []
     project, problem = definition.project, definition.problem
@@ -242,7 +242,7 @@ def differences(definition: Definition, campaign: Campaign) -> tuple[str, ...]:
 
 
 def differing(before: Known, person: Candidate) -> tuple[str, ...]:
-    """Name the fields of a person that the definition now says otherwise."""
+    """Name the fields of a person that have changed in the definition."""
     names = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
     return tuple(
         name

@@ -22,7 +22,7 @@ def check_same(
 ) -> None:
     """Refuse definitions whose key has a campaign with another project or problem.
 
-    `digest` is that of the reading, and what follows is how it was asked for. Raises
+    `digest` is that of the bytes that were read; the rest is what was typed. Raises
     AnotherCampaign with all of them, BadSettings, LedgerUnusable.
     """
     from config.settings import load_local
@@ -74,7 +74,7 @@ def check_ahead(
 ) -> None:
     """Look at the receipt beside a file, and for a second problem of one project.
 
-    Nothing is noted, as a run would. Raises BadInput, AnotherLedger, OlderLedger,
+    Unlike a run, this records nothing. Raises BadInput, AnotherLedger, OlderLedger,
     UnreadableReceipt, BadSettings, LedgerUnusable.
     """
     from config.settings import load_address, load_local

@@ -12,7 +12,7 @@ NAMED = 20  # of each kind; `--json` names everyone
 
 
 def left_alone(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
-    """Tell people apart, a word and what it says for each line."""
+    """Write people by kind: for each line its first word, and the rest."""
     from tasks.plan.target import left_out
 
     yield from _new_and_done(seen, send=send)

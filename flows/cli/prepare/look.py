@@ -23,7 +23,7 @@ def kept_doubt(definition: "Definition", campaign: "Campaign | None") -> str | N
 
 
 def seen_doubt(campaign: "Campaign") -> str | None:
-    """Say what the last run saw against the problem that it went by, and when."""
+    """Say what the last run saw against the campaign's problem, and when."""
     from config.timetable.moments import in_zone
 
     if campaign.problem_doubt is None or campaign.problem_seen_at is None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_mark(path: Path) -> None:
-    """Refuse a place for the marked copy where nothing could be, or something is."""
+    """Refuse a place where the marked copy cannot be written, or where there is a file already."""
     if path.exists():
         # Somebody may be mending an earlier copy in that very file.
         raise typer.BadParameter(f"{path} already exists; choose another name", param_hint="--mark")
@@ -29,7 +29,7 @@ def mark_problems(
 ) -> list[str]:
     """Write a copy with what is wrong marked, and what to look at in another colour.
 
-    Answers what to tell, and what to type next. Raises CannotWrite.
+    Returns what to tell, and what to type next. Raises CannotWrite.
     """
     named = _named(file, campaign, sheet)
     lines = _hand_back(mark, named, error.problems, error.warnings) if named else []
@@ -45,7 +45,7 @@ def mark_warnings(
     sheet: str | None,
     warnings: "Sequence[Mistake]",
 ) -> list[str]:
-    """Write a copy with what to look at marked, where there is any; answers what to tell.
+    """Write a copy with what to look at marked, where there is any; returns what to tell.
 
     Raises CannotWrite.
     """
@@ -67,7 +67,7 @@ def _named(file: Path, campaign: Path | None, sheet: str | None) -> "Named | Non
 def _hand_back(
     mark: Path, named: "Named", problems: "Sequence[Mistake]", warnings: "Sequence[Mistake]"
 ) -> list[str]:
-    """Write the copy; answers what is in it, nothing where there is nothing to mark."""
+    """Write the copy; returns what is in it, nothing where there is nothing to mark."""
     from config.errors import BadInput
     from data.own_files import write_whole
     from tasks.outputs.marking import marked_copy

@@ -30,7 +30,7 @@ def new(
     """Write a campaign file to start from.
 
     It is a commented sample that you can run. A file that exists is never overwritten. With
-    --from it names your table, and proposes whom in it to invite.
+    --from, the file names your table and proposes which of its rows to invite.
     """
     from config.reading.starter import write_starter
 

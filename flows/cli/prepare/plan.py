@@ -17,7 +17,7 @@ from flows.cli.prepare.check import (
     sent_in_words,
 )
 from flows.words.complaints import doubtful
-from flows.words.speech import answering, as_typed, complain, counted, print_json, say
+from flows.words.speech import as_typed, complain, counted, print_json, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
@@ -32,7 +32,9 @@ def plan(
     only: OnlyKeys = None,
     look: Annotated[
         bool,
-        typer.Option("--look", help="Ask the service whether the problem exists and is open."),
+        typer.Option(
+            "--ask-service", help="Ask the service whether the problem exists and is open."
+        ),
     ] = False,
     keep_project: KeepProject = False,
     as_json: AsJson = False,
@@ -40,7 +42,7 @@ def plan(
     """Show what a run would do, and do nothing.
 
     Compares the campaign file with the ledger. Sends nothing, records nothing, and asks the
-    service nothing unless you add --look.
+    service nothing unless you add --ask-service.
     """
     from flows.cli.prepare.foreseen import check_ahead, check_same
     from flows.cli.prepare.look import looked
@@ -48,16 +50,15 @@ def plan(
     from flows.cli.reading import read_shown
 
     keys = only or ()
-    with answering(as_json):
-        reading = read_shown(file, campaign, sheet)
-        check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
-        definitions = picked(reading.definitions, keys)
-        if not keep_project:
-            check_same(definitions, reading.digest, file, campaign, sheet)
-        forecasts = forecasts_of(definitions)
-        check_ahead(definitions, forecasts, campaign or file)
-        if look:
-            forecasts = list(looked(definitions, forecasts))
+    reading = read_shown(file, campaign, sheet)
+    check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
+    definitions = picked(reading.definitions, keys)
+    if not keep_project:
+        check_same(definitions, reading.digest, file, campaign, sheet)
+    forecasts = forecasts_of(definitions)
+    check_ahead(definitions, forecasts, campaign or file)
+    if look:
+        forecasts = list(looked(definitions, forecasts))
     created = [seen.campaign for seen in forecasts if not seen.create]
     notes = notes_of(reading, definitions, created)
     if not all(seen.nothing for seen in forecasts):
@@ -217,12 +218,12 @@ def _steps(seen: "Forecast", typed: list[str]) -> Iterator[str]:
     if seen.needs_a_person:
         yield f"Unsure: {command('settle', seen.campaign)}"
     if seen.stop is not None and seen.stop.cause is Cause.GUARD:
-        yield f"If they are rightly gone: {command('run', *typed, '--accept-removed')}"
+        yield f"If they were removed on purpose: {command('run', *typed, '--accept-removed')}"
     if seen.stop is not None and seen.stop.cause is Cause.PAUSED:
         yield f"Resume: {command('resume', seen.campaign)}"
     if any(hold.cause is not rule.Cause.LISTED for hold in seen.held.values()):
         allow = command("allow", seen.campaign, "EMAIL", "--why", "TEXT")
-        yield f"Held: a run leaves them out; to invite one anyway, after the run: {allow}"
+        yield f"Held: a run leaves them out. To invite one anyway, run first, then: {allow}"
     if any(hold.cause is rule.Cause.SECOND for hold in seen.held.values()):
         correct = command("correct", seen.campaign, "OLD", "NEW", "--why", "TEXT")
         yield f"Held: if the earlier address was wrong: {correct}"

@@ -8,7 +8,7 @@ import typer
 
 from config.command_line import command
 from flows.cli.arguments import AsJson
-from flows.words.speech import answering, counted, print_json, say, say_table
+from flows.words.speech import counted, print_json, say, say_table
 
 if TYPE_CHECKING:
     from tasks.service.problem import Problem, Problems
@@ -37,8 +37,7 @@ def problems(
 
     Asks the service and changes nothing; needs the ASSESSMENT_ settings.
     """
-    with answering(as_json):
-        listed = asyncio.run(list_problems())
+    listed = asyncio.run(list_problems())
     fitting = list(narrowed(matching(search, listed), skill=skill, difficulty=difficulty))
     if as_json:
         described = [problem.model_dump(mode="json", by_alias=True) for problem in fitting]
@@ -52,13 +51,14 @@ def problems(
     elif listed:
         say(f"No problem matches. To list all: {command('problems')}", *_choices(listed))
     elif listed.unusable:
-        say(f"The service lists {counted(listed.unusable, 'problem')}, without an id or a title.")
+        number = counted(listed.unusable, "problem")
+        say(f"The service lists {number}, but none that has both an id and a title.")
     else:
         say("No problems yet.")
 
 
 def matching(search: str, listed: "Iterable[Problem]") -> "list[Problem]":
-    """Keep the problem with this id, or those with the search in a text of theirs, in any case."""
+    """Keep the problem with this id, or those with the text in a field, ignoring upper case."""
     sought = search.strip().casefold()
     everything = list(listed)
     exactly = [problem for problem in everything if str(problem.id) == sought]

@@ -18,14 +18,14 @@ def schema(
             "-o",
             metavar="FILE",
             callback=or_here,
-            help="The file to write; without it, printed here.",
+            help="The file to write; default: standard output.",
         ),
     ] = None,
 ) -> None:
     """Print the JSON Schema of a campaign file, for your editor.
 
-    Write it beside your campaign files as campaign.schema.json; the first line of a file from
-    campaign new names it. An editor that knows YAML (VS Code with the extension YAML) then
+    Write it beside your campaign files as campaign.schema.json: files from campaign new refer to
+    it in their first line. An editor that knows YAML (VS Code with the extension YAML) then
     completes fields and underlines mistakes while you type.
     """
     from config.definition.schema import schema as made

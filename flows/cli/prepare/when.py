@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from data.campaigns.forecast import Leg
     from tasks.plan.foreseen import Foreseen
 
-SHOWN = 6  # of the legs, and the last one
+SHOWN = 6  # so many of the legs are shown, and the last one
 
 
 def when(
@@ -45,10 +45,10 @@ def when(
     if legs:
         yield "ends", in_zone(legs[-1].ends, name)
     if seen.legs.left:
-        yield "left", f"{counted(len(seen.legs.left), 'person', 'people')}: {_why(seen)}"
+        yield "not invited", f"{counted(len(seen.legs.left), 'person', 'people')}: {_why(seen)}"
     if seen.hurried:
         who = counted(seen.hurried, "person", "people")
-        yield "hurried", f"{who} with less time left than invites.least_time advises"
+        yield "short time", f"{who} with less time left than invites.least_time advises"
 
 
 def _leg(leg: "Leg", table: "Timetable", zone: "tzinfo | None") -> str:
@@ -68,7 +68,7 @@ def _why(seen: "Foreseen") -> str:
     from data.campaigns.whose_turn import Wait
 
     return {
-        Wait.OVER: "invites.not_after is over by then",
+        Wait.OVER: "invites.not_after has passed by then",
         Wait.TOO_LATE: "less than invites.least_time is left by then",
         Wait.HELD: f"held: {seen.legs.why}",
         Wait.HOURS: "no working hours within a year",

@@ -1,1 +1,4 @@
-"""Commands that send, or try it: run, rehearse, demo, sandbox."""
+"""Commands that send, or try it: run, rehearse, demo, sandbox.
+
+Provides these commands, and how they stop.
+"""

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from config.reading.reading import Reading
     from flows.cli.prepare.forecast import Forecast
 
-WRITTEN_OUT = 3  # campaigns whose plan is shown; of more of them, a line each
+WRITTEN_OUT = 3  # up to so many campaigns, each plan is shown; with more, a line for each
 
 Asked = Sequence[tuple[OneRun, "Forecast"]]
 

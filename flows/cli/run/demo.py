@@ -49,8 +49,8 @@ def demo() -> None:
         second = _run(service, sample)
         say(
             "",
-            f"The service received {counted(first, 'request')}, "
-            f"then {counted(second, 'request')}: nobody is invited twice.",
+            f"The first run sent {counted(first, 'request')}, "
+            f"the second {counted(second, 'request')}: nobody is invited twice.",
         )
         if second:
             raise DemoFailed("The second run should have sent nothing.")
@@ -75,8 +75,8 @@ def _typed(*words: object) -> str:
 def _sandbox() -> "Iterator[tuple[Sandbox, Path]]":
     """A sandbox at a free port, with a folder that belongs to this port.
 
-    To a ledger another address is another service, so each address has its own. One at which a
-    demo ran comes first: typed again, it goes on there, whatever took another port meanwhile.
+    A ledger takes another address for another service, so each port has a ledger of its own. A
+    port at which a demo has run comes first, so that a second demo goes on there.
     """
     from config.settings import load_local
     from sandbox.server import Sandbox
@@ -103,7 +103,7 @@ def _sandbox() -> "Iterator[tuple[Sandbox, Path]]":
 
 @contextmanager
 def _settings(service: "Sandbox", folder: Path) -> Iterator[None]:
-    """Lead this process to the sandbox and to a ledger, and a Prefect, of the demo's own."""
+    """Set the environment of this process: the sandbox, and the demo's own ledger and Prefect."""
     before = dict(os.environ)
     for name in [name for name in os.environ if name.startswith("PREFECT_")]:
         del os.environ[name]
@@ -128,7 +128,7 @@ def _sample(folder: Path) -> Path:
 
 
 def _run(service: "Sandbox", sample: Path) -> int:
-    """Run the sample campaign; answers how many requests the service received for it."""
+    """Run the sample campaign; returns how many requests the service received for it."""
     from flows.cli.run.run import Typed, run_files
 
     before = service.api_requests()
@@ -138,7 +138,7 @@ def _run(service: "Sandbox", sample: Path) -> int:
 
 
 def _show_outbox(service: "Sandbox", folder: Path) -> None:
-    say("", f"The outbox, an .eml file each in {folder / 'sandbox' / 'outbox'}:", "")
+    say("", f"The outbox; each email is an .eml file in {folder / 'sandbox' / 'outbox'}:", "")
     invitations = service.record.invitations
     say_table(["no.", "to"], [(mail.number, mail.email) for mail in invitations])
 

@@ -74,7 +74,7 @@ class _Keeping(RunObserver):
         self._left = left
 
     def _count(self, sent: Sent) -> tuple[int, int, int]:
-        """How many people this kind of request had brought on before, has now, and will."""
+        """How many people have this step done: before this request, now, and at the end."""
         before = self._done.get(sent.operation, 0)
         self._done[sent.operation] = now = before + sent.brought
         total = self._left.add if sent.operation is Operation.ADD else self._left.invite
@@ -125,7 +125,7 @@ class _LineObserver(_Keeping):
 
     def on_end(self, end: Finish) -> None:
         super().on_end(end)
-        # Where another run is at work there is nothing left for this one, but much to send.
+        # While another run is at work, nothing is left for this one, but much is being sent.
         if self._left.nothing and end.ending is not Ending.STOPPED:
             say(f"{self.key}: nothing to send", as_json=self._as_json)
 

@@ -34,13 +34,14 @@ def rehearse(
         bool, typer.Option("--faults", help="Add lost answers, throttling and an outage.")
     ] = False,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Keep the sandbox open in a browser until Ctrl-C.")
+        bool,
+        typer.Option("--open", help="Open the sandbox in a browser, and keep it until Ctrl-C."),
     ] = False,
 ) -> None:
-    """Try a whole campaign with nothing real touched.
+    """Try a whole campaign without touching anything real.
 
-    Every check, every invitation and every link, against a sandbox and a ledger of its own, which
-    are thrown away afterwards. No email leaves this machine, and you need no credentials.
+    It tries every check, invitation and link against a sandbox and a ledger of its own, and throws
+    both away afterwards. No email leaves this machine, and you need no credentials.
     """
     from config.settings import load_local
     from flows.cli.run.stopping import tidily_stopped
@@ -132,11 +133,11 @@ def _run_through_troubles(run: OneRun, set_up: "Stage") -> None:
 
 
 def _settle(run: OneRun, set_up: "Stage") -> bool:
-    """Have a person look, and say what is found and how to say it for real; False: no doubt."""
+    """Settle as a person would; say what was found and what to type for real. False: no doubt."""
     looked = set_up.settle(run.key)
     for settled in looked:
         say(
-            f"  in your place the rehearsal looks: {_words(settled)}",
+            f"  the rehearsal looks for you: {_words(settled)}",
             f"    in a real campaign: {_typed(run.key, settled)}",
         )
     return bool(looked)
@@ -145,7 +146,9 @@ def _settle(run: OneRun, set_up: "Stage") -> bool:
 def _words(settled: "Settled") -> str:
     if settled.operation == "create_project":
         return (
-            f"the project is there, as {settled.project_id}" if settled.happened else "no project"
+            f"the project exists, with id {settled.project_id}"
+            if settled.happened
+            else "there is no project"
         )
     if settled.operation == "attach_problem":
         return "the project has its problem" if settled.happened else "the project has no problem"

@@ -13,7 +13,7 @@ from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, S
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import beside_a_run, next_steps, summary, wrote
 from flows.words.complaints import doubtful, explain
-from flows.words.speech import answering, as_typed, complain, counted, print_json, quoted, say
+from flows.words.speech import as_typed, complain, counted, print_json, quoted, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 AcceptRemoved = Annotated[
     bool,
     typer.Option(
-        "--accept-removed", help="Continue although more people are gone than the guard allows."
+        "--accept-removed", help="Continue even if more people were removed than the guard allows."
     ),
 ]
 Files = Annotated[
@@ -51,7 +51,7 @@ def run(
 
     On a terminal you see the plan and are asked first; with --yes you are not. You can type it
     again at any time: what is done is never repeated. With a folder, every campaign in it is
-    sent, some side by side; a bad file does not stop the others.
+    sent, several at the same time; a bad file does not stop the others.
     """
     from flows.cli.run.asking import can_ask
     from flows.cli.run.run_folder import run_folder
@@ -84,7 +84,7 @@ class Typed:
 
 
 def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int:
-    """Run every campaign of these files, or `only` those with some keys; answers the exit code.
+    """Run every campaign of these files, or `only` those with some keys; returns the exit code.
 
     `asks`: a person is asked before anything is sent. Raises BadInput, BadSettings, NotSent.
     """
@@ -95,12 +95,11 @@ def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int
         from flows.cli.run.asking import ask
         from flows.cli.run.progress import progress
 
-        with answering(as_json):
-            runs = _read(typed, asks=asks)
-            check_service()
-            if asks:
-                ask(runs)
-            database = load_local().database_url
+        runs = _read(typed, asks=asks)
+        check_service()
+        if asks:
+            ask(runs)
+        database = load_local().database_url
         with progress(as_json=as_json) as shown:
             _through_prefect(runs, shown, prefect)
         objects, codes = tell(runs, database, as_json=as_json)
@@ -205,7 +204,7 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
 def tell(
     runs: Sequence[OneRun], database: str, *, as_json: bool
 ) -> tuple[list[dict[str, Any]], list[int]]:
-    """Say how each campaign ended; answers the status object and the exit code of each."""
+    """Say how each campaign ended; returns the status object and the exit code of each."""
     from data.campaigns import queries
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
@@ -282,7 +281,8 @@ def _quote(run: OneRun, status: dict[str, Any]) -> None:
 def _left_alone(end: "Finish") -> Iterator[str]:
     """What the service cannot be told: it has no update and no delete (interface 4)."""
     if end.changed:
-        yield f"changed: {counted(end.changed, 'person', 'people')} added before, not updated"
+        people = counted(end.changed, "person is", "people are")
+        yield f"changed: {people} already added, and not updated"
     if end.removed:
         yield (
             f"removed: {counted(end.removed, 'person', 'people')} no longer in the file; "

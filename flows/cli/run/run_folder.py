@@ -8,7 +8,7 @@ from flows.cli import collector
 from flows.cli.run.one_run import NotAsAsked, OneRun
 from flows.run.observer import RunObserver
 from flows.words.complaints import doubtful, lines_of
-from flows.words.speech import answering, complain, print_json
+from flows.words.speech import complain, print_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,11 @@ class _Unasked(RunObserver):
 
 
 def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> int:
-    """Run every campaign of a folder; answers the exit code of them all.
+    """Run every campaign of a folder; returns the exit code of them all.
 
-    Unlike several files typed one by one, a bad one is told and stops no other. `asks`: a person is
-    asked before anything is sent. Raises BadInput where there is no campaign at all, BadSettings,
-    NotSent.
+    Unlike with several files typed one by one, a bad file is shown and does not stop the others.
+    `asks`: a person is asked before anything is sent. Raises BadInput if there is no campaign at
+    all, BadSettings, NotSent.
     """
     from flows.engine.temporary_server import temporary_server
 
@@ -58,14 +58,13 @@ def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> in
         from flows.cli.run.progress import progress
         from flows.cli.run.run import tell, worst
 
-        with answering(as_json):
-            entries = campaigns_at(folder)
-            check_service()
-            database = load_local().database_url
-            bad = [entry for entry in entries if entry.problems]
-            runs = _runs([entry for entry in entries if not entry.problems], asks=asks)
-            if asks:
-                ask(list(runs.values()))
+        entries = campaigns_at(folder)
+        check_service()
+        database = load_local().database_url
+        bad = [entry for entry in entries if entry.problems]
+        runs = _runs([entry for entry in entries if not entry.problems], asks=asks)
+        if asks:
+            ask(list(runs.values()))
         with progress(as_json=as_json) as shown:
             shown.starting()
             _through_prefect(folder, runs, _Folder(runs, shown, asks=asks), prefect)
@@ -83,7 +82,7 @@ def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> in
 
 
 def shown_by(entry: "Entry", folder: Path) -> Path:
-    """What `check` finds it in: a file that is usable by itself is bad only beside another."""
+    """What to give to `check`: the folder, if a file is wrong only together with another one."""
     return folder if entry.reading is not None else entry.file
 
 

@@ -1,1 +1,4 @@
-"""Commands that look: status, links, history, report, doctor, metrics."""
+"""Commands that look: status, links, history, report, doctor, metrics.
+
+Provides these commands; they send and decide nothing.
+"""

@@ -85,7 +85,7 @@ def _service(local: "LocalSettings") -> "Iterator[Finding]":
     except CampaignError as error:
         yield Finding("settings", How.MEND, str(error))
         return
-    there = f"Prefect keeps the service's six as {block}"
+    there = f"the six ASSESSMENT_ settings are kept in Prefect, as {block}"
     yield well("settings", there if block else f"the six ASSESSMENT_ settings come from {source}")
     yield from asyncio.run(ask(settings, local, now()))
 
@@ -167,16 +167,16 @@ def _untold(ledger: "Ledger") -> "Iterator[Finding]":
 def _refused(ledger: "Ledger") -> "Iterator[Finding]":
     """Credentials that are good for a token and a list may be refused for other calls."""
     from config.timetable.moments import in_zone
-    from data.campaigns import service_words
+    from data.campaigns import queries, service_words
     from data.store.states import Operation
-    from flows.cli.known_campaign import find_campaign
     from flows.words.speech import run_again
     from tasks.service.verdict import ASKED
     from tasks.status.health import Finding, How
 
+    campaigns = {campaign.id: campaign for campaign in ledger.read(queries.every_campaign)}
     for last in ledger.read(service_words.refused_credentials):
-        campaign = find_campaign(ledger, last.key)
-        at = in_zone(last.ended_at, campaign.timezone)
+        campaign = campaigns[last.campaign_id]
+        at = in_zone(last.ended_at or last.claimed_at, campaign.timezone)
         sentence = (
             f"the service refused these credentials for {ASKED[Operation(last.operation)]} "
             f"(status {last.status}, in {campaign.key} at {at}), and none has succeeded since"
@@ -201,7 +201,7 @@ def _doubts(ledger: "Ledger") -> "Iterator[Finding]":
 
 
 def _packages() -> "Iterator[Finding]":
-    """Hold what is installed against what this program asks for."""
+    """Compare what is installed with what this program requires."""
     import platform
     import sys
     from importlib.metadata import PackageNotFoundError, requires, version
@@ -305,7 +305,7 @@ def installed(revision: str) -> bool:
 
 
 def _dead_letters() -> "Iterator[Finding]":
-    """What Prefect's server was told and could not take in, as it lays it aside itself."""
+    """The messages that Prefect's server was too busy to take, which it puts into a folder."""
     from prefect.settings import get_current_settings
 
     from tasks.status.health import Finding, How
@@ -313,8 +313,8 @@ def _dead_letters() -> "Iterator[Finding]":
     folder = get_current_settings().home / "dlq"
     if number := sum(1 for file in folder.glob("*") if file.is_file()):
         sentence = (
-            f"Prefect's server was too busy for {counted(number, 'message')} in {folder}, and its "
-            "pages may lack as much. No campaign needs them"
+            f"Prefect's server was too busy to take {counted(number, 'message')}, kept in "
+            f"{folder}, so its pages may be incomplete. No campaign needs these messages"
         )
         remove = f"rm -r {shlex.quote(str(folder))}"
         mend = f"For many campaigns at once, give it PostgreSQL. Then type: {remove}"

@@ -12,7 +12,7 @@ from config.command_line import command
 from flows.cli.arguments import AsJson, Key
 from flows.cli.known_campaign import campaign_as_it_is
 from flows.words.complaints import UnknownPerson
-from flows.words.speech import answering, complain, counted, print_json, say_at_length
+from flows.words.speech import complain, counted, print_json, say_at_length
 
 if TYPE_CHECKING:
     from data.history.events import Event
@@ -33,8 +33,8 @@ def history(
     """Show the whole story of a campaign, or of one person.
 
     Runs, requests and what each proved, verdicts, approvals and pauses, in the campaign's time
-    zone. With thousands of people the campaign's story goes by waves; a person's is always
-    complete. Reads the ledger alone.
+    zone. With thousands of people the campaign's story is summed up by wave; a person's is always
+    complete. Reads only the ledger.
     """
     from data.history import records as campaign_records
     from data.history.events import CameIn
@@ -43,7 +43,7 @@ def history(
     from data.history.stretches import summed_up
     from flows.report.story import Teller, zone_of
 
-    with answering(as_json), campaign_as_it_is(key) as (ledger, campaign):
+    with campaign_as_it_is(key) as (ledger, campaign):
         records = ledger.read(campaign_records.read, campaign.id)
         row = None if email is None else _row_of(ledger, campaign, email)
     records = records if row is None else about(records, row)

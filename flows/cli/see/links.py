@@ -31,7 +31,9 @@ class Format(StrEnum):
 
 Form = Annotated[
     Format,
-    typer.Option("--format", help="html: an index, and with -o a page for each candidate."),
+    typer.Option(
+        "--format", help="What to write; html is an index, and with -o a page for each candidate."
+    ),
 ]
 Output = Annotated[
     Path | None,
@@ -40,7 +42,7 @@ Output = Annotated[
         "-o",
         metavar="PATH",
         callback=or_here,
-        help="The file to write (for html, a folder); without it, printed here.",
+        help="The file to write (for html, a folder); default: standard output.",
     ),
 ]
 Into = Annotated[
@@ -48,7 +50,7 @@ Into = Annotated[
     typer.Option(
         metavar="TABLE",
         help="Write the links, with status and reason, into a copy of your own table of people. "
-        "The copy of an .xls or .ods is an .xlsx with its values.",
+        "The copy of an .xls or .ods is an .xlsx that has only the values.",
     ),
 ]
 
@@ -65,14 +67,14 @@ def links(
     definition: DefinitionFile = None,
     sheet: Annotated[
         str | None,
-        typer.Option("--sheet", metavar="NAME", help="With --into: the sheet of the people."),
+        typer.Option("--sheet", metavar="NAME", help="With --into: the sheet with the people."),
     ] = None,
 ) -> None:
     """Give each candidate's link.
 
-    Reads the ledger alone. A candidate who is not in the project yet has a row without a link.
-    In csv, a text that a spreadsheet would calculate has an apostrophe in front; json has every
-    text as it is.
+    Reads only the ledger. A candidate who is not in the project yet has a row without a link.
+    In csv, a text that a spreadsheet would take for a formula has an apostrophe in front; json has
+    every text unchanged.
     """
     from data.own_files import write_whole
 
@@ -123,8 +125,8 @@ def _write_pages(key: str, folder: Path) -> None:
         people = links_of(ledger, campaign)
         pages = write_pages(ledger, campaign, people, folder)
     complain(
-        f"{counted(len(people), 'candidate')} in {index}, which names everybody.",
-        f"Their pages are in {pages}: put only that folder on a web server.",
+        f"{counted(len(people), 'candidate')} in {index}, which has all names: it is for you only.",
+        f"The candidates' pages are in {pages}: put only that folder on a web server.",
     )
     _count_without(people)
 

@@ -23,8 +23,8 @@ def metrics(
 ) -> None:
     """Write the numbers of every campaign as OpenMetrics text.
 
-    People by where they stand, requests and runs by how they ended. Names nobody. Reads the
-    ledger alone.
+    People by where they stand, requests and runs by how they ended. Names nobody. Reads only the
+    ledger.
     """
     from config.settings import load_local
     from data.own_files import write_whole

@@ -41,7 +41,7 @@ def report(
     """Write one page about a campaign, to send and to keep.
 
     How far everybody got, sending over time, refusals by reason, what is unsure, decisions and
-    approvals. The page needs no network and runs no scripts. Reads the ledger alone.
+    approvals. The page needs no network and runs no scripts. Reads only the ledger.
     """
     from config.settings import load_local
     from data.own_files import write_whole

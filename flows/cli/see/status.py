@@ -12,7 +12,7 @@ from flows.cli.arguments import AsJson, keys
 from flows.cli.known_campaign import find_campaign
 from flows.words.closing import beside_a_run, counted_out, next_steps, summary, wrote
 from flows.words.complaints import UnknownCampaign
-from flows.words.speech import answering, counted, print_json, run_again, say, say_table
+from flows.words.speech import counted, print_json, run_again, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -38,30 +38,29 @@ def status(
 ) -> None:
     """Show where each campaign stands.
 
-    Reads the ledger alone and asks no service. What a run was sending when its process died is
-    unsure from now on.
+    Reads only the ledger, and does not contact the service. What a run was sending when its process
+    died is recorded as unsure.
     """
     from config.settings import load_local
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
 
-    with answering(as_json):
-        try:
-            ledger = Ledger.open(load_local().database_url, create=False)
-        except NoLedger as error:
-            if key is not None:
-                raise UnknownCampaign(key, [], error.place) from None
-            _nothing_yet(f"There is no ledger at {error.place}.", as_json=as_json)
-            return
-        with ledger:
-            if key is None:
-                _show_all(ledger, as_json=as_json)
-            else:
-                _show_one(ledger, find_campaign(ledger, key), as_json=as_json)
+    try:
+        ledger = Ledger.open(load_local().database_url, create=False)
+    except NoLedger as error:
+        if key is not None:
+            raise UnknownCampaign(key, [], error.place) from None
+        _nothing_yet(f"There is no ledger at {error.place}.", as_json=as_json)
+        return
+    with ledger:
+        if key is None:
+            _show_all(ledger, as_json=as_json)
+        else:
+            _show_one(ledger, find_campaign(ledger, key), as_json=as_json)
 
 
 def _nothing_yet(where: str, *, as_json: bool) -> None:
-    """Say so, and where was looked: a mistyped address looks like a fresh start."""
+    """Say that no campaign was run, and which ledger was read: its address may be mistyped."""
     from config.reading.starter import free
 
     if as_json:
@@ -101,7 +100,7 @@ def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
 
 
 def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
-    """The campaign, once the claims of dead runs are the doubts that they are."""
+    """The campaign, after the claims of dead runs have become doubts."""
     from data.decisions import adding_again
     from data.store.opening import LedgerUnusable
 
@@ -186,7 +185,7 @@ def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     from data.campaigns.approvals import Standing
     from tasks.plan.timing import kept_timetable
 
-    if (paused := ledger.read(pauses.standing, key)) is not None:
+    for paused in ledger.read(pauses.all_standing, key):
         since = in_zone(paused.since, paused.timezone)
         yield f"  paused    by {paused.who} since {since}; to resume: {command('resume', key)}"
     campaign = ledger.read(queries.find_campaign, key)

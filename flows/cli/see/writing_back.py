@@ -22,7 +22,7 @@ COPIED = (".xlsx", ".xlsm")
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The results by email key, and how to ask for those who were forgotten among some keys."""
+    """The results by email key, and a function that finds the forgotten ones among some keys."""
 
     results: Mapping[str, "Result"]
     forgotten: Callable[[Collection[str]], Mapping[str, "Result"]] = lambda _: {}
@@ -71,7 +71,7 @@ def write_back(
     known_results: Known,
     sheet: str | None = None,
 ) -> list[str]:
-    """Write the whole table with the results beside each person; answers what to tell.
+    """Write the whole table with the results beside each person; returns what to tell.
 
     `definition` says how the table is read. Raises BadInput, CannotWrite.
     """
@@ -92,7 +92,7 @@ def write_back(
         more = _write_anew(into, output, [filled if t is people.table else t for t in tables])
     lines = [_counted(results.values(), campaign, output), *more]
     if missing := len(absent(people, campaign.key, known_results.results)):
-        kept = " that where keeps" if named.where else ""
+        kept = " that the filter (where) keeps" if named.where else ""
         lines.append(
             f"{counted(missing, 'candidate')} of {campaign.key} not in any row of {into}{kept}"
         )
@@ -151,8 +151,8 @@ def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> I
 
 
 def _named(into: Path, definition: Path | None, campaign: "Campaign", sheet: str | None) -> "Named":
-    """Say how the table is read: as its definition says, given or known from the last run; but for
-    the `sheet`, where one was typed now, or with the last run of that definition.
+    """How to read the table: by its definition, which was typed or is known from the last run. A
+    `sheet` that was typed now, or with the last run of that definition, comes first.
     """
     from config.reading.own_tables import Named, named_table
 
@@ -167,7 +167,7 @@ def _last_definition(campaign: "Campaign") -> Path | None:
 
 
 def _write_anew(into: Path, output: Path, tables: "Sequence[OwnTable]") -> list[str]:
-    """Write tables as values; answers what the copy lacks."""
+    """Write tables as values; returns what the copy lacks."""
     from data.own_files import write_whole
     from tasks.outputs.writing_back import as_text_file, as_workbook
 

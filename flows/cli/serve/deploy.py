@@ -31,7 +31,7 @@ def deploy(
     """Register campaigns and forms for workers.
 
     Needs a Prefect server (PREFECT_API_URL). Workers read the same files, ledger and settings;
-    start one with campaign worker. You can type it again safely: it renews what is there.
+    start one with campaign worker. You can safely type it again: it updates what is registered.
     """
     import asyncio
 
@@ -62,6 +62,6 @@ def deploy(
                 f"Warning: {name} is still deployed, but no file here has it any more. To remove "
                 f"it: {command('deploy', *(places or []), '--prune')}"
             )
-    say(f"Where they are to run, start a worker: {command('worker', '--pool', pool)}")
+    say(f"On each machine that runs them, start a worker: {command('worker', '--pool', pool)}")
     if problems:
         raise typer.Exit(2)

@@ -14,7 +14,7 @@ ledger = typer.Typer(no_args_is_help=True, cls=Group)
 
 @ledger.callback()
 def group() -> None:
-    """Copy the ledger to keep, or move it to another database."""
+    """Back up the ledger, or move it to another database."""
 
 
 @ledger.command("backup", cls=Answering, epilog=epilog("ledger backup ledger.bak", "status"))
@@ -25,8 +25,8 @@ def backup(
 ) -> None:
     """Copy the ledger into a file to keep; runs can go on meanwhile.
 
-    Only you can read the copy, as it names people. A ledger on a PostgreSQL server is backed up
-    there, with pg_dump.
+    Only you can read the copy, as it names people. To back up a ledger on a PostgreSQL server, use
+    pg_dump there.
     """
     from sqlalchemy.engine import make_url
 
@@ -40,7 +40,8 @@ def backup(
     address = make_url(_address(target))
     if address.get_backend_name() != "sqlite":
         raise typer.BadParameter(
-            f"a copy to keep is a file; to a server: {command('ledger', 'copy', 'FROM', 'TO')}"
+            "a backup is a file. To move the ledger to a server: "
+            f"{command('ledger', 'move', 'FROM', 'TO')}"
         )
     copy = Path(str(address.database))
     with Ledger.open(url, create=False) as opened:
@@ -48,8 +49,9 @@ def backup(
     say(f"{copy}: the ledger as it is now. Keep the .receipt files with it.")
 
 
-@ledger.command("copy", cls=Answering, epilog=epilog("ledger copy ledger.bak new.db", "status"))
-def copy(
+@ledger.command("copy", cls=Answering, hidden=True)  # its name of old, which hid what it does
+@ledger.command("move", cls=Answering, epilog=epilog("ledger move ledger.db new.db", "status"))
+def move(
     source: Annotated[
         str, typer.Argument(metavar="FROM", help="The ledger: a file, or a database's address.")
     ],
@@ -57,12 +59,16 @@ def copy(
 ) -> None:
     """Move the ledger to another database, and close the old one.
 
-    Everything is copied and compared. You can still look at the old ledger, and no run sends from
-    it any more. If it breaks off, run the same command again.
+    Everything is copied and compared. You can still look at the old ledger, but no run sends from
+    it any more. If the move is interrupted, run the same command again.
     """
     from data.moving.ledger_copy import copy_ledger
+    from data.store.errors import NoLedger
 
-    copied = copy_ledger(_address(source), _address(target))
+    try:
+        copied = copy_ledger(_address(source), _address(target))
+    except NoLedger as missing:
+        raise typer.BadParameter(f"there is no ledger at {missing.place}") from None
     say_table(["table", "rows"], [[name, str(rows)] for name, rows in copied.rows.items()])
     say(
         "Everything was copied and compared. The old ledger is closed: you can look at it, and it "

@@ -1,6 +1,7 @@
 """`campaign serve`: schedules on one machine, beside a Prefect server that runs already."""
 
 import os
+import time
 from enum import Enum, auto
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from config.command_line import command
-from config.errors import CampaignError
+from config.errors import BadSettings, CampaignError
 from flows.cli import collector
 from flows.cli.serve.schedules import Cron, Every, Timezone
 from flows.words.speech import complain, counted, say
@@ -29,7 +30,7 @@ Places = Annotated[
 
 
 class NoServer(CampaignError):
-    """There is no Prefect server to take schedules, or it does not answer."""
+    """The Prefect server that is named does not answer."""
 
 
 class RefusedLogin(CampaignError):
@@ -56,9 +57,8 @@ def serve(
 ) -> None:
     """Run campaigns on their schedules, until stopped.
 
-    Needs a Prefect server (PREFECT_API_URL); campaign up brings one along. A campaign runs
-    on its own schedule, or on the one given here; without any it waits to be started in
-    Prefect.
+    Needs a Prefect server (PREFECT_API_URL); campaign up starts one itself. A campaign runs on its
+    own schedule, or on the one given here; without a schedule, you start it in Prefect.
     """
     from flows.engine.prefect_settings import prepare
 
@@ -71,9 +71,9 @@ def serve(
 def planned(
     places: "Sequence[Path]", schedule: "Schedule | None" = None, *, served: bool = False
 ) -> "tuple[list[Planned], list[Mistake]]":
-    """What these files and folders and the forms make; a bad file among others is left out.
+    """The deployments for these files and folders and the forms; bad files are left out.
 
-    Answers what is wrong as well, which was told. Raises BadInput where there is nothing else.
+    Also returns the mistakes, which were shown. Raises BadInput if there are only bad files.
     """
     from config.errors import BadInput
     from flows.serving.deployments import forms
@@ -134,16 +134,19 @@ def serve_all(
         say(*(f"  {deployment.full_name}: {deployment.when}" for deployment in deployments))
 
     asyncio.run(serving())
-    say("Stopped. Runs and schedules go on with the next start; what was missed is done once.")
+    say(
+        "Stopped. At the next start, interrupted runs and schedules go on; a campaign that missed "
+        "runs is run once."
+    )
 
 
 def patience_of(local: "LocalSettings") -> float:
-    """How many seconds runs may take to end that are told to stop."""
+    """How many seconds a run may take to end after it is asked to stop."""
     return local.request_deadline + 15
 
 
 def stand_aside() -> None:
-    """Stand in Prefect's home: Prefect looks for the flows of a run in the working folder first."""
+    """Change to Prefect's home: Prefect looks for a run's flows in the working folder first."""
     from prefect.settings import get_current_settings
 
     from config.settings import TYPED_IN, typed_in
@@ -152,20 +155,27 @@ def stand_aside() -> None:
     os.chdir(get_current_settings().home)
 
 
-def server_named() -> str:
+def server_named(patience: float = 0.0) -> str:
     """Where the server's pages are.
 
-    Raises NoServer when none is named or it does not answer, RefusedLogin.
+    Raises BadSettings when none is named, NoServer when it does not answer within so many seconds,
+    RefusedLogin.
     """
     from prefect.settings import get_current_settings
 
     api = get_current_settings().api.url
     if not api:
-        raise NoServer(
+        raise BadSettings(
             "No Prefect server is named. Set PREFECT_API_URL to one that runs, or start one "
-            f"together with everything else: {command('up', 'FOLDER')}"
+            f"together with everything else: {command('up', 'FOLDER')}",
+            ["PREFECT_API_URL"],
         )
-    how = look_at(api)
+    ends, how = time.monotonic() + patience, look_at(api)
+    if how is Server.SILENT and patience:
+        say(f"Waiting for the Prefect server at {api} …")
+    while how is Server.SILENT and time.monotonic() < ends:
+        time.sleep(1.0)
+        how = look_at(api)
     if how is Server.SILENT:
         raise NoServer(f"The Prefect server at {api} does not answer (PREFECT_API_URL).")
     if how is Server.REFUSES:
@@ -187,7 +197,7 @@ def answers(api: str) -> bool:
 
 
 def look_at(api: str) -> Server:
-    """See how the server receives us that is named in Prefect's settings."""
+    """See how the server that Prefect's settings name receives us."""
     import asyncio
 
     from prefect.client.orchestration import PrefectClient, get_client
@@ -205,7 +215,7 @@ def look_at(api: str) -> Server:
 
 
 async def _refused(client: "PrefectClient") -> bool:
-    """Ask for the least that a server tells only to whom it lets in."""
+    """Ask for something small that needs a login."""
     from prefect.exceptions import PrefectHTTPStatusError
 
     try:
@@ -221,5 +231,5 @@ def _is_refusal(error: Exception) -> bool:
 
 
 def understood(error: Exception) -> Exception:
-    """What a person can mend, where Prefect's own error means that; else the error itself."""
+    """Turn Prefect's error into one that says what to fix, if there is one; else return it."""
     return RefusedLogin() if _is_refusal(error) else error

@@ -23,8 +23,8 @@ from flows.words.speech import complain, say
 STARTS = 120.0  # seconds; a fresh home took up to 24 s on a quiet machine
 STOPS = 30.0
 LOOKS = 1.0  # whether the server is still there
-# So often it is started anew within so many seconds.
-RESTARTS, SHORT_TIME = 3, 600.0
+# The server is started again at most so many times in so many seconds.
+RESTARTS, SHORT_TIME = 10, 600.0
 
 
 class CannotStart(CampaignError):

@@ -7,6 +7,8 @@ import typer
 from flows.cli.serve.deploy import Pool
 from flows.words.speech import say
 
+STARTS = 120.0  # seconds that the server may need, where a machine starts both at once
+
 
 def worker(
     pool: Pool = "campaigns",
@@ -16,14 +18,14 @@ def worker(
     ] = None,
     health: Annotated[
         bool,
-        typer.Option("--with-healthcheck", help="Answer at port 8080 whether it still works."),
+        typer.Option("--with-healthcheck", help="Serve a health check on port 8080."),
     ] = False,
 ) -> None:
     """Run deployed campaigns on this machine, until stopped.
 
     Needs a Prefect server (PREFECT_API_URL). Ctrl-C or SIGTERM ends its runs gently: what is in
-    flight finishes, and another worker, or this one at its next start, goes on with the rest. A
-    run whose process died is told to you and begun again.
+    flight finishes, and another worker, or this one at its next start, goes on with the rest. If
+    the process of a run dies, you get a notice, and the run is started again.
     """
     import asyncio
 
@@ -36,11 +38,11 @@ def worker(
 
     check_service()  # now, rather than in every run
     local = load_local()
-    server = server_named()
+    server = server_named(STARTS)
     stand_aside()
 
     def ready() -> None:
         say(f"Working for the pool {pool} at {server}. Ctrl-C stops it.")
 
     asyncio.run(work(pool, patience=patience_of(local), limit=limit, health=health, ready=ready))
-    say("Stopped. What its runs left goes on with the next worker.")
+    say("Stopped. The next worker that starts goes on with its runs.")

@@ -1,4 +1,4 @@
-"""Cells of one sheet: written or given another format, wherever they are, and nothing else."""
+"""Write cells of one sheet, or change their format, and change nothing else."""
 
 import re
 from collections.abc import Callable, Collection, Mapping
@@ -19,19 +19,20 @@ Spot = tuple[int, int]
 LARGEST_EXACT = 10**15
 LONGEST_TEXT = 32_767
 LAST_COLUMN = 16_383
-# Excel opens no sheet with many more that can be clicked.
+# Excel does not open a sheet with many more links than this.
 MOST_LINKS = 65_000
 
 _NAME = re.compile(r"([A-Za-z]+)([0-9]+)")
 _SPANS = re.compile(rb"""\sspans=("[^"]*"|'[^']*')""")
 _DIMENSION = re.compile(rb"""(<(?:\w+:)?dimension\b[^>]*\bref=["'])([A-Z]+\d+)(?::([A-Z]+\d+))?""")
-# How the format escapes characters; a text that looks so must not be taken for it.
+# How the format escapes characters; a text that looks like an escape must not be read as one.
 _ESCAPED = re.compile(r"_(?=x[0-9A-Fa-f]{4}_)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What becomes of a cell. `value` and `style` None: as it was; texts are texts, never formulas.
+    """The new state of a cell. `value` or `style` None: unchanged; texts stay texts, never
+    formulas.
 
     `style` is the number of a format in the workbook's list (`cellXfs`).
     """
@@ -63,7 +64,7 @@ def name_of(at: Spot) -> str:
 
 
 class _Rows(Places):
-    """Meets the rows of a sheet; gathers the cells of those that are `wanted`."""
+    """Visits the rows of a sheet, and collects the cells of those that are `wanted`."""
 
     def __init__(
         self,
@@ -134,7 +135,7 @@ def styles_of(xml: bytes, spots: Collection[Spot]) -> dict[Spot, int]:
 
 
 def with_cells(xml: bytes, changes: Mapping[Spot, Cell]) -> bytes:
-    """Write cells into a sheet: in the place of those that are there, or in their order."""
+    """Write cells into a sheet: replace existing cells, and insert new ones in order."""
     by_row: dict[int, dict[int, Cell]] = {}
     for (row, column), cell in sorted(changes.items()):
         by_row.setdefault(row, {})[column] = cell
@@ -176,7 +177,7 @@ def _change_row(
     cells: Mapping[int, Element],
     changes: Mapping[int, Cell],
 ) -> None:
-    # Spans only promise where cells are, and no longer hold.
+    # `spans` only hints at where cells are, and is no longer right.
     tag = _SPANS.sub(b"", xml[row.start : row.opened])
     if row.closed == row.end:
         inside = _cells(number, changes, row.prefix)
@@ -224,7 +225,7 @@ def _cell(at: Spot, cell: Cell, style: int | None, prefix: str) -> bytes:
 
 
 def _grow_dimension(splice: Splice, head: bytes, changes: Collection[Spot]) -> None:
-    """Let the sheet's own word on how large it is hold again."""
+    """Correct the size that the sheet declares."""
     match = _DIMENSION.search(head)
     if match is None or not changes:
         return

@@ -1,4 +1,4 @@
-"""Formats that are those of some cells but for the colour behind the text."""
+"""Formats that differ from existing ones only in the background colour."""
 
 from collections.abc import Collection
 
@@ -12,10 +12,10 @@ NO_FILL = 0
 
 
 def with_fill(styles: bytes, formats: Collection[int], colour: str) -> tuple[bytes, dict[int, int]]:
-    """Add a coloured variant of each format; answers the list of formats, and which is which.
+    """Add a coloured variant of each format; returns the list of formats, and each one's variant.
 
     `styles` is the part of the workbook that lists its formats, `colour` eight hex digits (ARGB).
-    Formats that the list lacks are left out of the answer.
+    Formats that are not in the list are left out of the result.
     """
     parts = elements(styles, "fills", "fill")
     fills = next((e for e in parts if e.name == "fills"), None)
@@ -35,7 +35,9 @@ def with_fill(styles: bytes, formats: Collection[int], colour: str) -> tuple[byt
 def without_fill(
     styles: bytes, formats: Collection[int], colours: Collection[str]
 ) -> tuple[bytes, dict[int, int]]:
-    """Add a variant without colour of each format that has one of these; answers as `with_fill`."""
+    """Add a variant without colour of each format that has one of these fills; returns the same as
+    `with_fill`.
+    """
     parts = elements(styles, "fill", "cellXfs", "xf")
     fills = [styles[e.start : e.end] for e in parts if e.name == "fill" and e.around == "fills"]
     coloured = {
@@ -74,7 +76,7 @@ def _variant(styles: bytes, format_: Element, fill: int) -> bytes:
 
 
 def _append(splice: Splice, xml: bytes, around: Element, new: bytes, count: int) -> None:
-    """Put something in at the end of a list that says how long it is."""
+    """Append something to a list that states its length."""
     tag = with_attribute(xml[around.start : around.opened], "count", str(count))
     splice.replace(around.start, around.opened, tag)
     splice.insert(around.closed, new)

@@ -8,7 +8,7 @@ from tasks.outputs.workbook_copy.notes import AFTER_DRAWING
 from tasks.outputs.workbook_copy.package import Package
 from tasks.outputs.workbook_copy.splicing import Splice, elements
 
-# What follows the links of a sheet, in the order of the format.
+# The elements that follow the links of a sheet, in the format's order.
 AFTER_LINKS = (
     *("printOptions", "pageMargins", "pageSetup", "headerFooter", "rowBreaks", "colBreaks"),
     *("customProperties", "cellWatches", "ignoredErrors", "smartTags", "drawing", "legacyDrawing"),
@@ -19,7 +19,7 @@ AFTER_LINKS = (
 def link_cells(
     book: Package, sheet: str, links: Mapping[Spot, str], cleared: Collection[Spot]
 ) -> None:
-    """Let cells lead to web addresses; what the `cleared` ones led to before is taken away."""
+    """Link cells to web addresses; existing links of the `cleared` cells are removed."""
     links = dict(list(links.items())[:MOST_LINKS])
     ids = book.relate_outside(sheet, "hyperlink", list(links.values()))
     xml = book[sheet]

@@ -1,7 +1,7 @@
 """Notes on the cells of one sheet, in addition to those already there.
 
-A note is written twice: its text in the comments of the sheet, its box in an old drawing format
-that spreadsheet programs still read it from.
+A note is written twice: its text in the comments of the sheet, and its box in an old drawing
+format, which spreadsheet programs still read.
 """
 
 import re
@@ -12,14 +12,14 @@ from tasks.outputs.workbook_copy.package import Package
 from tasks.outputs.workbook_copy.splicing import Element, Splice, content, elements
 
 AUTHOR = "campaign check"
-# In the text as well: not every program keeps the authors of notes.
+# The author is in the text as well: not every program keeps the authors of notes.
 BEGINS = f"{AUTHOR}:"
 COMMENTS_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.comments+xml"
 DRAWING_TYPE = "application/vnd.openxmlformats-officedocument.vmlDrawing"
 STRICT = "http://purl.oclc.org/ooxml"
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 STRICT_MAIN = f"{STRICT}/spreadsheetml/main"
-# What follows the place of the drawing's mention in a sheet, in the order of the format.
+# The elements that follow the reference to the drawing in a sheet, in the format's order.
 AFTER_DRAWING = (
     "legacyDrawingHF",
     "drawingHF",
@@ -76,7 +76,7 @@ def add_notes(book: Package, sheet: str, notes: Mapping[Spot, str]) -> None:
 
 
 def take_notes_away(book: Package, sheet: str) -> list[Spot]:
-    """Take away what `add_notes` put on cells without a note; answers those cells."""
+    """Take away what `add_notes` put on cells without a note; returns those cells."""
     taken: list[Spot] = []
     for part in book.related(sheet, "comments").values():
         xml = book[part]
@@ -98,7 +98,7 @@ def _spot_of(box: bytes) -> Spot | None:
 
 
 def _write_texts(book: Package, sheet: str, notes: Mapping[Spot, str]) -> list[Spot]:
-    """Write the texts; answers the cells that had no note yet."""
+    """Write the texts; returns the cells that had no note yet."""
     part = _comments(book, sheet)
     xml = book[part]
     parts = elements(xml, "authors", "author", "commentList", "comment", "text")
@@ -152,7 +152,7 @@ def _comments(book: Package, sheet: str) -> str:
 def _draw_boxes(book: Package, sheet: str, notes: Mapping[Spot, str]) -> None:
     part = _drawing(book, sheet)
     drawing = book[part]
-    # This format is often no XML that a parser would take; its end is found as text.
+    # This format is often not valid XML, so its end is found as text.
     end = drawing.rindex(b"</xml>")
     ids = [int(number) for number in re.findall(rb"_x0000_s(\d+)", drawing)]
     first = max(ids, default=FIRST_SHAPE - 1) + 1
@@ -171,7 +171,7 @@ def _draw_boxes(book: Package, sheet: str, notes: Mapping[Spot, str]) -> None:
 
 
 def _drawing(book: Package, sheet: str) -> str:
-    """Find the old drawing of a sheet, or begin one and mention it in the sheet."""
+    """Find the old drawing of a sheet, or create one and refer to it in the sheet."""
     xml = book[sheet]
     parts = elements(xml, "worksheet", "legacyDrawing", *AFTER_DRAWING)
     of_sheet = [e for e in parts if e.around == "worksheet"]

@@ -27,9 +27,9 @@ def is_package(file: bytes) -> bool:
 
 
 class Package:
-    """A workbook file: its parts by name. What is not written again is carried over as it is.
+    """A workbook file: its parts by name. Parts that are not rewritten are copied unchanged.
 
-    The file was read before, so it is known to be whole and of a sane size.
+    The file was read before, so it is known to be whole and not too large.
     """
 
     def __init__(self, file: bytes) -> None:
@@ -40,7 +40,7 @@ class Package:
         return part in self._new or part in self._archive.namelist()
 
     def __getitem__(self, part: str) -> bytes:
-        """Answer a part; XML of two bytes to a letter comes as UTF-8. Raises KeyError."""
+        """Return a part; XML of two bytes to a letter comes as UTF-8. Raises KeyError."""
         if part in self._new:
             return self._new[part]
         content = self._archive.read(part)
@@ -92,12 +92,12 @@ class Package:
         return next(iter(self.related(workbook, kind).values()), None)
 
     def relate(self, part: str, kind: str, target: str) -> str:
-        """Let a part refer to another one; answers the id of the relation."""
+        """Let a part refer to another one; returns the id of the relation."""
         (number,) = self._relate(part, kind, [quoteattr(relpath(target, dirname(part)))])
         return number
 
     def relate_outside(self, part: str, kind: str, targets: Sequence[str]) -> list[str]:
-        """Let a part refer to web addresses; answers the ids of the relations."""
+        """Let a part refer to web addresses; returns the ids of the relations."""
         return self._relate(part, kind, [f'{quoteattr(t)} TargetMode="External"' for t in targets])
 
     def _relate(self, part: str, kind: str, targets: Sequence[str]) -> list[str]:
@@ -135,7 +135,7 @@ class Package:
 
     @property
     def relation_types(self) -> str:
-        """What the types of relations begin with: the strict form of the format has its own."""
+        """The prefix of relation types: the strict form of the format has its own."""
         xml = self[_relations("")]
         for relation in elements(xml, "Relationship"):
             around, _, kind = relation.attributes.get("Type", "").rpartition("/")

@@ -20,15 +20,15 @@ class Splice:
         self._edits: list[tuple[int, int, bytes]] = []
 
     def insert(self, at: int, new: bytes) -> None:
-        """Put something in; what is put in at one place stays in the order of the calls."""
+        """Insert something; insertions at the same place stay in the order of the calls."""
         self.replace(at, at, new)
 
     def replace(self, start: int, end: int, new: bytes) -> None:
-        """Put something in the place of what stands from `start` up to `end`."""
+        """Replace everything from `start` up to `end`."""
         self._edits.append((start, end, new))
 
     def done(self) -> bytes:
-        """Answer the bytes with all edits made."""
+        """Return the bytes with all edits made."""
         pieces: list[bytes] = []
         reached = 0
         for start, end, new in sorted(self._edits, key=lambda edit: edit[0]):
@@ -39,7 +39,7 @@ class Splice:
 
 @dataclass(slots=True)
 class Element:
-    """Where one element stands: `start` < start tag > `opened`, `closed` < end tag > `end`.
+    """Where one element is: `start` < start tag > `opened`, `closed` < end tag > `end`.
 
     `prefix` is what its name begins with (`x:` or nothing); `around` the local name of its parent.
     """
@@ -64,7 +64,7 @@ class Element:
 
 
 class Places:
-    """Feeds XML to a parser that knows the byte at which each tag stands."""
+    """Feeds XML to a parser that knows the byte position of each tag."""
 
     def __init__(self, xml: bytes) -> None:
         self._xml = xml
@@ -77,10 +77,10 @@ class Places:
         self._parser.Parse(self._xml, True)
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Meet a start tag, which stands at `here`."""
+        """Handle a start tag, which is at `here`."""
 
     def finish(self, name: str) -> None:
-        """Meet an end tag at `here`, or the end of an empty element."""
+        """Handle an end tag at `here`, or the end of an empty element."""
 
     @property
     def here(self) -> int:
@@ -146,5 +146,5 @@ def with_attribute(tag: bytes, name: str, value: str) -> bytes:
 
 
 def content(text: str) -> str:
-    """Write text that anybody wrote as the content of an element: it can be no tag."""
+    """Escape any text as the content of an element, so that it cannot become a tag."""
     return escape(FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))

@@ -247,7 +247,10 @@ def test_capitals_in_addresses_are_pointed_at_once(
     typed: Typed, addresses: tuple[str, ...], note: str | None
 ) -> None:
     """The login must equal the address (interface 4.7): sent as typed, and a person may look."""
-    end = " sent as written; people must log in with the same spelling, as capitals may count"
+    end = (
+        " sent as written; people must log in with the same capitals, because the log-in may tell "
+        "them apart"
+    )
     assert noted(typed, HEAD, *addresses) == ([f"{note}{end}"] if note else [])
 
 
@@ -285,5 +288,6 @@ def test_one_name_with_two_addresses_is_noted(typed: Typed, tmp_path: Path) -> N
         assert answer.code == 0
         assert (
             'p.csv:4, email1: "Ada Lovelace" has ada@mail.com here and ada@home.org at p.csv:2; '
-            "if this is one person, keep only the address they log in with; so for 1 more"
+            "if this is one person, keep only the address they log in with; "
+            "the same goes for 1 more"
         ) in answer.out + answer.err

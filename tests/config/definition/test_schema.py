@@ -80,7 +80,6 @@ def test_the_schema_and_check_agree(folder: Path, definition: dict[str, Any]) ->
 
 
 @pytest.mark.journey
-@pytest.mark.timeout(900)
 def test_they_agree_on_thousands_of_definitions(folder: Path) -> None:
     """Each reason why only `check` complains comes up; one that never does has no place there."""
     reasons: Counter[str] = Counter()

@@ -49,6 +49,66 @@ def test_a_workbook_will_do_as_well(tmp_path: Path) -> None:
     assert str(problem).startswith(f'{file}, Stop!B3, email1: found "bo@", wanted an email')
 
 
+STRAY = 'email,reason\neve@example.com,by phone\nada@example.com,"complained\nbo@example.com,{}\n'
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        pytest.param(STRAY.format("lawyer"), [3], id="a quote that never ends"),
+        pytest.param(STRAY.format('lawyer"'), [3], id="two quotes around a line"),
+        pytest.param(
+            "email\nada@example.com\nbo@example.com\n\nemail,first name,last name\n"
+            "cid@example.com,Cid,C\n",
+            [2, 3],
+            id="a second table",
+        ),
+        pytest.param("email,reason\nada@example.com,\n,bo@example.com\n", [3], id="another column"),
+        pytest.param("email\nada@example.com\n,bo@example.com\n", [3], id="beside the table"),
+        pytest.param("asked by bo@example.com\nemail,why\nada@example.com,\n", [1], id="above"),
+    ],
+)
+def test_an_address_that_is_not_on_the_list_is_a_mistake(
+    tmp_path: Path, content: str, lines: list[int]
+) -> None:
+    """Wherever it stands: nobody would be protected by it, and nobody would know."""
+    file = tmp_path / "stop.csv"
+    file.write_text(content)
+    with pytest.raises(BadInput) as refused:
+        read_do_not_contact(file)
+    assert [problem.place.line for problem in refused.value.problems] == lines
+
+
+def test_an_address_that_is_on_the_list_may_stand_elsewhere_too(tmp_path: Path) -> None:
+    """It is protected all the same."""
+    file = tmp_path / "stop.csv"
+    file.write_text(
+        "email,login,why\nAda@Example.com,ada@example.com,\nbo@example.com,,see Ada@example.com.\n"
+    )
+    assert read_do_not_contact(file) == BOTH
+
+
+def test_an_address_in_another_sheet_or_above_the_header_is_named(tmp_path: Path) -> None:
+    """Two tables one above the other, a table that is not read, and the target of a link."""
+    file = tmp_path / "stop.xlsx"
+    with xlsxwriter.Workbook(file) as book:
+        rows = [("Email",), ("ada@example.com",), (), ("Email", "First name")]
+        sheet = book.add_worksheet("Stop")
+        for row, cells in enumerate(rows):
+            sheet.write_row(row, 0, cells)
+        sheet.write_url(5, 1, "mailto:cid@example.com", string="Cid")
+        sheet.write_string(5, 0, "bo@example.com")
+        book.add_worksheet("Old").write_string(1, 1, "eve@example.com")
+    with pytest.raises(BadInput) as refused:
+        read_do_not_contact(file)
+    assert [str(problem).partition(": ")[0] for problem in refused.value.problems] == [
+        f"{file}, Stop!A2",
+        f"{file}, Stop!B6",
+        f"{file}, Old!B2",
+    ]
+    assert "example" not in str(refused.value.problems[0]).removeprefix(str(file))
+
+
 def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
     """A list that is read in part protects in part, so none of it is taken."""
     file = tmp_path / "stop.txt"

@@ -69,6 +69,119 @@ def test_names_survive_the_usual_encodings(encoding: str, newline: str) -> None:
     assert (zoe.first_name, zoe.last_name) == ("Zoë", "Müller-Ñandú")
 
 
+LOST = "first_name,last_name,email1,Remark\nAda,A,ada@corp.org,{}\nEve,E,eve@corp.org,ok\n"
+SHIFTED = "first_name,last_name,email1,a,b,c\nAda,A,ada@corp.org,,,{}\n,,,Bob,B,bob@corp.org\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "line", "part"),
+    [
+        (
+            "Email,First name,Last name\nada@corp.org,Ada,A\n\nSecond batch\n"
+            "First name,Last name,Email,Source\nCid,C,cid@corp.org,web\n",
+            2,
+            "above the header",
+        ),
+        (SHIFTED.format(""), 3, "nobody is invited"),
+        (SHIFTED.format("").replace("a,b,c", ",,"), 3, "nobody is invited"),
+        ("email1,Name,,\na@corp.org,A B,,\n,,b@corp.org,Bob B\n", 3, "nobody is invited"),
+        (
+            "first_name,last_name,email1,a,b,c\nA,B,a@corp.org,,,\n,,,Surname,First name,Mail\n",
+            3,
+            "a second table begins here",
+        ),
+        (
+            "first_name,last_name,email1,,,\nA,B,a@corp.org,First name,Surname,E-mail\n",
+            2,
+            "a second table begins here",
+        ),
+        (LOST.format('"see\nBob,B,bob@corp.org,ok\nCid,C,cid@corp.org,mail"'), 2, "stray quote"),
+        (LOST.format('"see\r\nBob,B,bob@corp.org,mail"'), 2, "stray quote"),
+        (
+            'Remark,First name,Surname,Email\n"see,Ada,A,ada@corp.org\nmail",Bob,B,bob@corp.org\n',
+            2,
+            "stray quote",
+        ),
+    ],
+)
+def test_people_whom_nobody_would_read_are_mistakes(table: str, line: int, part: str) -> None:
+    """Above the header, in other columns, or inside a cell: nobody is left out in silence."""
+    if "Name," in table:
+        Path("campaign.yaml").write_text(f"{sample.HEAD}candidates: {{split_name: true}}\n")
+    (complaint,) = complaints(table)
+    assert complaint.startswith(f"people.csv:{line}: ")
+    assert part in complaint
+    assert "@" not in complaint
+
+
+def test_a_header_that_was_sorted_among_the_people_is_a_mistake() -> None:
+    """Everybody above it is named; of a single row a person has to say who that is."""
+    above = "Ada,A,ada@corp.org\nBob,B,bob@corp.org\n"
+    found = complaints(above + HEADER + "Eve,E,eve@corp.org\n")
+    assert [each[:33] for each in found] == [
+        "people.csv:1: this address is abo",
+        "people.csv:2: this address is abo",
+    ]
+    reading = read("Ada,A,ada@corp.org\n" + HEADER + "Eve,E,eve@corp.org\n")
+    assert [each.email1 for each in reading.definitions[0].candidates] == ["eve@corp.org"]
+    assert any(
+        note.startswith("people.csv:1: this row is above the header") for note in reading.notes
+    )
+
+
+REFERRED = "first_name,last_name,email1,Referred by,{}\nAda,A,ada@corp.org,mia@corp.org,{}\n"
+BOXED = "first_name,last_name,email1,,,,\nAda,A,ada@corp.org,,{}\nBob,B,bob@corp.org,,{}\n"
+ATS = (
+    "Candidate Name,Email,Recruiter,Recruiter Email,Hiring Manager\n"
+    "Ada A,ada@corp.org,Mia M,mia@corp.org,noa@corp.org\n{}"
+)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        # Above the header: who exported the table, or whom to ask.
+        "Exported by mia@corp.org\nContact:,mia@corp.org\nReport,for,mia@corp.org by Mia\n" + LOST,
+        "Contact:,Mia,mia@corp.org\n" + LOST,
+        "Recruiter,Mia,mia@corp.org\n" + LOST,
+        "Backend 2026\nRecruiter,Mia,mia@corp.org\nManager,Noa,noa@corp.org\n" + LOST,
+        "Recruiter,Mia,mia@corp.org\nManager,Noa,noa@corp.org\n\n" + LOST,
+        "Recruiter,Email,Phone\nMia,mia@corp.org,117\nNoa,noa@corp.org,118\n\n" + LOST,
+        "Name,E-mail\nMia,mia@corp.org\n\n" + LOST,
+        "Email,mia@corp.org\nEmail,noa@corp.org\n" + LOST,
+        # Below or beside the people.
+        LOST + ",,,Exported by mia@corp.org\n",
+        LOST + ",,,mia@corp.org\n",
+        "No," + HEADER + "1,Ada,A,ada@corp.org\nquestions? hr@corp.org\n",
+        "No," + HEADER + "1,Ada,A,ada@corp.org\nhr@corp.org\n",
+        "No,Job,Stage," + HEADER + "1,,,Ada,A,ada@corp.org\nContact,Mia,mia@corp.org\n",
+        "No,Job,Name,Email\n1,Cook,Ada A,ada@corp.org\nHiring manager,mia@corp.org\n",
+        BOXED.format("Ask,,", "Mia,M,mia@corp.org"),
+        BOXED.format("Recruiter,Mia,mia@corp.org", ",,") + ",,,,Manager,Noa,noa@corp.org\n",
+        BOXED.format("Role,Name,Email", "Recruiter,Mia,mia@corp.org"),
+        # In columns of their own.
+        REFERRED.format("Hiring manager", "noa@corp.org") + ",,,mia@corp.org,noa@corp.org\n",
+        REFERRED.format("Notes", '"Mia, mia@corp.org"'),
+        REFERRED.format("", "mia@corp.org"),
+        SHIFTED.format("mia@corp.org"),
+        ATS.format(""),
+        ATS.format(",,Noa N,noa@corp.org,\n"),
+        "Timestamp,Email Address,First name,Last name,Email of a friend\n"
+        "1,ada@corp.org,Ada,A,mia@corp.org\n2,,,,bob@corp.org\n",
+        # In remarks of several lines.
+        LOST.format('"Hi,\nwrite to me, Ada, at\nada@home.org\n1, High Street, Bonn"'),
+        LOST.format('"from: mia@corp.org, noa@corp.org\nto: ada@corp.org, mia@corp.org"'),
+        LOST.format('"first name, e-mail: see mia@corp.org"'),
+        LOST.format('"Mia, Recruiter, mia@corp.org\n+49 1, Bonn\nMia, Team, x, mia@corp.org, 4"'),
+    ],
+)
+def test_addresses_of_others_are_not_in_the_way(table: str) -> None:
+    """Of whoever exported the table, of recruiters and referrers, in footers and in remarks."""
+    if "Name," in table and HEADER[:10] not in table:
+        Path("campaign.yaml").write_text(f"{sample.HEAD}candidates: {{split_name: true}}\n")
+    assert people(table.replace("{}", ""))[0].email1 == "ada@corp.org"
+
+
 def test_quotes_line_breaks_and_blank_rows() -> None:
     """A cell may hold the delimiter and line breaks; places stay true below it."""
     table = (
@@ -128,7 +241,8 @@ def test_a_duplicate_names_both_lines() -> None:
     """One address, one invitation."""
     (said,) = complaints(HEADER + ADA + ADA.upper())
     assert said.startswith("people.csv:3, email1:")
-    assert said.endswith("the same person as people.csv:2, with another first_name, last_name")
+    end = "the same person as people.csv:2, but with a different first_name, last_name"
+    assert said.endswith(end)
 
 
 def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
@@ -175,7 +289,7 @@ def test_words_under_stage_are_no_stage_id(words: list[str], numbers: list[str],
         line, cell = named[0]
         assert reading.notes == (
             "people.csv: columns not used and never sent: Stage",
-            "people.csv: column Stage is not taken for stage_id: its cells are text, "
+            "people.csv: column Stage is not used as stage_id: its cells are text, "
             f'e.g. line {line} "{cell}"',
         )
     elif wrong:
@@ -222,7 +336,7 @@ def test_a_needed_field_without_a_column_is_a_mistake_and_says_why() -> None:
     text = sample.HEAD + "candidates: {columns: {first_name: null}}\n"
     Path("campaign.yaml").write_text(text)
     (said,) = complaints(HEADER + ADA)
-    assert said.startswith("people.csv:1: no column for first_name, as columns says; found")
+    assert said.startswith("people.csv:1: no column for first_name, because columns says so; found")
 
 
 @pytest.mark.parametrize(
@@ -291,7 +405,7 @@ def test_rows_that_say_the_same_are_one_person(rows: list[tuple[int, str]]) -> N
     if wrong:
         assert complaints(table) == [
             f'people.csv:{at + 2}, email1: found "p{rows[at][0]}@x.org", the same person as '
-            f"people.csv:{first[rows[at][0]] + 2}, with another source"
+            f"people.csv:{first[rows[at][0]] + 2}, but with a different source"
             for at in wrong
         ]
         return

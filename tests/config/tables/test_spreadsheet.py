@@ -120,7 +120,7 @@ def test_mistakes_are_told_at_their_cells() -> None:
         "people.xlsx, Candidates!C6, last_name: found a formula without its result (open the file "
         "in a spreadsheet program and save it), wanted a last name",
         'people.xlsx, Candidates!D8, email1: found "ada@example.com", '
-        "the same person as people.xlsx, Candidates!D7, with another stage_id",
+        "the same person as people.xlsx, Candidates!D7, but with a different stage_id",
     ]
 
 
@@ -166,6 +166,130 @@ def test_nobody_in_a_batch_is_dropped_in_silence() -> None:
     without = complaints(book(campaigns=CAMPAIGNS, candidates=[HEADER, ADA]))
     found = "found First name, Surname, E-mail, Stage"
     assert without == [f"people.xlsx, candidates!A1: no column for campaign; {found}"]
+
+
+def test_fields_beside_those_of_a_campaign_are_never_left_out() -> None:
+    """A second block would say when to send, to whom, and who approves it."""
+    fields: list[list[Any]] = [[*row, None] for row in CAMPAIGN]
+    fields[0] += ["invites.approval", "required"]
+    fields[1] += ["candidates.where.Job", "Cook"]
+    fields.append([None, None, None, "invites.not_before", "2099-01-01 09:00"])
+    said = complaints(book(campaign=fields, candidates=[HEADER, ADA]))
+    cells = [each.partition(": ")[0] for each in said]
+    assert cells == [f"people.xlsx, campaign!D{row}" for row in (1, 2, len(fields))]
+    assert "move it and its value to the other fields" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("titles", "row", "cell"),
+    [
+        (["field", "value"], ["approval", None, "required"], "C5"),
+        (["field", "value"], ["approval", None, None, "requierd"], "D5"),
+        (["field", "value"], ["stage_id", None, 3], "C5"),
+        (["field", "value"], ["invites.send", None, False], "C5"),
+        (["field", "value"], ["description", None, "For the cooks"], "C5"),
+        (["field", "value", "help"], ["approval", None, "required"], "C5"),
+        (["field", "value", "help"], ["not_before", None, "2099-01-01 09:00"], "C5"),
+        (["field", "value", "help"], ["hours", None, "Who", "9-18 Mon-Fri"], "D5"),
+        (["field", "value", "help", "who"], ["waves", None, "", "5, rest"], "D5"),
+    ],
+)
+def test_a_value_that_is_not_beside_its_field_is_never_left_out(
+    titles: list[str], row: list[Any], cell: str
+) -> None:
+    """Without a word, the campaign would be sent at once, or without an approval."""
+    said = complaints(book(campaign=[titles, *CAMPAIGN[1:], row], candidates=[HEADER, ADA]))
+    assert [each.partition(": ")[0] for each in said] == [f"people.xlsx, campaign!{cell}, {row[0]}"]
+    assert "move it to B5" in said[0]
+
+
+def test_values_may_all_be_further_to_the_right() -> None:
+    """As where the names are in two merged columns."""
+    fields = [[row[0], None, row[1], "Mia asks"] for row in CAMPAIGN[1:]]
+    fields.append(["approval", None, None, "Mia knows"])
+    read = read_campaigns(book(campaign=fields, candidates=[HEADER, ADA]))
+    assert keys(read) == {"a": ["ada@example.com"]}
+
+
+def test_remarks_and_titles_of_a_campaign_are_not_in_the_way() -> None:
+    """Words beside the fields, headers above them, and a value that is also a name."""
+    fields = [
+        ["Autumn"],
+        ["Field", "Value", "Description"],
+        *([*row, "as in the name above", "see Where. Also ask Mia"] for row in CAMPAIGN),
+        ["description", "name"],
+        ["approval", None, None, "not yet"],
+        ["problem.title", None, "Mia wants the id"],
+        ["hours", None, "Optional.", "optional"],
+        ["pilot", None, "ask mia@corp.org"],
+        ["Reviewed", None, "yes"],
+    ]
+    assert keys(read_campaigns(book(campaign=fields, candidates=[HEADER, ADA])))
+
+
+def test_a_campaign_above_the_header_or_beside_it_is_never_left_out() -> None:
+    """Of several tables of campaigns, only one is read."""
+    rows = [
+        ["campaign", "name", "problem"],
+        ["spring", "S", 3],
+        [],
+        ["campaign", "name", "problem", "invites.send", None, None],
+        ["a", "A", 1, "yes"],
+        ["b", "B", 2, "yes", None, "approval"],
+    ]
+    people = [[*HEADER, "campaign"], [*ADA, "a"], [*BOB, "b"]]
+    said = complaints(book(campaigns=rows, candidates=people))
+    cells = [each.partition(": ")[0] for each in said]
+    assert cells == [f"people.xlsx, campaigns!{cell}" for cell in ("A1", "B1", "C1", "F6")]
+
+
+@pytest.mark.parametrize(
+    ("names", "first", "second", "cell"),
+    [
+        (["columns.email1"], ["At work"], ["At home"], "D3"),
+        (["columns.email1"], ["At work"], [None], "A3"),
+        (["columns.source"], ["At work"], [None], "A3"),
+        (["several"], ["first"], [None], "A3"),
+        (["several", "columns.email1"], [None, "E-mail"], ["first", "E-mail"], "D3"),
+        (["columns.email1", "columns.source"], ["E-mail", None], [None, "Stage"], "E3"),
+    ],
+)
+def test_campaigns_that_read_one_table_differently_are_told(
+    names: list[str], first: list[str | None], second: list[str | None], cell: str
+) -> None:
+    """Otherwise one of them would decide which address of another's people is invited."""
+    rows = [[*CAMPAIGNS[0], *names], [*CAMPAIGNS[1], *first], [*CAMPAIGNS[2], *second]]
+    header = ["campaign", *HEADER, "At work", "At home"]
+    people = [["a", *ADA, "a@w.org", "a@p.org"], ["b", *BOB, "b@w.org", "b@p.org"]]
+    path = book(campaigns=rows, candidates=[[*header[:3], "E-mail", *header[4:]], *people])
+    (said,) = complaints(path)
+    assert said.startswith(f"people.xlsx, campaigns!{cell}, candidates: all campaigns share")
+
+
+def test_campaigns_that_agree_how_to_read_one_table_are_sent() -> None:
+    """In each row the same, whatever the capitals, or nothing where nothing else is possible."""
+    rows = [
+        [*CAMPAIGNS[0], "columns.email1"],
+        [*CAMPAIGNS[1], "Mail to"],
+        [*CAMPAIGNS[2], "mail to"],
+    ]
+    people = [["campaign", *HEADER[:2], "Mail to"], ["a", *ADA[:3]], ["b", *BOB[:3]]]
+    assert len(keys(read_campaigns(book(campaigns=rows, candidates=people)))) == 2
+    rows[2][3] = None
+    assert len(keys(read_campaigns(book(campaigns=rows, candidates=people)))) == 2
+
+
+def test_a_second_table_in_the_sheet_of_people_is_never_left_out() -> None:
+    """Beside the one that is read, or above it; a remark with an address is no table."""
+    beside = [HEADER, ADA, [*BOB, None, *HEADER], [None] * 5 + ["Cid", "C", "c@corp.org"]]
+    said = complaints(book(campaign=CAMPAIGN, candidates=beside))
+    cells = [each.partition(": ")[0] for each in said]
+    assert cells == ["people.xlsx, candidates!H3", "people.xlsx, candidates!H4"]
+    above = [HEADER[:3], ADA[:3], [], HEADER, BOB]
+    (complaint,) = complaints(book(campaign=CAMPAIGN, candidates=above))
+    assert complaint.startswith("people.xlsx, candidates!C2: this address is above the header")
+    remark = [HEADER, [*ADA, None, "mia@corp.org"], [*BOB, "referred by noa@corp.org"]]
+    assert keys(read_campaigns(book(campaign=CAMPAIGN, candidates=remark)))
 
 
 def test_mistakes_come_in_the_order_of_the_sheet() -> None:
@@ -220,7 +344,7 @@ def test_words_under_stage_are_shown_by_their_cell() -> None:
     candidates = [HEADER, [*BOB[:3], " "], [*ADA[:3], "Take Home Test"]]
     [note] = read_campaigns(book(campaign=CAMPAIGN, Candidates=candidates)).notes[1:]
     assert note == (
-        "people.xlsx, Candidates: column Stage is not taken for stage_id: its cells are text, "
+        "people.xlsx, Candidates: column Stage is not used as stage_id: its cells are text, "
         'e.g. D3 "Take Home Test"'
     )
     fields = [*CAMPAIGN, ["columns.stage_id", "null"], ["columns.source", None]]

@@ -285,7 +285,7 @@ def test_an_error_where_a_value_is_compared_is_a_mistake() -> None:
     [said] = complaints(definition("{Job: Frontend Engineer, Stage: [Take Home Test, Applied]}"))
     assert said == (
         "people.csv:6, candidates.where: found the error #N/A, wanted a value, "
-        "for where compares Job"
+        "because where compares Job"
     )
 
 

@@ -11,8 +11,9 @@ from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from data.campaigns import approvals
 from data.campaigns.approvals import PlanInWords, Standing
-from data.decisions import adding_again, cleaning
+from data.decisions import adding_again, cleaning, withdrawing
 from data.decisions.adding_again import ADDS
+from data.decisions.clean_up import What
 from data.history import records as campaign_records
 from data.privacy import forgetting
 from data.sending import recovery, runs
@@ -139,6 +140,18 @@ def test_a_late_answer_spares_the_second_add_or_is_kept_as_the_double(
     used = ADA if moment == "waiting" else BO
     assert [one.candidate_id for one in small.people() if one.id == row] == [used]
     assert listed(small) == ([] if moment == "waiting" else [(True, ADA)])
+
+
+def test_who_is_withdrawn_between_two_adds_may_be_there_twice(small: Small) -> None:
+    """Each add that may have worked is one record to look for, although nobody sends it again."""
+    for _ in range(2):
+        die_while_adding(small, "ada")
+    small.ledger.write(
+        withdrawing.withdraw, small.begun.campaign, [small.rows()["ada"]], By("rita", "moved away")
+    )
+    assert small.end_of("ada")[0] is Step.WITHDRAWN
+    left = small.ledger.read(cleaning.find, small.begun.campaign)
+    assert [item.what for item in left] == [What.DOUBLE, What.PERSON]
 
 
 def test_what_a_forgotten_person_has_twice_is_told_once_and_kept_no_more(small: Small) -> None:

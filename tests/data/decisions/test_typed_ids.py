@@ -18,6 +18,7 @@ from data.store.clock import now
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from flows import forms
 from flows.run.order import RunContext, conduct
+from flows.words.doubts import listed
 from sandbox.faults.faults import Fault
 from tasks.plan.target import CampaignSource
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
@@ -113,7 +114,10 @@ def by_form(desk: DoubtfulCampaign, what: forms.What, value: int, email: str = "
         campaign = ledger.read(queries.find_campaign, KEY)
         assert campaign is not None
         rows = {person.email1: person.id for person in queries.candidates(ledger, campaign.id)}
-        return forms._settle(ledger, KEY, what, Word.ID, By("Omar", ""), value, rows.get(email))
+        unsure = ledger.read(settling.find, campaign.id).steps
+        code = listed(unsure, Operation.CREATE if email == "" else Operation.ADD)
+        filled = forms.Filled(what, Word.ID, value, rows.get(email), code if unsure else None)
+        return forms._settle(ledger, KEY, filled, By("Omar", ""))
 
 
 def test_prefects_form_takes_another_id_as_well(desk: DoubtfulCampaign) -> None:

@@ -36,10 +36,10 @@ def known(
     row: int = 1,
     add: str = "done",
     allowed: int = 0,
+    added: int | None = 3,
 ) -> Known:
-    return Known(
-        row, candidate.key, fields_of(candidate), Step(add), invite, tried=7, allowed=allowed
-    )
+    decided = {"tried": 7, "allowed": allowed, "added": added}
+    return Known(row, candidate.key, fields_of(candidate), Step(add), invite, **decided)
 
 
 def held(before: Known, *listed: Candidate, beside: Known | None = None) -> list[str]:
@@ -83,8 +83,11 @@ def test_only_who_was_invited_can_be_invited_twice(invite: Step) -> None:
         ({"row": 2}, True),  # taken over, and held ever since
         ({"row": 2, "allowed": 6}, True),  # let through before the other was invited
         ({"row": 2, "allowed": 7}, False),  # let through
-        ({"row": 0}, False),  # listed before the other one: two people
-        ({"row": 2, "add": "done"}, False),  # added while the other one was listed
+        ({"row": 0}, True),  # edited, and edited back
+        ({"row": 0, "add": "done", "added": 2}, True),  # likewise, and added before
+        ({"row": 0, "added": 3}, False),  # listed together, in one request
+        ({"row": 2, "add": "done", "added": 3}, False),
+        ({"row": 2, "add": "unsure", "added": 5}, False),  # nobody sends anything there
     ],
 )
 def test_who_is_held_stays_held_until_somebody_has_looked(
@@ -92,7 +95,7 @@ def test_who_is_held_stays_held_until_somebody_has_looked(
 ) -> None:
     """The ledger's own order and its decisions tell who has to be looked at."""
     new = person("ada@new.example")
-    waits = known(new, Step.WAITING, **{"add": "waiting", **beside})
+    waits = known(new, Step.WAITING, **{"add": "waiting", "added": None, **beside})
     assert bool(held(known(person("ada@old.example")), new, beside=waits)) is holds
 
 
@@ -129,6 +132,27 @@ def test_an_edited_address_gets_no_email_before_somebody_has_looked(
     assert f"campaign correct {KEY} OLD NEW --why TEXT" in edited.type("plan", edited.file).out
     for word, more in (("correct", "OLD NEW"), ("allow", "EMAIL"), ("withdraw", "EMAIL")):
         assert f"campaign {word} {KEY} {more} --why TEXT" in said
+
+
+@pytest.mark.parametrize("first", ["invites: {send: false}\n", "invites: {approval: required}\n"])
+def test_an_address_that_is_edited_back_gets_no_email_before_somebody_has_looked(
+    edited: DoubtfulCampaign, first: str
+) -> None:
+    """One person, added or only stored at the old address, invited at the new one, then back."""
+    old, new = "bo@old.example", "bo@new.example"
+    row = "  - {first_name: Bo, last_name: B, email1: bo@old.example}\n"
+    for text in (DEFINITION + row + first, DEFINITION + row.replace(old, new), DEFINITION + row):
+        edited.file.write_text(text, encoding="utf-8")
+        ended = edited.run()
+    assert ended.ending is Ending.NEEDS_ATTENTION
+    assert (edited.emails().get(new), edited.emails().get(old)) == (1, None)
+    [plan] = edited.type("plan", edited.file, "--json").object["campaigns"]
+    assert [(person["email1"], person["cause"]) for person in plan["held"]] == [
+        (old, "second address")
+    ]
+    assert edited.type("allow", KEY, old, "--why", "her sister").code == 0
+    assert edited.run().ending is Ending.COMPLETED
+    assert edited.emails()[old] == 1
 
 
 @pytest.mark.parametrize("run_first", [False, True])

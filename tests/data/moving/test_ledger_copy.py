@@ -185,7 +185,7 @@ def test_an_address_means_what_it_means_as_the_setting(
     assert typed("copy", "sqlite:///old.db", "new.db") == 0
     told = capsys.readouterr().out
     assert f"set CAMPAIGN_DATABASE_URL to sqlite:///{here}/new.db\n" in told
-    assert typed("copy", "new.db", "sqlite:///newer.db") == 0
+    assert typed("move", "new.db", "sqlite:///newer.db") == 0
     assert is_open(f"sqlite:///{home}/newer.db")
     with pytest.raises(LedgerClosed, match=f"copied to sqlite:///{home}/newer.db,"):
         copy_ledger(f"sqlite:///{here}/new.db", f"sqlite:///{here}/third.db")
@@ -195,6 +195,7 @@ def test_an_address_means_what_it_means_as_the_setting(
     assert f"{here}/kept.db: " in told and f"{home}/kept.db: " in told
     assert is_open(f"sqlite:///{here}/kept.db") and is_open(f"sqlite:///{home}/kept.db")
     assert typed("copy", "mysql://new", "x.db") == 2
+    assert typed("move", "missing.db", "x.db") == 2  # what was typed is wrong; nothing is stopped
 
 
 class _Killed(BaseException):

@@ -20,6 +20,7 @@ from data.store import clock, tables
 from data.store.ledger import Ledger
 from data.store.states import By, Ending
 from flows.pages.markdown import summary
+from flows.run.ending import Finish
 from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
 from tasks.retention import forget_due
@@ -179,10 +180,8 @@ def test_whoever_was_forgotten_is_called_so_and_offered_to_nobody(desk: Doubtful
     with desk.ledger() as ledger:
         known = ledger.read(queries.find_campaign, KEY)
         assert known is not None
-        told = counts_of(ledger, known)
-        page = summary(
-            known, told, queries.candidates(ledger, known.id), [], reason=None, written=None
-        )
+        end = Finish(KEY, Ending.COMPLETED, None, counts_of(ledger, known))
+        page = summary(known, end, queries.candidates(ledger, known.id), [])
     assert page.count("5003") == 1 and "| [" not in page
 
 
@@ -213,9 +212,9 @@ def test_somebody_may_come_in_again_when_a_person_says_so(desk: DoubtfulCampaign
     """Forgetting keeps out by a decision, and another decision lets in: as a new person."""
     desk.run()
     forget(desk, ADA)
-    refused = desk.type("forget", ZOE, "--lift", "--why", "a mistake")
+    refused = desk.type("forget", ZOE, "--allow-again", "--why", "a mistake")
     assert (refused.code, "was not forgotten" in refused.err) == (2, True)
-    assert desk.type("forget", ADA, "--lift", "--why", "she applied again").code == 0
+    assert desk.type("forget", ADA, "--allow-again", "--why", "she applied again").code == 0
     edit(desk, DEFINITION.replace(KEY, "another").replace("problem: 42", "problem: 7"))
     [other] = desk.type("plan", desk.file, "--json").object["campaigns"]
     assert (other["forgotten"], other["invite"]) == (0, 3)
@@ -243,7 +242,7 @@ def test_an_address_that_nobody_has_is_looked_at_by_a_person(desk: DoubtfulCampa
     assert slip.code == 3
     assert "adda@example.com: nobody here has this address" in slip.out
     assert f"{ADA}: forgotten in {KEY}" in slip.out
-    assert "campaign forget adda@example.com --lift" in slip.out
+    assert "campaign forget adda@example.com --allow-again" in slip.out
     for_good = desk.type("forget", "adda@example.com", "--why", "asked", "--yes")
     assert (for_good.code, "was already forgotten" in for_good.out) == (0, True)
     with desk.ledger() as ledger:
@@ -290,7 +289,7 @@ def test_a_campaign_that_is_over_is_forgotten(
     monkeypatch.setenv("CAMPAIGN_KEEP", "30 days")
     desk.run()
     early = desk.type("forget", "--due")
-    assert (early.code, "Nobody's time is over" in early.out) == (0, True)
+    assert (early.code, "Nobody is due to be forgotten" in early.out) == (0, True)
     desk.later(31 * 24 * 60)
     with desk.ledger() as ledger:
         told = forget_due(ledger, load_local(), clock.now())
@@ -321,6 +320,28 @@ def test_a_campaign_whose_files_cannot_be_removed_stays_due(
     table.rmdir()
     assert f"{KEY}: 3 forgotten" in desk.type("forget", "--due").out
     assert all(holding(desk.folder, word) == {"hiring.yaml"} for word in WORDS)
+
+
+def test_nobody_is_forgotten_who_came_since_the_look(
+    desk: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run begins between the look who is due and the forgetting: its people are invited."""
+    monkeypatch.setenv("CAMPAIGN_KEEP", "30 days")
+    desk.run()
+    desk.later(31 * 24 * 60)
+    tim = DEFINITION + "  - {first_name: Tim, last_name: B, email1: tim@example.com}\n"
+
+    def meanwhile(_: Path) -> None:
+        later = "invites: {not_before: 2090-01-09 09:00, timezone: UTC}\n"
+        desk.file.write_text(tim + later, encoding="utf-8")
+        assert desk.run().ending is Ending.NOT_YET
+
+    monkeypatch.setattr("tasks.retention._remove", meanwhile)
+    with desk.ledger() as ledger:
+        assert forget_due(ledger, load_local(), clock.now()) == []
+    desk.file.write_text(tim, encoding="utf-8")
+    assert desk.run().ending is Ending.COMPLETED
+    assert desk.emails() == {**dict.fromkeys(EMAILS, 1), "tim@example.com": 1}
 
 
 def test_nobody_is_forgotten_before_their_time_came(

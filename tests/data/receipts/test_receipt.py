@@ -644,7 +644,7 @@ def test_a_copy_that_is_behind_is_no_doubt(office: Office, data_directory: Path)
 
 
 def test_a_ledger_that_moved_goes_on(office: Office) -> None:
-    """`campaign ledger copy` takes the name along by which the copy knows the ledger."""
+    """`campaign ledger move` takes the name along by which the copy knows the ledger."""
     office.run()
     old, new = (f"sqlite:///{office.database(name)}" for name in ("first", "moved"))
     copy_ledger(old, new)
@@ -726,7 +726,7 @@ def test_what_a_person_types_lets_the_same_command_go_on(office: Office, typed: 
     """`settle KEY --accept-ledger --why` names no file: the stopped run noted what it found."""
     office.run()
     office.stopped("second", AnotherLedger)
-    accept = ("settle", KEY, "--accept-ledger", "--who", "ann", "--why", "looked")
+    accept = ("settle", KEY, "--accept-ledger", "--by", "ann", "--why", "looked")
     code, out, err = typed(*accept)
     assert (code, err) == (0, "")
     assert "1 receipt accepted" in out and str(office.database("second")) in out

@@ -172,6 +172,35 @@ def test_a_late_yes_lands_where_the_later_request_had_no_effect(
     assert small.claim(operation, *([row] if row else [])) is None
 
 
+@pytest.mark.parametrize("second", [Step.DONE, Step.UNSURE])
+def test_late_yeses_to_both_invitations_of_somebody_withdrawn_count_once(
+    small: Small, second: Step
+) -> None:
+    """Doubted, sent again, withdrawn: each answer is kept, whatever else is in its commit."""
+    first, row = claim_one(small, Operation.INVITE)
+    other = small.claim(Operation.INVITE, small.rows()["bo"])
+    small.land(Operation.INVITE, first, Step.UNSURE)
+    put(small, JOURNAL, first.attempt, state=AttemptState.OVERRULED)
+    stand(small, Operation.INVITE, row, Step.WAITING)
+    again = small.claim(Operation.INVITE, row)
+    assert again is not None
+    assert other is not None
+    small.land(Operation.INVITE, again, second)
+    if second is Step.UNSURE:
+        put(small, JOURNAL, again.attempt, state=AttemptState.OVERRULED)
+    stand(small, Operation.INVITE, row, Step.WITHDRAWN)
+    late = [
+        outcome(Operation.INVITE, claimed, Step.DONE, evidence="late")
+        for claimed in (first, again, other)
+    ]
+    small.ledger.write_beside(runs.commit, late, [], small.ledger.gone)
+    assert small.end_of("bo") == (Step.DONE, Step.DONE)
+    journal = {entry.id: entry for entry in small.attempts()}
+    sent = [journal[claimed.attempt] for claimed in (first, again)]
+    assert [entry.state for entry in sent].count(AttemptState.DONE) == 1
+    assert all(entry.evidence == "late" for entry in sent)
+
+
 def claim_one(small: Small, operation: Operation):
     row = None
     if operation is Operation.INVITE:

@@ -197,7 +197,7 @@ def test_what_an_earlier_version_let_a_dead_run_claim_is_recovered(
     small.claim(Operation.CREATE)
     taken_for_dead(small, monkeypatch)
     with monkeypatch.context() as earlier:
-        earlier.setattr("data.sending.claims.taken_over", lambda *_: None)
+        earlier.setattr("data.sending.claims.no_claims", lambda *_: None)
         small.claim(Operation.ATTACH)
     die(small)
     assert recover(small) == 1
@@ -238,6 +238,36 @@ HERE = this_process()
 def test_a_process_is_told_by_its_number_and_its_start(run: Process, lives: bool) -> None:
     """A number alone is not a process: they are used again."""
     assert is_alive(run, now(), now()) is lives
+
+
+@pytest.mark.parametrize(
+    ("silent_for", "doubted"),
+    [(timedelta(0), 0), (HEARTBEAT_EXPIRES + timedelta(seconds=5), 1)],
+)
+def test_another_machine_of_the_same_name_is_known_by_its_heartbeat(
+    small: Small, silent_for: timedelta, doubted: int
+) -> None:
+    """Its process is not here, so only its sign of life can tell; and so after a restart of this
+    machine, whose earlier runs look the same.
+    """
+    small.claim(Operation.CREATE)
+    with small.ledger._writing() as connection:
+        heard = {"process_start": "0000aaaa/4711", "heartbeat_at": now() - silent_for}
+        connection.execute(update(tables.runs).values(heard))
+    assert recover(small) == doubted
+
+
+def test_a_sign_of_life_from_the_future_counts_for_another_machine_of_the_same_name(
+    small: Small,
+) -> None:
+    """Otherwise, once the clock was set back, a dead one would be waited for until then."""
+    small.claim(Operation.CREATE)
+    with small.ledger._writing() as connection:
+        heard = {"process_start": "0000aaaa/4711", "heartbeat_at": now() + timedelta(days=2)}
+        connection.execute(update(tables.runs).values(heard))
+    assert len(small.ledger.read(campaign_runs.ahead, small.begun.campaign)) == 1
+    assert recover(small) == 0
+    assert small.ledger.read(campaign_runs.ahead, small.begun.campaign) == []
 
 
 def test_only_the_campaigns_own_runs_are_looked_at(small: Small, tmp_path: Path) -> None:

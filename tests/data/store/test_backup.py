@@ -49,7 +49,7 @@ def test_nothing_is_written_over(desk: DoubtfulCampaign) -> None:
     (desk.folder / "kept.db").write_bytes(b"mine")
     for target in ("kept.db", "nowhere/kept.db"):
         answer = desk.type("ledger", "backup", desk.folder / target)
-        assert (answer.code, "The ledger is unchanged" in answer.err) == (1, True)
+        assert (answer.code, "The ledger is unchanged" in answer.err) == (2, True)
     assert (desk.folder / "kept.db").read_bytes() == b"mine"
 
 

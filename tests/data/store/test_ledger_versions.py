@@ -80,7 +80,7 @@ def test_its_campaign_goes_on(desk: DoubtfulCampaign) -> None:
     assert go_on(desk) is Ending.NEEDS_ATTENTION
     assert desk.emails() == before | {"barbara@example.com": 1}
     assert go_on(desk) is Ending.NEEDS_ATTENTION
-    assert desk.settle("--invites", "again", "--why", "nothing arrived", "--now").code == 0
+    assert desk.settle("--invites", "again", "--why", "nothing arrived", "--no-wait").code == 0
     assert go_on(desk) is Ending.AWAITS_APPROVAL
     assert desk.type("approve", KEY, "--why", "looked at it").code == 0
     go_on(desk)

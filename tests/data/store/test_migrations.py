@@ -17,6 +17,7 @@ from data.store.health import complaints
 from data.store.ledger import Ledger
 from data.store.opening import KNOWN, NEWEST, LedgerUnusable, NoLedger, migrate
 from tests.support.ledgers.small_ledger import Small, definition, intent
+from tests.support.session import PATIENCE
 
 ROOT = Path(__file__).parents[3]
 VERSIONS = ROOT / "data" / "migrations" / "versions"
@@ -90,7 +91,7 @@ def test_several_processes_may_open_a_new_ledger_at_once(tmp_path: Path) -> None
         assert child.stdin is not None
         child.stdin.write("\n")
         child.stdin.flush()
-    told = [child.communicate(timeout=60) for child in children]
+    told = [child.communicate(timeout=PATIENCE) for child in children]
     assert [child.returncode for child in children] == [0, 0, 0], told
     assert len({out for out, _ in told}) == 1
 

@@ -1,5 +1,6 @@
 """What bad input gets: the place, exit 2, no request, an untouched ledger."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -106,6 +107,42 @@ def test_what_is_no_campaign_file(
     said = capsys.readouterr().err
     assert name in said
     assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("typed", "instead"),
+    [
+        ("check nothere.yaml", "To write a new one: campaign new nothere.yaml"),
+        ("check nothere", "To write a new one: campaign new nothere.yaml"),
+        ("check nothere.csv", "To write a new one: campaign new nothere.yaml"),
+        ("check nofolder/x.yaml", "To write a new one: campaign new x.yaml"),
+        ("check ./goood.yaml", "Did you mean good.yaml? Then type: campaign check good.yaml"),
+        ("run good.yml", "Did you mean good.yaml? Then type: campaign run good.yaml"),
+        (
+            "run ok.yaml godo.yaml",
+            "Did you mean good.yaml? Then type: campaign run ok.yaml good.yaml",
+        ),
+        ("run peple.csv --campaign ok.yaml", "campaign run people.csv --campaign ok.yaml"),
+        ("run people.csv --campaign goood.yaml", "campaign run people.csv --campaign good.yaml"),
+        ("run peple.csv", "To write a new one: campaign new peple.yaml"),
+        ("new x.yaml --from peple.csv", "Then type: campaign new x.yaml --from people.csv"),
+    ],
+)
+def test_where_a_file_is_not_there_the_nearest_is_named(
+    office: Office,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    typed: str,
+    instead: str,
+) -> None:
+    """To type the same again would fail again."""
+    office.write("ok", people("grace"))
+    (office.folder / "people.csv").write_text("first_name,last_name,email1\n" + people("ada"))
+    monkeypatch.setattr(sys, "argv", ["campaign", *typed.split()])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1].endswith(instead)
 
 
 def test_one_bad_file_of_several_sends_none(

@@ -45,6 +45,7 @@ from tasks.outputs.exports import COLUMNS
 from tasks.outputs.links import write_links
 from tasks.plan.target import CampaignSource, Target, intent_of
 from tasks.service.problem import Problem as ServiceProblem
+from tests.support.session import PATIENCE
 
 BASE_URL = "https://api.example.com"
 DEFINITION = """\
@@ -596,7 +597,7 @@ def test_who_is_held_before_a_first_run_is_let_through_after_it(
     """A campaign that was planned and never run has nobody yet: what to type first is told."""
     answer = typed("allow", "zebra-1", "ada@example.com", "--why", "she asked")
     assert (answer.code, answer.out) == (2, "")
-    assert "Its first run adds it: campaign run FILE" in answer.err
+    assert "To add it, run its file: campaign run FILE" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -604,7 +605,7 @@ def test_who_is_held_before_a_first_run_is_let_through_after_it(
     [
         ({"invited": 3, "added": 3}, 0, 3, "3 invited"),
         ({"invited": 3, "added": 3}, 0, 1, "1 invited now, 3 in all"),
-        ({"invited": 3, "added": 4}, 0, 0, "none invited now, 3 in all, 4 added"),
+        ({"invited": 3, "added": 4}, 0, 0, "0 invited now, 3 in all, 4 added"),
         ({"invited": 9, "added": 9, "withdrawn": 2}, 2, 1,
          "1 invited now, 9 in all (2 of them withdrawn since)"),
         ({"added": 2, "waiting": 2}, 0, 0, "2 added, 2 waiting"),
@@ -624,7 +625,7 @@ def test_what_a_run_did_is_told_from_what_there_was(
         ({"invited": 47, "added": 50, "refused": 1, "unsure": 2}, "invite",
          "47 invited, 50 added, 1 refused, 2 unsure", ["unsure", "refused", "refused"]),
         ({"invited": 4, "added": 4, "refused": 1}, "add", "4 invited, 1 refused",
-         ["refused", "refused, but the row is right", "refused"]),
+         ["refused", "refused", "refused"]),
         ({"invited": 5, "added": 5}, "", "5 invited", ["links"]),
         ({"added": 5, "waiting": 5}, "", "5 added, 5 waiting", ["waiting"]),
         ({}, "", "nobody added yet", ["links"]),
@@ -809,7 +810,7 @@ def test_a_terminal_without_umlauts_breaks_nothing(
     """LANG=C with an ASCII stream shows what it can; CSV is UTF-8 all the same."""
     file.write_text(DEFINITION.replace("Backend engineer", "Ingénieur"), encoding="utf-8")
     running = process(*words, PYTHONIOENCODING="ascii", LANG="C", LC_ALL="C")
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, b"Traceback" in err) == (0, False), err
     if words[0] == "links":
         assert "Zoë" in out.decode("utf-8")
@@ -859,10 +860,10 @@ def test_the_sandbox_runs_until_it_is_stopped(
     assert "http://127.0.0.1:" in lines[0]
     assert any("export ASSESSMENT_BASE_URL=http://127.0.0.1:" in line for line in lines)
     second = process("sandbox", "--port", "0", "--folder", str(tmp_path / "desk"))
-    _, err = second.communicate(timeout=60)
+    _, err = second.communicate(timeout=PATIENCE)
     assert (second.returncode, b"another sandbox" in err, b"Traceback" in err) == (1, True, False)
     running.send_signal(number)
-    running.communicate(timeout=60)
+    running.communicate(timeout=PATIENCE)
     assert running.returncode == 0
     assert (tmp_path / "desk" / "journal.jsonl").exists()
 

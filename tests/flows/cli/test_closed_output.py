@@ -5,6 +5,7 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import termios
 import threading
 import time
@@ -17,26 +18,31 @@ import pytest
 
 from data.campaigns import queries
 from data.store.ledger import Ledger
+from flows.cli.commands import show_unraisable
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tests.support.prefects.prefect_home import CAMPAIGN, Desk
+from tests.support.prefects.prefect_home import CAMPAIGN, Desk, WarmDesk, answer
 from tests.support.prefects.prefect_tables import furnish
+from tests.support.session import PATIENCE
 
 PEOPLE = 300
+SLOWLY = Fault("slow", "invite", count=None, seconds=0.5)
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
+def alone(tmp_path: Path) -> Iterator[Desk]:
+    """Where a run has no Prefect server but its own; `desk` is beside one that stands."""
     with Sandbox() as service:
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(tmp_path),
+            "PREFECT_HOME": str(tmp_path / ".prefect"),
             "CAMPAIGN_DATABASE_URL": f"sqlite:///{tmp_path / 'ledger.db'}",
             "CAMPAIGN_OUTPUT_DIR": str(tmp_path / "out"),
             **service.environment(),
         }
         furnish(tmp_path / ".prefect")
-        service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+        service.faults.add(SLOWLY)
         desk = Desk(tmp_path, service, environment)
         desk.campaign("cut", PEOPLE)
         yield desk
@@ -53,7 +59,7 @@ def begin(desk: Desk, **how: Any) -> subprocess.Popen[str]:
         start_new_session=True,
         **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how,
     )
-    desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=300)
+    desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=PATIENCE)
     return process
 
 
@@ -73,8 +79,7 @@ def ended_gently(desk: Desk) -> None:
     assert 20 <= received < PEOPLE
 
 
-@pytest.mark.timeout(600)
-def test_a_closed_terminal_ends_a_run_gently(desk: Desk) -> None:
+def test_a_closed_terminal_ends_a_run_gently(alone: Desk) -> None:
     """A window is closed, or ssh is gone: the system says SIGHUP, and no line can be written."""
     ours, theirs = os.openpty()
     closed = threading.Event()
@@ -88,7 +93,7 @@ def test_a_closed_terminal_ends_a_run_gently(desk: Desk) -> None:
     looks.start()
     try:
         process = begin(
-            desk,
+            alone,
             stdout=theirs,
             stderr=theirs,
             preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0),
@@ -98,72 +103,86 @@ def test_a_closed_terminal_ends_a_run_gently(desk: Desk) -> None:
         looks.join()
         os.close(theirs)
         os.close(ours)
-    process.wait(timeout=200)
+    process.wait(timeout=PATIENCE)
     assert process.returncode == 1
-    ended_gently(desk)
+    ended_gently(alone)
 
 
-@pytest.mark.timeout(600)
-def test_a_hangup_ends_a_run_gently(desk: Desk) -> None:
+def test_a_hangup_ends_a_run_gently(alone: Desk) -> None:
     """Where somebody still reads, it says so."""
-    process = begin(desk)
+    process = begin(alone)
     os.killpg(process.pid, signal.SIGHUP)
-    out, err = process.communicate(timeout=200)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
     assert err.strip() == "stopped: The run was interrupted."
     assert "waiting: campaign run" in out
-    ended_gently(desk)
+    ended_gently(alone)
 
 
-@pytest.mark.timeout(600)
 @pytest.mark.parametrize("streams", [("stdout",), ("stdout", "stderr")])
-def test_a_reader_that_has_gone_ends_a_run_gently(desk: Desk, streams: tuple[str, ...]) -> None:
+def test_a_reader_that_has_gone_ends_a_run_gently(alone: Desk, streams: tuple[str, ...]) -> None:
     """As behind `| head -1`: the next line has nowhere to go."""
-    process = begin(desk)
+    process = begin(alone)
     for name in streams:
         getattr(process, name).close()
-    process.wait(timeout=200)
+    process.wait(timeout=PATIENCE)
     assert process.returncode == 1
     if "stderr" not in streams:
         assert process.stderr is not None
         assert process.stderr.read().strip() == "stopped: The run was interrupted."
         process.stderr.close()
-    ended_gently(desk)
+    ended_gently(alone)
 
 
-@pytest.mark.timeout(600)
-def test_nohup_lets_a_run_go_on(desk: Desk) -> None:
+def test_nohup_lets_a_run_go_on(alone: Desk) -> None:
     """Who asks for it to outlive the terminal gets that."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        process = begin(desk)
+        process = begin(alone)
     finally:
         signal.signal(signal.SIGHUP, before)
     os.killpg(process.pid, signal.SIGHUP)
-    desk.service.faults.clear()
-    out, _ = process.communicate(timeout=200)
+    alone.service.faults.clear()
+    out, _ = process.communicate(timeout=PATIENCE)
     assert (process.returncode, f"{PEOPLE} invited" in out) == (0, True)
 
 
-@pytest.mark.timeout(600)
-def test_impatience_shows_no_stack(desk: Desk) -> None:
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_only_an_interrupt_is_not_shown_where_python_cannot_raise_it(
+    error: type[BaseException], capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that comes while something is collected has no other way out than a stack."""
+
+    class Collected:
+        def __del__(self) -> None:
+            raise error
+
+    monkeypatch.setattr(sys, "unraisablehook", show_unraisable)
+    Collected()
+    assert ("Traceback" in capfd.readouterr().err) is (error is ValueError)
+
+
+def test_impatience_shows_no_stack(alone: Desk) -> None:
     """Three Ctrl-C: it ends at once, in words; what was in flight is in doubt, and no more."""
-    process = begin(desk)
+    process = begin(alone)
     for _ in range(3):
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGINT)
             time.sleep(1.2)  # less, and it is one and the same wish
-    out, err = process.communicate(timeout=200)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode in (1, 130, -signal.SIGINT)
     assert "Traceback" not in out + err and "Error" not in out + err
-    assert steps(desk)["unsure"] + steps(desk)["sending"] <= 8
+    assert steps(alone)["unsure"] + steps(alone)["sending"] <= 8
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.xdist_group("prefect")
 @pytest.mark.parametrize("away", ["moved", "deleted", "replaced"])
-def test_a_ledger_that_vanishes_ends_a_run(desk: Desk, away: str) -> None:
+def test_a_ledger_that_vanishes_ends_a_run(desk: WarmDesk, away: str) -> None:
     """Nobody is invited without a record; what a person can put back knows of every invitation."""
-    process = begin(desk)
+    desk.service.faults.add(SLOWLY)
+    desk.campaign("cut", PEOPLE)
+    process = desk.start("run", "cut.yaml")
+    desk.service.wait_for(lambda record: len(record.invitations) >= 20, timeout=PATIENCE)
     ledger, aside = desk.folder / "ledger.db", desk.folder / "aside.db"
     match away:
         case "moved":
@@ -173,8 +192,9 @@ def test_a_ledger_that_vanishes_ends_a_run(desk: Desk, away: str) -> None:
         case "replaced":
             aside.touch()
             aside.replace(ledger)
-    out, err = process.communicate(timeout=200)
-    assert process.returncode == 1
+    ended = answer(process)
+    out, err = ended.out, ended.err
+    assert ended.code == 1
     assert "was moved, replaced or deleted while it was in use, so nothing more is sent" in err
     assert "Traceback" not in out + err
     received = len(desk.service.record.invitations)

@@ -15,8 +15,8 @@ from typer.main import get_command
 
 from data.sending import runs
 from data.store.ledger import Ledger
-from flows.cli.commands import COMMANDS, GROUPS, application
-from flows.cli.helping import first_line
+from flows.cli.commands import COMMANDS, GROUPS, Entry, application
+from flows.cli.helping import ALSO, first_line
 from flows.cli.main import main
 from sandbox.server import Sandbox
 from tests.support.documents import Shell
@@ -79,7 +79,8 @@ def test_the_commands_stand_in_groups(typed: Type) -> None:
 
 def test_every_command_is_in_one_group() -> None:
     names = [entry.name for _, entries in GROUPS for entry in entries]
-    assert sorted(set(names)) == sorted(names) == sorted(get_command(application()).commands)  # type: ignore[attr-defined]
+    shown = [name for name, one in get_command(application()).commands.items() if not one.hidden]  # type: ignore[attr-defined]
+    assert sorted(set(names)) == sorted(names) == sorted(shown)
 
 
 @pytest.mark.parametrize("words", [entry.name for entry in COMMANDS] + ["ledger backup"])
@@ -113,11 +114,49 @@ def test_an_example_is_spelled_right(words: str) -> None:
         (["check", "x.yaml", "--jsn"], "--json"),
         (["--versoin"], "--version"),
         (["status", "--debgu"], "--debug"),
+        (["invite-agian"], "Did you mean 'invite-again'?"),
+        (["confirm-pilto"], "'confirm-pilot'"),
+        (["plan", "x.yaml", "--loook"], "--ask-service"),
     ],
 )
 def test_a_slip_names_the_nearest(typed: Type, words: list[str], nearest: str) -> None:
     code, printed = typed(*words)
     assert (code, nearest in printed) == (2, True), printed
+
+
+@pytest.mark.parametrize("entry", [entry for entry in COMMANDS if entry.also])
+def test_a_command_is_found_by_the_name_that_newcomers_expect(typed: Type, entry: Entry) -> None:
+    """And help, which is the contract, shows its own name alone."""
+    code, help_text = typed(entry.also, "--help")
+    assert (code, first_line(every()[entry.name]) in help_text) == (0, True)
+    assert str(entry.also) not in typed("--help")[1]
+    assert complete(f"campaign {entry.also[:-1] if entry.also else ''}").split() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("rehearse x.yaml --keep", "rehearse x.yaml --open"),
+        ("settle x --invites again --now --who=Ada", "settle x --invites again --no-wait --by=Ada"),
+        ("plan x.yaml --look", "plan x.yaml --ask-service"),
+        ("forget a@b.c --lift --who Ada", "forget a@b.c --allow-again --by Ada"),
+        ("run x.csv --definition x.yaml", "run x.csv --campaign x.yaml"),
+        ("block a@b.c --why x -- --who", "block a@b.c --why x -- --who"),
+    ],
+)
+def test_the_other_names_of_an_option_do_the_same(typed: Type, words: str, shown: str) -> None:
+    """Scripts that have them go on working; help shows one name of each."""
+    name, *before = shlex.split(words)
+    _, *now = shlex.split(shown)
+    contexts = [every()[name].make_context(name, rest) for rest in (before, now)]
+    assert contexts[0].params == contexts[1].params
+    assert not ALSO.keys() & set(re.findall(r"--[\w-]+", typed(name, "--help")[1])) - {"--lift"}
+
+
+def test_an_option_that_a_command_has_is_never_another_one() -> None:
+    """`--lift` was both: it still takes somebody off the do-not-contact list."""
+    assert every()["block"].make_context("block", ["a@b.c", "--lift"]).params["lift"] is True
+    assert "--allow-again" not in {name for each in every()["block"].params for name in each.opts}
 
 
 # -- what works -------------------------------------------------------------------------------
@@ -130,7 +169,6 @@ NOBODY_HELD = {"allow": 2}
 
 
 @pytest.mark.xdist_group("prefect")
-@pytest.mark.timeout(600)
 def test_the_examples_work_one_after_the_other(tmp_path: Path, standing: Standing) -> None:
     """A newcomer who types them in their order meets nothing that fails."""
     with (

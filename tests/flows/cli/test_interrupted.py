@@ -15,9 +15,9 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.prefects.prefect_home import CAMPAIGN, Desk
 from tests.support.prefects.prefect_tables import furnish
+from tests.support.session import PATIENCE
 
 
-@pytest.mark.timeout(600)
 def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
     """The run ends soon, in its own words, with nothing unsure; the same command goes on."""
     with Sandbox() as service:
@@ -40,9 +40,9 @@ def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
             text=True,
             start_new_session=True,
         )
-        service.wait_for(lambda record: len(record.invitations) >= 20, timeout=120)
+        service.wait_for(lambda record: len(record.invitations) >= 20, timeout=PATIENCE)
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=200)
+        out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 1
         assert err.strip() == "stopped: The run was interrupted."
         assert "unsure" not in out and "waiting: campaign run" in out

@@ -124,6 +124,74 @@ def test_every_object_has_the_version(place: DoubtfulCampaign) -> None:
     assert json.loads(failed.out)["format_version"] == FORMAT_VERSION
 
 
+SLIPS = {
+    "no such command": ("sttaus",),
+    "no such command of a group": ("ledger", "bakup"),
+    "no such option": ("status", "--wy"),
+    "no such option before the command": ("--versoin",),
+    "an argument is missing": ("links",),
+    "one too many": ("status", KEY, "more"),
+    "no such value": ("links", KEY, "--format", "pdf"),
+    "an option without its value": ("settle", KEY, "--project"),
+    "options that do not go together": ("links", KEY, "--failed-only"),
+    "a reason is missing": ("resend", KEY, "ada@example.com", "--yes", "--why", " "),
+    "a command that answers people only": ("demo",),
+}
+
+
+@pytest.mark.parametrize("words", SLIPS.values(), ids=SLIPS)
+def test_a_program_is_answered_whatever_was_mistyped(
+    place: DoubtfulCampaign, words: tuple[str, ...]
+) -> None:
+    """The object of every other failure; people read the same words beside it."""
+    place.run()
+    answer = place.type(words[0], "--json", *words[1:])
+    told = answer.object
+    assert told == {
+        "format_version": FORMAT_VERSION,
+        "ok": False,
+        "error": told["error"],
+        "service_wrote": None,
+    }
+    assert answer.code == 2 and told["error"] and told["error"] in answer.err
+    assert "Try 'campaign" in answer.err
+
+
+def test_a_program_is_answered_where_nobody_foresaw_the_error(
+    place: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("Ada Lovelace, ada@example.com, s3cret")
+
+    place.run()
+    monkeypatch.setattr("data.campaigns.pauses.pause", fail)
+    answer = place.type("pause", KEY, "--json")
+    assert (answer.code, answer.object["ok"]) == (1, False)
+    assert "KeyError" in answer.object["error"] and "Ada" not in answer.out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("approve", KEY),  # no plan was shown
+        ("confirm", KEY),  # there is no pilot
+        ("allow", KEY, "ada@example.com", "--why", "x"),  # nobody is held
+        ("settle", KEY, "--project", "again", "--why", "x"),  # nothing is unsure
+        ("correct", KEY, "x@example.com", "y@example.com", "--why", "x"),
+        ("ledger", "backup", "hiring.yaml"),  # a file that is there
+        ("deploy", "hiring.yaml"),  # no server is named
+        ("worker",),
+    ],
+)
+def test_what_cannot_be_done_as_it_was_typed_ends_with_2(
+    place: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    """Whichever command it is: nothing was sent, and something else is to be typed or set."""
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    place.run()
+    assert place.type(*words).code == 2
+
+
 def test_the_program_ends_with_the_codes_of_the_table() -> None:
     """Every one that its source names is in the table, and the other way round."""
     named = {0, 130}

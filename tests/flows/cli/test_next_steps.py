@@ -183,6 +183,7 @@ def written(place: Place) -> Sequence[First]:
         *("check people.csv", "plan .", "check people.csv --campaign people.csv", "check bad.yaml"),
         *(f"check {FILE} --campaign {FILE}", "problems nosuch", "run .", f"no: run {FILE}"),
         *("up nothere", f"up {FILE}", "serve .", "credentials 'Not A Name'", f"up . --port {port}"),
+        *("run nothere.yaml", "plan hirign.yaml", f"run {FILE} bda.yaml"),
         *("rehearse hiring.yaml --faults", f"sandbox --port {port}", "plan letter.doc"),
     ]
 
@@ -198,7 +199,8 @@ def ended(place: Place) -> Sequence[First]:
         *(f"withdraw {KEY} {ADA} --why x", f"pause {KEY}", f"confirm {KEY}", f"approve {KEY}"),
         *(f"allow {KEY} {ADA} --why x", "forget x@example.com --why x --yes"),
         *("ledger backup postgresql://x/y", f"forget {ADA} --why x --yes"),
-        "ledger copy ledger.db new.db",
+        *(f"settle {KEY} --from no.csv", f"links {KEY} --into poeple.csv -o back.xlsx"),
+        "ledger move ledger.db new.db",
     ]
 
 
@@ -242,6 +244,36 @@ def pilot_lost(place: Place) -> Sequence[First]:
     place.fault("lost", "invite")
     pilot(place)
     return [f"confirm {KEY}"]
+
+
+@situation
+def pilot_refused(place: Place) -> Sequence[First]:
+    place.fault("status", "invite", status=422)
+    pilot(place)
+    place.fault()
+    return [f"confirm {KEY}", f"run {FILE}"]
+
+
+@situation
+def pilot_not_added(place: Place) -> Sequence[First]:
+    place.fault("status", "add_candidates", status=422, email=ADA, count=None)
+    pilot(place)
+    place.fault()
+    return [f"confirm {KEY}", f"run {FILE}"]
+
+
+@situation
+def pilot_blocked(place: Place) -> Sequence[First]:
+    place.type("block", ADA, "--why", "x")
+    pilot(place)
+    return [f"confirm {KEY}", f"run {FILE}"]
+
+
+@situation
+def pilot_withdrawn(place: Place) -> Sequence[First]:
+    pilot(place)
+    place.type("withdraw", KEY, ADA, "--why", "x")
+    return [f"confirm {KEY}", f"run {FILE}"]
 
 
 @situation
@@ -401,6 +433,7 @@ UNREACHED = {
     "flows/cli/see/doctor.py: command('up')": "messages that nobody took",
     "flows/cli/serve/deploy.py: command('deploy', *(places or []), '--prune')": "a Prefect server",
     "flows/cli/serve/deploy.py: command('worker', '--pool', pool)": "a Prefect server",
+    "flows/cli/typed_verdicts.py: command('settle', standing.campaign.key)": "unsure since then",
     "flows/engine/sharing.py: command('deploy')": "a Prefect server without wave runs",
     "flows/engine/worker_files.py: command('credentials', 'NAME')": "what a worker has written",
     "flows/report/report_sections.py: command('history', key)": "more waves than a page has",
@@ -451,7 +484,7 @@ def visit(
                 place.mend()
                 code, output = place.type(*filled)
             assert "A mistake in this program" not in output, output
-            if code != 2 or " --now" in output:  # until then, as its list says
+            if code != 2 or " --no-wait" in output:  # until then, as its list says
                 break
         else:
             if depth < DEPTH:
@@ -472,7 +505,6 @@ def visit(
 
 
 @pytest.mark.xdist_group("next_steps")
-@pytest.mark.timeout(600)
 def test_whatever_is_printed_works_as_it_is_typed(
     places: Callable[[str], Place], monkeypatch: pytest.MonkeyPatch
 ) -> None:

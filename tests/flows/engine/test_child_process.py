@@ -6,6 +6,8 @@ import sys
 
 import psutil
 
+from tests.support.session import PATIENCE
+
 PARENT = """\
 import subprocess, sys, time
 from flows.engine.child_process import start_child
@@ -25,4 +27,4 @@ def test_it_ends_with_its_parent() -> None:
         child = psutil.Process(int(parent.stdout.readline()))
         assert b"Serving HTTP" in parent.stdout.readline()
         parent.kill()
-        child.wait(timeout=100)
+        child.wait(timeout=PATIENCE)

@@ -11,7 +11,7 @@ from threading import Thread
 import pytest
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 
-from flows.cli.serve.serve import RefusedLogin, Server, look_at, server_named
+from flows.cli.serve.serve import NoServer, RefusedLogin, Server, look_at, server_named
 from flows.engine import login
 
 
@@ -104,3 +104,15 @@ def test_how_a_server_receives_us(wanted: str | None, ours: str | None, how: Ser
                 server_named()
         else:
             assert server_named() == api.removesuffix("/api")
+
+
+def test_a_worker_waits_for_a_server_that_is_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine starts both at once; whoever is not patient ends at once, as before."""
+    seen = iter([Server.SILENT, Server.SILENT, Server.OPEN])
+    monkeypatch.setattr("flows.cli.serve.serve.look_at", lambda _: next(seen))
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with temporary_settings({PREFECT_API_URL: "http://127.0.0.1:9/api"}):
+        with pytest.raises(NoServer):
+            server_named()
+        assert server_named(patience=60.0) == "http://127.0.0.1:9"
+    assert list(seen) == []

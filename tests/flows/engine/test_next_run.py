@@ -1,14 +1,20 @@
 """Waiting campaigns continue by themselves: the run that finds one waiting schedules the next."""
 
+import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Self
+from uuid import UUID, uuid4
 
 import pytest
 
+from flows.engine import next_run
 from tests.support.prefects.prefect_home import PrefectServer, WarmDesk, answer
 
-pytestmark = [pytest.mark.xdist_group("prefect"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("prefect")
 
+HERE = uuid4()
 # Deploys a file, asks for a run of it, and executes that run as a worker does.
 DEPLOYED = """\
 import asyncio, os, sys
@@ -52,6 +58,59 @@ def test_the_next_wave_is_scheduled_once(desk: WarmDesk, prefect: PrefectServer)
     begins = datetime.fromisoformat(run["expected_start_time"])
     assert timedelta(0) <= last.astimezone(UTC) + timedelta(hours=1) - begins < timedelta(minutes=5)
     assert run["parameters"] == {"file": str(Path(path)), "campaign": "waving"}
+
+
+class RunsByKey:
+    """Prefect's flow runs as its server keeps them: whoever asks with a key again gets its run."""
+
+    def __init__(self) -> None:
+        self.runs: dict[str, Any] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+    async def read_flow_run(self, run: UUID) -> Any:
+        begun = [kept for kept in self.runs.values() if kept.id == run]
+        return begun[0] if begun else self._run(run, "2026-12-01 of a schedule")
+
+    async def read_deployment_by_name(self, _: str) -> Any:
+        return SimpleNamespace(id=HERE)
+
+    async def create_flow_run_from_deployment(
+        self, _: UUID, state: object, idempotency_key: str
+    ) -> Any:
+        return self.runs.setdefault(idempotency_key, self._run(uuid4(), idempotency_key))
+
+    def _run(self, run: UUID, key: str) -> Any:
+        return SimpleNamespace(id=run, deployment_id=HERE, idempotency_key=key)
+
+
+def test_a_run_that_begins_early_for_its_moment_schedules_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Prefect lets a run begin up to half a second early, however often: it waits for another run
+    and not for itself. One for each run, also if it is retried; a run of the schedule that is early
+    as well shares the first."""
+    server = RunsByKey()
+    monkeypatch.setattr(next_run, "get_client", lambda: server)
+    moment = datetime(2026, 12, 1, 9, tzinfo=UTC)
+
+    def runs_begin_early(run: UUID) -> None:
+        begun = SimpleNamespace(root_flow_run_id=None, id=str(run))
+        monkeypatch.setattr(next_run, "flow_run", begun)
+        for _ in range(2):
+            asyncio.run(next_run.schedule_next("waving", moment))
+
+    of_the_schedule = [uuid4(), uuid4()]
+    for run in of_the_schedule:
+        runs_begin_early(run)
+        assert len(server.runs) == 1
+    for number in (2, 3, 4):
+        [*_, last] = server.runs.values()
+        runs_begin_early(last.id)
+        assert len(server.runs) == number
 
 
 def test_what_a_person_typed_is_told_and_not_scheduled(

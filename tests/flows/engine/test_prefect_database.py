@@ -11,10 +11,9 @@ import httpx
 import pytest
 
 from flows.engine.login import guarded, made
-from tests.support.prefects.prefect_home import PATIENCE, PrefectServer
+from tests.support.prefects.prefect_home import PrefectServer
 from tests.support.prefects.prefect_tables import furnish
-
-pytestmark = pytest.mark.timeout(600)
+from tests.support.session import PATIENCE
 
 
 def test_who_writes_waits_for_a_turn(tmp_path: Path) -> None:

@@ -19,8 +19,6 @@ from tests.bench.recorded import lost
 from tests.support.prefects.prefect_home import Desk, PrefectServer, kept
 from tests.support.prefects.prefect_tables import furnish
 
-pytestmark = pytest.mark.timeout(600)
-
 
 def desk_at(folder: Path, service: Sandbox, **more: str) -> Desk:
     environment = {

@@ -2,15 +2,20 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from uuid import UUID, uuid4
 
 import pytest
+from prefect.client.schemas.objects import FlowRun, State, StateType
 
 from data.campaigns import notices
 from data.store.clock import now
 from data.store.ledger import Ledger
-from flows.pages.notices import AT_WORK, tell_what_waits
+from flows.campaign import run_campaign
+from flows.pages.notices import AT_WORK, tell, tell_what_waits
 from tests.support.ledgers.databases import ledger_at
 from tests.support.webhook import Webhook, webhook
 
@@ -64,3 +69,34 @@ def test_without_a_ledger_nothing_waits(tmp_path: Path, hook: Webhook) -> None:
     asyncio.run(tell_what_waits())
     assert hook.told == []
     assert not (tmp_path / "ledger.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("kind", "deployment", "told"),
+    [
+        (StateType.FAILED, uuid4(), True),
+        (StateType.CRASHED, None, True),
+        (StateType.CRASHED, uuid4(), False),
+    ],
+)
+def test_of_a_deployed_run_that_crashed_only_the_lookout_tells(
+    hook: Webhook,
+    ledger: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: StateType,
+    deployment: UUID | None,
+    told: bool,
+) -> None:
+    """Where it crashed before it began, it still has a name that Prefect made up."""
+    run = FlowRun(id=uuid4(), flow_id=uuid4(), name="admirable-kraken", deployment_id=deployment)
+
+    async def read_flow_run(_: UUID) -> FlowRun:
+        return run
+
+    @asynccontextmanager
+    async def client():  # type: ignore[no-untyped-def]  # Prefect's, as far as it is asked
+        yield SimpleNamespace(read_flow_run=read_flow_run)
+
+    monkeypatch.setattr("flows.pages.notices.get_client", client)
+    asyncio.run(tell(run_campaign, run, State(type=kind, name="Ended")))
+    assert bool(hook.told) is told

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
-from tests.support.browser import browser  # noqa: F401 - a fixture
+from tests.support.browsers.browser import browser  # noqa: F401 - a fixture
 from tests.support.prefects.prefect_home import (
     Desk,
     PrefectServer,
@@ -23,10 +23,11 @@ from tests.support.prefects.prefect_home import (
     led_to,
     of_its_own,
 )
+from tests.support.session import PATIENCE
 
-pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("browser")
 
-PATIENCE = 90_000  # milliseconds; the first page of a fresh server takes its time
+PATIENCE_MS = 1000 * PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +66,8 @@ def page(browser: Browser, prefect: PrefectServer, ran: Desk) -> Iterator[Page]:
     with browser.new_context(viewport={"width": 1400, "height": 1000}) as context:
         context.route("**/*", only_here)
         page = context.new_page()
-        page.set_default_timeout(PATIENCE)
-        expect.set_options(timeout=PATIENCE)
+        page.set_default_timeout(PATIENCE_MS)
+        expect.set_options(timeout=PATIENCE_MS)
         yield page
 
 

@@ -5,20 +5,26 @@ from base64 import b64decode
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import pytest
 
+from config.mistakes import Mistake, Place
 from data.campaigns.approvals import Answer, PlanInWords, ShownPlan
 from data.decisions.verdicts import Doubt
 from data.privacy.masking import masked_email, masked_name
-from data.store.states import Operation, Step
+from data.store.states import Ending, Operation, Step
 from data.store.tables import Campaign, Candidate
+from flows.campaign import _name
 from flows.pages import seen
 from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, percent, plan, summary
+from flows.pages.wrong_places import where_wrong
 from flows.report.funnel import ANYWHERE, funnel
+from flows.run.ending import Finish
+from flows.words.doubts import listed
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
@@ -68,16 +74,15 @@ def doubt(operation: Operation = Operation.INVITE, row: int | None = 7) -> Doubt
     return Doubt(operation, 12, NOON, phase=2, evidence=evidence, row=row, email1=email)
 
 
-def page(**more: Any) -> str:
-    told: dict[str, Any] = {
+def page(reason: str | None = None, numbers: dict[str, int] | None = None, **more: Any) -> str:
+    numbers = numbers or counts(candidates=2, added=2, invited=2)
+    given: dict[str, Any] = {
         "campaign": campaign(),
-        "counts": counts(candidates=2, added=2, invited=2),
         "people": [person(1), person(2)],
         "doubts": [],
-        "reason": None,
-        "written": None,
     }
-    return summary(**(told | more))
+    end = Finish("backend-2026", Ending.COMPLETED, reason, numbers)
+    return summary(end=end, **(given | more))
 
 
 # -- names ------------------------------------------------------------------------------------
@@ -216,11 +221,15 @@ def test_nobody_is_named() -> None:
 
 
 def test_what_is_unsure_comes_with_how_to_settle_it() -> None:
-    """The command, the form, the number that the form takes, and the verdicts that fit."""
-    told = page(doubts=[doubt(), doubt(Operation.CREATE, row=None)])
+    """The command, the form, the number and the code that it takes, and the verdicts that fit."""
+    doubts = [doubt(), doubt(Operation.CREATE, row=None)]
+    told = page(doubts=doubts)
     assert "campaign settle backend-2026" in told
     assert "**settle campaign**" in told
-    assert "What: invite. Verdicts: sent, again, withdraw.\n\n| person | who |" in told
+    code = listed(doubts, Operation.INVITE)
+    verdicts = "Verdicts: sent, again, withdraw."
+    assert f"What: invite. Listed: `{code}`. {verdicts}\n\n| person | who |" in told
+    assert f"`{code}`" not in page(doubts=[doubt(row=8), *doubts])
     assert "| 7 | " in told
     assert "No answer came in time." in told
     assert "ReadTimeout" not in told
@@ -254,7 +263,7 @@ def test_a_page_stays_small() -> None:
     """Ten thousand people are a bounded table, with those who need a person in it."""
     people = [person(number) for number in range(1, 10_000)] + [person(10_000, Step.UNSURE)]
     number = counts(candidates=10_000, added=10_000, invited=9_999, unsure=1)
-    told = page(counts=number, people=people, doubts=[doubt()] * 200)
+    told = page(numbers=number, people=people, doubts=[doubt()] * 200)
     assert len(told) < 40_000
     assert "| 10000 |" in told
     assert f"and {10_000 - SHOWN:,} more" in told
@@ -317,3 +326,34 @@ def test_a_run_is_named_by_when_it_was_to_begin(monkeypatch: pytest.MonkeyPatch)
     assert seen.name_of("spring", "Europe/Paris") == "spring 2026-12-01 09:00 (Europe/Paris)"
     context.get.return_value = None
     assert seen.name_of("spring", "Europe/Paris") == "spring 2026-12-01 08:59 (Europe/Paris)"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "name"),
+    [({}, "spring"), ({"campaign": "spring-2026"}, "spring-2026")],
+)
+def test_a_run_of_a_deployment_has_the_zone_of_its_campaign(
+    monkeypatch: pytest.MonkeyPatch, parameters: dict[str, str], name: str
+) -> None:
+    """Its tag says which campaign that is; the file may be called otherwise."""
+    run = SimpleNamespace(
+        parameters={"file": "/hiring/spring.yaml", **parameters},
+        tags=["service.example.com", "campaign:spring-2026"],
+    )
+    monkeypatch.setattr("flows.campaign.flow_run", run)
+    monkeypatch.setattr("flows.campaign.named_by_its_clock", lambda *given: given)
+    assert _name() == (name, "spring-2026")
+    run.tags = []
+    assert _name() == (name, name)
+
+
+def test_a_mistake_that_quotes_an_address_is_only_placed(tmp_path: Path) -> None:
+    """Also in a field of the definition itself, such as that of the pilot."""
+    file = tmp_path / "hiring.yaml"
+    file.write_text("campaign: spring\n")
+    message = "ada@example.com is not among the candidates"
+    shown = where_wrong([Mistake(Place(str(file), 1), "invites.pilot", message=message)], file)
+    assert shown.startswith("hiring.yaml:1, invites.pilot")
+    assert "@" not in shown
+    other = Mistake(Place(str(file), 1), "invites.waves", message="wanted numbers")
+    assert "wanted numbers" in where_wrong([other], file)

@@ -68,7 +68,7 @@ def request(operation: Operation, came_to: AttemptState, *people: int, **more: o
         (decided("withdraw", None, 1), "withdrew p1"),
         (decided("resend", INVITE, 1), "asked for one more invitation to p1"),
         (decided("correct", None, 1, value="2"), "corrected p1 to p2"),
-        (decided("allow", None, 1), "let p1 through although held"),
+        (decided("allow", None, 1), "allowed p1, who was held"),
         (decided("pilot-confirmed", None, 1), "confirmed the pilot's invitation: p1"),
         (
             decided("cleaned", ADD, 1),
@@ -146,7 +146,7 @@ def test_an_event_is_told_in_a_line(event: Event, lines: list[str]) -> None:
         ),
         (
             request(INVITE, AttemptState.SENDING, 1, status=None, phase=None, ended_at=None),
-            "invite p1: no outcome recorded (unknown how far it got)",
+            "invite p1: no outcome recorded (nobody knows how far it got)",
         ),
         (
             request(Operation.CREATE, AttemptState.DONE, ended_at=NOON),
@@ -174,7 +174,7 @@ def test_a_wave_counts_people_and_tells_the_reasons_of_what_was_not_done() -> No
         service_wrote={"slow down": 2},
     )
     assert list(words(wave, TELLER)) == [
-        "invite 1,000 candidates, until 13:01:01: 999 done, 1 unsure, 2 tries more",
+        "invite 1,000 candidates, ended 13:01:01: 999 done, 1 unsure, 2 more tries",
         "2 not sent: No way.",
         'the service wrote in 2 answers: "slow down"',
     ]

@@ -116,6 +116,17 @@ def test_who_was_taken_out_of_the_sheet_is_not_invited(office: Office) -> None:
     assert "grace@example.com" in office.emails()
 
 
+def test_a_doubt_about_somebody_taken_out_of_the_sheet_still_needs_a_look(office: Office) -> None:
+    """They may have got an email: every run ends so, until a person has settled it."""
+    lost = Fault("lost", "invite", email="grace@example.com", after_work=True)
+    office.service.faults.add(lost)
+    office.run(office.write("sheet", people("ada", "grace")))
+    for _ in range(2):
+        end = office.run(office.write("sheet", people("ada")))
+        assert (end.ending, end.exit_code) == (Ending.NEEDS_ATTENTION, 3)
+        assert end.counts["unsure"] == 1
+
+
 def test_a_changed_row_is_reported_and_never_sent_again(office: Office) -> None:
     """The interface has no update: other wording of somebody who was added changes nothing."""
     office.run(office.write("worded", people("ada")))

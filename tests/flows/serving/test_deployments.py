@@ -132,13 +132,14 @@ def test_a_name_that_prefect_does_not_take_is_told_before_anything_is_asked(
 def test_what_a_server_keeps_is_bounded(
     monkeypatch: pytest.MonkeyPatch, keep: timedelta | None, days: int
 ) -> None:
-    """As Prefect reads the settings: runs as long as people's data, events a few hours."""
+    """As Prefect reads the settings: runs as long as people's data, events half an hour."""
     for name, value in kept_for(keep).items():
         monkeypatch.setenv(name, value)
     server = Settings().server
     assert server.services.db_vacuum.enabled_vacuum_types >= {"events", "flow_runs", "orphans"}
     assert server.services.db_vacuum.retention_period == timedelta(days=days)
-    assert server.events.retention_period <= timedelta(hours=3)
+    assert server.events.retention_period <= timedelta(minutes=30)
+    assert server.services.db_vacuum.loop_seconds <= 600
 
 
 def test_an_interval_counts_from_a_fixed_day() -> None:

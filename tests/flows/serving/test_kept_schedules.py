@@ -14,7 +14,7 @@ from flows.serving.deployments import every
 from flows.serving.kept_schedules import Kept, kept
 from tests.support.prefects.prefect_home import PrefectServer, Standing, WarmDesk
 
-pytestmark = [pytest.mark.xdist_group("schedules"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("schedules")
 
 NINE = Schedule(cron="0 9 * * 1-5", timezone="Europe/Paris")
 TEN = Schedule(cron="0 10 * * 1-5", timezone="Europe/Paris")

@@ -11,12 +11,14 @@ from flows.serving.lookout import (
     A_MOMENT,
     IN_A_ROW,
     SILENCE,
+    STARTS,
     TELLS,
     WELL,
     goes_on_by_itself,
     is_gone,
     is_told,
     key_of_next,
+    patience_with,
     what_next,
 )
 
@@ -57,6 +59,13 @@ def test_a_run_is_gone_when_nothing_was_heard_for_long_enough(
     assert is_gone(AT + since * patience, sign, AT, patience) is gone
 
 
+def test_what_a_worker_took_is_to_begin_soon() -> None:
+    """On another machine too; what has begun there may be silent for longer, here for less."""
+    begun, taken = run_of(StateType.RUNNING), run_of(StateType.PENDING)
+    assert patience_with(begun, True) == patience_with(taken, True) == A_MOMENT
+    assert A_MOMENT < patience_with(taken, False) == STARTS < patience_with(begun, False) == SILENCE
+
+
 def test_what_crashes_at_every_start_is_begun_again_so_often() -> None:
     """One after the other, by keys that let Prefect begin each only once; then a person looks."""
     run, keys = run_of(StateType.CRASHED), []
@@ -64,7 +73,7 @@ def test_what_crashes_at_every_start_is_begun_again_so_often() -> None:
         keys.append(key)
         run = run_of(StateType.CRASHED, key=key, lived=None)
     assert len(set(keys)) == len(keys) == IN_A_ROW
-    assert "nothing goes on by itself" in what_next(run)
+    assert "no other run is started" in what_next(run)
 
 
 def test_what_ran_well_before_it_crashed_is_begun_again_for_ever() -> None:

@@ -12,20 +12,24 @@ from uuid import UUID
 
 import pytest
 from prefect.client.orchestration import PrefectClient
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from config.errors import BadSettings
 from config.settings import load_local
 from data.campaigns import notices
 from data.store.clock import now
 from data.store.ledger import Ledger
+from flows.pages.final_states import STOPPED
+from flows.serving.lookout import go_on_later
 from flows.serving.registering import AUTOMATIONS
 from flows.serving.serving import MISSED, skip_missed
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, Standing, kept
 from tests.support.prefects.workers import PREFECT, runs_of
+from tests.support.session import PATIENCE
 from tests.support.webhook import listening, webhook
 
-pytestmark = [pytest.mark.xdist_group("told"), pytest.mark.timeout(600)]
+pytestmark = pytest.mark.xdist_group("told")
 
 ROOT = Path(__file__).parents[3]
 # The least that a server takes for one.
@@ -136,6 +140,28 @@ def test_what_was_missed_is_done_once(desk: Desk, prefect: PrefectServer) -> Non
     assert asyncio.run(skip()) == 0
 
 
+def test_a_run_that_cannot_go_on_keeps_no_other_from_it(desk: Desk, prefect: PrefectServer) -> None:
+    """Of two that were stopped, one is of a campaign that has no deployment any more."""
+    assert desk.type("deploy", desk.campaign("onward", 1)).code == 0
+    stopped = []
+    for name, parameters in (
+        ("approve campaign/approve", {"campaign": "nowhere", "plan": "0", "by": "Pat"}),
+        ("campaign/onward", {}),
+    ):
+        asked = {"parameters": parameters, "enforce_parameter_schema": False}
+        made = prefect.call(
+            "POST", f"deployments/{prefect.deployment(name)}/create_flow_run", asked
+        )
+        over = {"state": {"type": "FAILED", "name": STOPPED}, "force": True}
+        prefect.call("POST", f"flow_runs/{made['id']}/set_state", over)
+        stopped.append(UUID(made["id"]))
+    with temporary_settings({PREFECT_API_URL: prefect.api}):
+        asyncio.run(go_on_later(stopped))
+    keys = {"flow_runs": {"idempotency_key": {"any_": [f"begun again 0 {run}" for run in stopped]}}}
+    [again] = prefect.ask("flow_runs", **keys)
+    assert again["deployment_id"] == prefect.deployment("campaign/onward")
+
+
 @pytest.mark.parametrize(
     ("url", "wanted"),
     [
@@ -173,7 +199,7 @@ def test_prefect_yaml_deploys_from_a_fresh_clone(desk: Desk, prefect: PrefectSer
             check=True,
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=200,
+            timeout=PATIENCE,
         )
     found = prefect.ask("deployments")
     mine = {one["entrypoint"]: one for one in found if ".py:" in one["entrypoint"]}
@@ -190,4 +216,4 @@ def test_prefect_yaml_deploys_from_a_fresh_clone(desk: Desk, prefect: PrefectSer
         assert one["job_variables"]["env"]["PREFECT_FLOWS_HEARTBEAT_FREQUENCY"] == "30"
     names = [entrypoint.replace("/", ".").split(".py:") for entrypoint in mine]
     words = "\n".join(f"from {module} import {name}" for module, name in names)
-    subprocess.run([sys.executable, "-c", words], check=True, cwd=clone, timeout=200)
+    subprocess.run([sys.executable, "-c", words], check=True, cwd=clone, timeout=PATIENCE)

@@ -18,8 +18,8 @@ from tests.promise.promise import BrokenPromise
 class Decisions:
     """Takes them one at a time, while nothing is under way, and remembers who gets nothing more."""
 
-    def __init__(self, ledger: Ledger, dice: Random, endings: Counter[str]) -> None:
-        self.ledger, self.dice, self.endings = ledger, dice, endings
+    def __init__(self, ledger: Ledger, dice: Random, situations: Counter[str]) -> None:
+        self.ledger, self.dice, self.situations = ledger, dice, situations
         self.listed: dict[str, int] = {}  # by email key, the emails of this person until then
         self.left_out: dict[str, int] = {}
         self.corrections = 0
@@ -45,7 +45,7 @@ class Decisions:
             do_not_contact.block, {person.email_key: person.email1}, By("Pat", "asked us to stop")
         )
         self.listed[person.email_key] = times
-        self.endings["listed"] += 1
+        self.situations["listed"] += 1
 
     def _withdraw(self, campaign: int, person: Any, times: int) -> None:
         try:
@@ -53,10 +53,10 @@ class Decisions:
                 withdrawing.withdraw, campaign, [person.id], By("Pat", "took another job")
             )
         except NotDecided:
-            self.endings["not withdrawn"] += 1
+            self.situations["not withdrawn"] += 1
             return
         self.left_out[person.email_key] = times
-        self.endings["withdrawn by a person"] += 1
+        self.situations["withdrawn by a person"] += 1
 
     def _correct(self, campaign: int, person: Any, times: int) -> None:
         """To an address that is new, or back to the one before."""
@@ -75,11 +75,11 @@ class Decisions:
                 withdrawing.correct, campaign, person.id, (new, email_key(new)), By("Pat", "a typo")
             )
         except NotDecided:
-            self.endings["not corrected"] += 1
+            self.situations["not corrected"] += 1
             return
         self.left_out[person.email_key] = times
         self.left_out.pop(email_key(new), None)
-        self.endings["corrected"] += 1
+        self.situations["corrected"] += 1
 
     def check(self, record: Record) -> None:
         """Nobody gets an email after somebody decided against it."""

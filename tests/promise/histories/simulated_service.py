@@ -6,6 +6,7 @@ Every misbehaviour of outcomes that can be told apart by an Exchange is drawn fr
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable
 from contextvars import Context
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from random import Random
 from typing import Any, Self
 
 from config.settings import ServiceSettings
+from data.store.states import Operation
 from sandbox.faults.faults import Fault, Kind
 from sandbox.faults.wrong_answers import altered
 from sandbox.protocol.operations import recognise
@@ -70,6 +72,8 @@ class Assessment:
     listings: int = 0  # of the problems: with tokens, the only calls that change nothing
     tokens: int = 0
     received: dict[int, Entry] = field(default_factory=dict)  # by the attempt it came from
+    situations: Counter[str] = field(default_factory=Counter)
+    is_overruled: Callable[[int], bool] = lambda _: False  # that attempt, by a person
 
     def __post_init__(self) -> None:
         limits = Limits(self.most, self.unwelcome, self.uninvitable)
@@ -77,14 +81,15 @@ class Assessment:
         tokens = Tokens(Credentials("id", "secret", "audience"), 86400)
         self._api = Api(self.record, outbox, tokens, SAMPLE_PROBLEMS, limits)
 
-    def trip(self, operation: str) -> Trip:
+    def trip(self, operation: Operation) -> Trip:
         """Draw what becomes of the next request."""
         dice = self.dice
         trip = Trip(dice.choice((0.0, 0.01, 0.3)), dice.choice((0.0, 0.01, 0.3)))
         if dice.random() >= self.trouble:
             return trip
         self.faults += 1
-        kind = dice.randrange(8)
+        # An add's answer can be wrong in more ways than all others together.
+        kind = dice.randrange(16 if operation == Operation.ADD else 8)
         if kind == 0:  # lost on the way there
             trip.reaches = trip.answered = False
         elif kind == 1:  # lost on the way back
@@ -104,9 +109,10 @@ class Assessment:
             html = Fault(Kind.HTML, after_work=dice.random() < 0.7)
             trip.fault = dice.choice((Fault(Kind.ACCEPTED), html))
         elif kind == 6:
-            trip.fault = Fault(dice.choice(SHAPES + IDS if operation == "add_candidates" else IDS))
-        else:
             trip.whole = False
+        else:
+            trip.fault = Fault(dice.choice(SHAPES + IDS if operation == Operation.ADD else IDS))
+        self.situations[_named(trip)] += 1
         return trip
 
     def receive(
@@ -118,6 +124,8 @@ class Assessment:
         kind = str(trip.fault.kind) if trip.fault else None
         entry = self.record.received(call, body, authorized=True, fault=kind)
         self.received[attempt] = entry
+        if self.is_overruled(attempt):
+            self.situations["a request that arrives after it was sent once more"] += 1
         right = None
         if trip.fault is None or trip.fault.works:
             right = self._api.answer(Received(call, "application/json", body, entry))
@@ -140,6 +148,24 @@ class Assessment:
                 excerpt=excerpt(said.body) if trip.whole else None,
             )
         asyncio.get_running_loop().call_later(trip.back, answer, seen, context=Context())
+
+
+def _named(trip: Trip) -> str:
+    """What goes wrong on a trip, in words."""
+    if not trip.reaches:
+        return "a request that is lost on its way"
+    if trip.there == FAR_TOO_LATE:
+        return "a request that arrives far too late"
+    if trip.back == FAR_TOO_LATE:
+        return "an answer that arrives far too late"
+    if not trip.answered:
+        return "an answer that is lost on its way"
+    if trip.fault is None:
+        return "an answer that is cut off"
+    if trip.fault.kind is not Kind.STATUS:
+        return f"an answer that is {trip.fault.kind}"
+    sure = "proves nothing" if trip.fault.status in PERHAPS else "says no"
+    return f"a status that {sure}, {'after' if trip.fault.after_work else 'without'} the work"
 
 
 class Client:
@@ -187,10 +213,12 @@ class Client:
         program, assessment = HERE.get(), self._assessment
         await program.claimed()
         if assessment.dice.random() < assessment.trouble / 8:
+            assessment.situations["a connection that is refused"] += 1
             return Exchange(Phase.NOTHING, failure="ConnectError")
         try:
             await last()
         except HeldBack as held:
+            assessment.situations[f"a request that is held back: {type(held).__name__}"] += 1
             return Exchange(Phase.NOTHING, failure=type(held).__name__)
         attempt = self._leaving(request)
         trip = assessment.trip(request.operation)
@@ -208,13 +236,13 @@ class Client:
         else:
             lost = Exchange(Phase.SENDING, failure="WriteError")
             loop.call_later(trip.there, answer, lost, context=Context())
-        await program.point()  # sent, not yet answered
+        await program.point("between its request and the answer")
         try:
             async with asyncio.timeout(self._deadline):
                 seen = await answered
         except TimeoutError:
             seen = Exchange(Phase.SENT, failure="TimeoutError")
-        await program.point()  # answered, not yet recorded
+        await program.point("between an answer and its record")
         return seen
 
     async def _answers_at_all(self, variable: str) -> None:

@@ -35,11 +35,13 @@ from config.settings import LocalSettings, ServiceSettings
 from data.campaigns import queries
 from data.decisions import adding_again, resending, settling
 from data.decisions.verdicts import PATIENCE, Decided, Doubt, NotDecided
+from data.receipts import receipt_doubts
 from data.sending.processes import HEARTBEAT_EXPIRES
 from data.store.states import AttemptState, By, Ending, Operation, Step, Word
 from flows.run.ending import Finish
 from flows.run.interrupts import INTERRUPTED
 from flows.run.order import RunContext, conduct
+from tasks.plan.receipts import receipts_at
 from tasks.plan.target import CampaignSource
 from tasks.service.messages import Request
 from tests.promise.histories.simulated_decisions import Decisions
@@ -75,7 +77,9 @@ class World:
     def __init__(self, workshop: Workshop, seed: int) -> None:
         self.workshop, self.ledger = workshop, workshop.ledger
         self.dice = Random(seed)
+        self.situations: Counter[str] = Counter()  # those that were met, by name (situations.py)
         self.add_again = Random(f"{seed}, whether people are added once more").random() < 0.5
+        self.one_name = Random(f"{seed}, whether two machines have one name").random() < 0.3
         dice = self.dice
         names = [f"{name}@example.com" for name in NAMES]
         # Where no status is believed, nothing is to be noticed of any lie. There a truthful no is a
@@ -88,6 +92,8 @@ class World:
             uninvitable=frozenset(k.casefold() for k in names if dice.random() < 0.05 and not lies),
             most=None if lies else dice.choice((None, None, None, 1, 2)),
             lies=lies,
+            situations=self.situations,
+            is_overruled=self.is_overruled,
         )
         # A short deadline: while one run waits for another, time is work even here.
         self.local = LocalSettings.model_construct(
@@ -108,8 +114,7 @@ class World:
         self.set_back = timedelta()  # by how much the clock went back, all in all
         self.resent: Counter[str] = Counter()
         self.log: list[str] = []
-        self.endings: Counter[str] = Counter()
-        self.decisions = Decisions(self.ledger, self.dice, self.endings)
+        self.decisions = Decisions(self.ledger, self.dice, self.situations)
 
     # -- what the patches ask for ---------------------------------------------------------
 
@@ -121,6 +126,7 @@ class World:
         """Read the file; now and then somebody saves another version just afterwards."""
         read = SimpleNamespace(digest=self.digest)
         if self.dice.random() < self.saved_beside:
+            self.situations["a file that is saved just after it was read"] += 1
             self.write_definition()
         return read
 
@@ -133,17 +139,27 @@ class World:
             self.assessment, lambda request: self.leaving(program, request), *args, **more
         )
 
-    def disk_failed(self, program: Program) -> None:
+    def disk_failed(self, program: Program, when: str) -> None:
         """Let each request in flight be in doubt, once for a program's bad disk."""
+        self.situations[f"a disk that fails {when} a commit is written"] += 1
         if not program.disk_failed:
             program.disk_failed = True
             self.doubt_allowed += self.local.invites_in_flight
+
+    def is_overruled(self, attempt: int) -> bool:
+        """Whether somebody had it sent once more, or decided that it is not to be."""
+        return self.workshop.ask("SELECT state FROM attempt WHERE id = ?", attempt) == [
+            (AttemptState.OVERRULED,)
+        ]
 
     # -- what people do -------------------------------------------------------------------
 
     def write_definition(self, among: Sequence[str] = NAMES) -> None:
         """Add, remove, bring back and reword rows, in any order of rows."""
         dice = self.dice
+        [(unsure,)] = self.workshop.ask("SELECT count(*) FROM attempt WHERE state = 'unsure'")
+        if unsure:
+            self.situations["a definition that changes while a call is unsure"] += 1
         for name in among:
             if name in self.rows:
                 if dice.random() < 0.1:
@@ -196,10 +212,10 @@ class World:
         except NotDecided:
             if not early:
                 raise
-            self.endings["settled too early"] += 1
+            self.situations["settled too early"] += 1
         else:
             assert not early, "sent again while the service may still be at work"
-            self.endings["settled meanwhile" if soon else "settled"] += 1
+            self.situations["settled meanwhile" if soon else "settled"] += 1
 
     def _verdict(self, doubt: Doubt) -> Decided:
         """Say what the record of the service shows; sometimes, that it is not wanted any more."""
@@ -235,14 +251,14 @@ class World:
                 resending.resend, campaign.id, [chosen.id], By("Pat", "it went astray")
             )
         except NotDecided:
-            self.endings["no resend"] += 1
+            self.situations["no resend"] += 1
             return
         # Who never got the first one has it still to come: only a sent one is followed by another.
         key = chosen.email_key
         times = sum(1 for o in self.assessment.record.invitations if email_key(o.email) == key)
         self.resent[key] = times
         self.decisions.left_out.pop(key, None)
-        self.endings["resent"] += 1
+        self.situations["resent"] += 1
 
     async def decide_against(self) -> None:
         """Decide that somebody gets nothing more, or that an address was wrong."""
@@ -257,7 +273,11 @@ class World:
         """Start a program on one of two hosts, and draw what will happen to it."""
         dice = self.dice
         host = dice.choice(("one", "one", "two"))
+        if self.one_name and len({host, *(at for at, _ in self.programs)}) > 1:
+            self.situations["a program beside another machine of the same name"] += 1
         program = Program(self, host, 100 + len(self.programs), dice)
+        if self.one_name:
+            program.host_name = "one"
         self.programs[host, program.pid] = program
         if mishaps and dice.random() < 0.5:
             program.fuse = dice.randint(1, 90)
@@ -309,10 +329,17 @@ class World:
             " WHERE run.pid = ? AND attempt.state = 'sending'",
             program.pid,
         )
+        self.situations[f"a program that dies {program.place}"] += 1
+        if any(pid != program.pid and not self._lives(pid) for pid, _ in self._open_calls()):
+            self.situations["a second death before the first was recovered from"] += 1
+        reach = self.ledger.read(receipt_doubts.reach, KEY).attempt
+        receipts = receipts_at(self.workshop.folder.rglob("*.receipt"))
+        if any(entry.attempt < reach for _, receipt in receipts for entry in receipt.campaigns):
+            self.situations["a receipt of a moment ago at a death"] += 1
         if sending > self.local.invites_in_flight:
             raise BrokenPromise(f"{sending} requests were claimed by one program at its death")
         self.doubt_allowed += sending
-        self.endings["died"] += 1
+        self.situations["died"] += 1
         self.check()
 
     async def run(self, program: Program, delay: float = 0.0) -> Finish | None:
@@ -325,11 +352,11 @@ class World:
         try:
             finish = await self.see(program, lambda: conduct(asked, desk))
         except CampaignError as error:
-            self.endings[type(error).__name__] += 1
+            self.situations[type(error).__name__] += 1
             return None
         if finish is not None:
             taken_over = (finish.reason or "").startswith("This run gave no sign of life")
-            self.endings["taken over" if taken_over else finish.ending] += 1
+            self.situations["taken over" if taken_over else finish.ending] += 1
         return finish
 
     def leaving(self, program: Program, request: Request) -> int:
@@ -349,13 +376,30 @@ class World:
             raise BrokenPromise(f"{request.rows} people left, {rows} were claimed")
         if state != AttemptState.SENDING:
             raise BrokenPromise(f"a request left whose attempt {attempt} is {state}")
+        others = {pid for pid, operation in self._open_calls() if operation == request.operation}
+        if any(self._lives(pid) for pid in others - {program.pid}):
+            self.situations["two runs that send at the same time"] += 1
         self.log.append(f"{asyncio.get_running_loop().time():.3f} {program.pid} {request.path}")
         return int(attempt)
+
+    def _open_calls(self) -> list[tuple[int, str]]:
+        """The process of each call that was claimed and has no outcome, and what it asks for."""
+        return self.workshop.ask(
+            "SELECT run.pid, attempt.operation FROM attempt JOIN run ON run.id = attempt.run_id"
+            " WHERE attempt.state = 'sending'"
+        )
+
+    def _lives(self, pid: int) -> bool:
+        return any(program.alive for (_, at), program in self.programs.items() if at == pid)
 
     # -- what must hold -------------------------------------------------------------------
 
     def check(self) -> None:
         """Hold the ledger against the service's record."""
+        read = self.workshop.ask("SELECT digest FROM reading ORDER BY id")
+        versions = [int(digest.removeprefix("version ")) for (digest,) in read]
+        if versions != sorted(versions):
+            raise BrokenPromise(f"an older version took the place of a newer one: {versions}")
         [(known,)] = self.workshop.ask("SELECT max(digest) FROM campaign")
         keys = [person.key for person in self.definitions[known].candidates] if known else []
         record = self.assessment.record
@@ -389,6 +433,8 @@ class World:
                 self.write_definition()
             self.assessment.trouble = dice.choice(TROUBLE)
             await self.several(dice.choice((1, 1, 1, 2, 3)))
+            if self._open_calls() and dice.random() < 0.3:
+                await self.die_early()
             self.check()
             if dice.random() < 0.5:
                 await asyncio.sleep(dice.choice((20.0, 300.0, 1000.0)))
@@ -419,6 +465,8 @@ class World:
                 if dice.random() < 0.2:
                     await asyncio.sleep(dice.choice((0.1, 1.0, 5.0)))
                     for gate in programs[0].gates:
+                        if programs[0].alive:
+                            self.situations["an interrupt amid the work"] += 1
                         gate.stop(INTERRUPTED)
                 if visited:
                     group.create_task(self.meanwhile())
@@ -432,6 +480,13 @@ class World:
                 broken = broken.exceptions[0]
             raise broken from None
 
+    async def die_early(self) -> None:
+        """Once a death can be seen, begin the next run, and let it die on its first steps."""
+        await asyncio.sleep(self.dice.choice((0.0, 200.0)))
+        program = self.program(mishaps=False)
+        program.fuse = self.dice.randint(1, 20)
+        await self.run(program)
+
     async def meanwhile(self) -> None:
         """While some programs stand still, a person comes by, settles and runs the campaign."""
         for _ in range(self.dice.choice((1, 2, 3))):
@@ -442,6 +497,7 @@ class World:
     def move_the_clock(self, programs: int) -> None:
         """A day either way. Forward, programs on another host look dead until their next beat."""
         days = self.dice.choice((1, -1))
+        self.situations[f"a clock that is set {'forward' if days > 0 else 'back'} by a day"] += 1
         asyncio.get_running_loop().skew += timedelta(days=days)
         if days < 0:
             self.set_back += timedelta(days=1)
@@ -465,7 +521,7 @@ class World:
             before = self.made()
             finish = await self.run(self.program(mishaps=False))
             if finish is not None and "probably not in their rows" in (finish.reason or ""):
-                self.endings["refused alike"] += 1
+                self.situations["refused alike"] += 1
                 self.assessment.unwelcome.clear()  # somebody mends what the service told them
             if self.made() == before:
                 if self.add_again:

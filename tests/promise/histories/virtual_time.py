@@ -80,7 +80,8 @@ class Program:
     def __init__(
         self, world: Any, host: str, pid: int, dice: Random, fuse: int | None = None
     ) -> None:
-        self.world, self.host, self.pid, self.start = world, host, pid, f"boot/{pid}"
+        self.world, self.host, self.pid, self.start = world, host, pid, f"{host}/{pid}"
+        self.host_name = host  # two machines may have one
         self.dice = dice
         self.fuse = fuse
         self.alive = True
@@ -88,6 +89,7 @@ class Program:
         self.stop_for: dict[int, float] = {}  # seconds it is stopped, by the point it happens at
         self.stop_claimed: dict[int, float] = {}  # likewise, by the number of the request it is
         self.points = self.requests = 0
+        self.place = ""  # where it is: at the last point that it came to
         self.bad_disk: dict[int, str] = {}  # its commits that fail, "before" or "after" the disk
         self.commits = 0
         self.tasks: list[asyncio.Task[Any]] = []
@@ -96,11 +98,13 @@ class Program:
         self.disk_failed = False
         self.lost_sight_of = False  # others may have taken it for dead
 
-    async def point(self) -> None:
+    async def point(self, place: str = "beside the ledger") -> None:
         """Something may happen to the program here; a dead one never gets beyond."""
         self.points += 1
+        self.place = place
         loop = asyncio.get_running_loop()
         if self.points in self.stop_for:
+            self.world.situations[f"a program that stands still {place}"] += 1
             self.stopped_until = loop.time() + self.stop_for[self.points]
         if (rest := self.stopped_until - loop.time()) > 0:
             await asyncio.sleep(rest)
@@ -114,7 +118,7 @@ class Program:
         self.requests += 1
         if self.requests in self.stop_claimed:
             self.stop_for[self.points + 1] = self.stop_claimed[self.requests]
-        await self.point()
+        await self.point("between its claim and its request")
 
     def die(self) -> None:
         """From now on nothing it does reaches the disk or the wire."""

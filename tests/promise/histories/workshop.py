@@ -100,7 +100,8 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         )  # a server's is the world's
         patch.setattr("sandbox.service.record.datetime", WallClock)
         patch.setattr(
-            "data.sending.processes.socket", SimpleNamespace(gethostname=lambda: HERE.get().host)
+            "data.sending.processes.socket",
+            SimpleNamespace(gethostname=lambda: HERE.get().host_name),
         )
         patch.setattr("data.sending.processes.os", SimpleNamespace(getpid=lambda: HERE.get().pid))
         patch.setattr("data.sending.processes._start_of", _start_of)
@@ -156,7 +157,7 @@ def _disk(connection: Any) -> None:
     program.commits += 1
     if (fails := program.bad_disk.get(program.commits)) is None:
         return
-    program.world.disk_failed(program)
+    program.world.disk_failed(program, fails)
     real = connection.connection.dbapi_connection
     if fails == "after":
         real.execute("COMMIT")

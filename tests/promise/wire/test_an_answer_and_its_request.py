@@ -17,20 +17,23 @@ from dataclasses import dataclass, field
 import pytest
 
 from config.errors import CampaignError
-from tasks.service import channel, connection
+from tasks.service import connection
 from tasks.service.client import Service
-from tasks.service.connection import Conversation
-from tasks.service.exchange import ENCODED, GLUED, SPOKE_FIRST, TOO_LONG, Exchange, Operation, Phase
+from tasks.service.exchange import ENCODED, GLUED, TOO_LONG, Exchange, Operation
 from tasks.service.harmless_retries import Patience
-from tasks.service.messages import (
-    CandidateBody,
-    Request,
-    add_candidates,
-    attach_problem,
-    create_project,
-    invite,
-)
+from tasks.service.messages import Request, add_candidates, invite
 from tasks.service.verdict import Proof, Then, verdict
+from tests.promise.wire.raw_answers import (
+    DEADLINE,
+    STATUSES,
+    answering,
+    body_of,
+    person,
+    raw,
+    request_of,
+    seen_of,
+)
+from tests.promise.wire.socket_time import in_socket_time
 from tests.support.wire_server import (
     Act,
     Line,
@@ -43,52 +46,7 @@ from tests.support.wire_server import (
 )
 
 CREATE, ATTACH, ADD, INVITE = Operation
-STATUSES = (200, 201, 204, 400, 401, 404, 422, 425, 429, 500)
-DEADLINE = 5.0
 PEOPLE = 12
-
-
-def person(number: int) -> CandidateBody:
-    return CandidateBody(
-        first_name="Ada",
-        last_name="Lovelace",
-        email1=f"ada{number}@example.com",
-        source="",
-        notes="",
-        stage_id=1,
-    )
-
-
-def request_of(operation: Operation, number: int) -> Request:
-    """A request that the service can tell from all others of its kind."""
-    match operation:
-        case Operation.CREATE:
-            return create_project(f"Backend {number}", "", "open", "", "")
-        case Operation.ATTACH:
-            return attach_problem(101, 1 + number)
-        case Operation.ADD:
-            return add_candidates(101, [person(number)])
-        case Operation.INVITE:
-            return invite(101, 5001 + number)
-
-
-def body_of(operation: Operation, number: int) -> bytes:
-    match operation:
-        case Operation.CREATE:
-            return json.dumps({"id": 101 + number}).encode()
-        case Operation.ADD:
-            return json.dumps([{**person(number), "candidate_id": 5001 + number}]).encode()
-        case _:
-            return b"{}"
-
-
-def raw(status: int, body: bytes = b"{}", **headers: str) -> bytes:
-    """A whole answer as it goes over the wire."""
-    lines = [f"HTTP/1.1 {status} Said", "Connection: keep-alive"]
-    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
-    if status == 204:
-        return "\r\n".join([*lines, "", ""]).encode()
-    return "\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body
 
 
 @dataclass
@@ -246,44 +204,6 @@ def test_a_repeated_answer_is_nobody_elses(
     asyncio.run(all_runs())
 
 
-async def seen_of(act: Act, request: Request, deadline: float = DEADLINE) -> Exchange:
-    async with (
-        listening(always(give_token)) as auth,
-        listening(act) as api,
-        Service(settings_for(auth.url, api.url), deadline=deadline) as service,
-    ):
-        await service.ready()
-        return await service.call(request)
-
-
-def answering(*pieces: bytes) -> Act:
-    """Answer a whole request with bytes as they are, a segment for each piece."""
-
-    async def act(_: WireServer, line: Line) -> None:
-        await line.request()
-        for piece in pieces:
-            await line.say(piece)
-        await line.reader.read()
-
-    return act
-
-
-@pytest.mark.parametrize("operation", list(Operation))
-def test_two_answers_in_a_segment_are_no_answer(operation: Operation) -> None:
-    """Whichever status comes first: nobody can tell which is the request's."""
-    pairs = [(first, then) for first in STATUSES for then in STATUSES]
-
-    async def run() -> list[Exchange]:
-        acts = [answering(raw(first) + raw(then)) for first, then in pairs]
-        return await asyncio.gather(*(seen_of(act, request_of(operation, 1)) for act in acts))
-
-    for (first, _), seen in zip(pairs, asyncio.run(run()), strict=True):
-        assert (seen.status, seen.failure, seen.body) == (first, GLUED, None)
-        judged = verdict(operation, seen)
-        assert judged.proof is Proof.UNSURE
-        assert f"status {first}" in judged.reason
-
-
 def cutting(piece: bytes, waits: bool = False) -> Act:
     """Answer with these bytes, then hang up, or say nothing more."""
 
@@ -309,7 +229,7 @@ def test_a_page_that_is_cut_off_is_still_a_page(
     """With a length that is too large, or lost on its way: what came of it begins with <."""
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n100\r\n" + PAGE
     for piece in (raw(200, PAGE + b"x" * 100, **label)[:-100], chunked):
-        seen = asyncio.run(seen_of(cutting(piece, waits), request_of(operation, 1), 0.2))
+        seen = in_socket_time(seen_of(cutting(piece, waits), request_of(operation, 1)))
         assert (seen.status, seen.body) == (200, None)
         judged = verdict(operation, seen)
         assert (judged.proof, judged.then) == (Proof.UNSURE, Then.STOP)
@@ -358,89 +278,6 @@ def test_a_question_that_was_answered_twice_is_asked_again() -> None:
     assert asyncio.run(run()) == (1, 2, 2)
 
 
-@pytest.mark.parametrize("in_flight", [1, 8])
-@pytest.mark.parametrize("operation", list(Operation))
-def test_an_answer_before_the_request_is_nobodys(
-    operation: Operation, in_flight: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Said on accepting, before a byte of ours has left: nothing is sent to whoever does that."""
-    spoken: asyncio.Event
-    really_open = channel.Way.open
-
-    async def open_and_wait(way: channel.Way) -> Conversation:
-        connection = await really_open(way)
-        if way.path == b"/early":
-            await spoken.wait()
-        return connection
-
-    monkeypatch.setattr(channel.Way, "open", open_and_wait)
-
-    async def run(status: int) -> tuple[list[Exchange], list[bytes]]:
-        nonlocal spoken
-        spoken = asyncio.Event()
-        heard: list[bytes] = []
-
-        async def act(here: WireServer, line: Line) -> None:
-            await line.say(raw(status, body_of(operation, here.connections)))
-            if here.connections == in_flight:
-                spoken.set()
-            heard.append(await line.reader.read())
-
-        async with (
-            listening(always(give_token)) as auth,
-            listening(act) as api,
-            Service(settings_for(auth.url, api.url + "/early"), deadline=DEADLINE) as service,
-        ):
-            calls = (service.call(request_of(operation, n)) for n in range(in_flight))
-            seen = await asyncio.gather(*calls)
-            await asyncio.sleep(0.01)  # what was sent, if anything was, has been read by then
-        return list(seen), heard
-
-    for status in STATUSES:
-        seen, heard = asyncio.run(run(status))
-        assert b"".join(heard) == b""
-        for each in seen:
-            assert (each.reached, each.status, each.failure) == (Phase.NOTHING, None, SPOKE_FIRST)
-            assert verdict(operation, each).proof is Proof.NOT_SENT
-
-
-@pytest.mark.parametrize("operation", list(Operation))
-def test_a_connection_that_ended_before_the_request_sent_nothing(
-    operation: Operation, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its end lies in the socket before a byte of ours has left, and is seen."""
-    ended: asyncio.Event
-    really_open = channel.Way.open
-
-    async def open_and_wait(way: channel.Way) -> Conversation:
-        connection = await really_open(way)
-        if way.path == b"/ends":
-            await ended.wait()
-        return connection
-
-    monkeypatch.setattr(channel.Way, "open", open_and_wait)
-
-    async def run(end: Callable[[Line], None]) -> Exchange:
-        nonlocal ended
-        ended = asyncio.Event()
-
-        async def act(_: WireServer, line: Line) -> None:
-            end(line)
-            asyncio.get_running_loop().call_later(0.01, ended.set)  # when the socket is closed
-
-        async with (
-            listening(always(give_token)) as auth,
-            listening(act) as api,
-            Service(settings_for(auth.url, api.url + "/ends"), deadline=DEADLINE) as service,
-        ):
-            return await service.call(request_of(operation, 1))
-
-    for end in (Line.reset, lambda line: line.writer.close()):
-        seen = asyncio.run(run(end))
-        assert (seen.reached, seen.status) == (Phase.NOTHING, None)
-        assert verdict(operation, seen).proof is Proof.NOT_SENT
-
-
 @pytest.mark.parametrize("operation", list(Operation))
 def test_provisional_answers_are_no_second_ones(operation: Operation) -> None:
     """100 and 103 may come before the answer, together with it or apart."""
@@ -449,36 +286,6 @@ def test_provisional_answers_are_no_second_ones(operation: Operation) -> None:
     for pieces in ((hints + good,), (hints, good), (hints * 100, good)):
         seen = asyncio.run(seen_of(answering(*pieces), request_of(operation, 1)))
         assert verdict(operation, seen).proof is Proof.DONE
-
-
-LARGE = add_candidates(101, [{**person(1), "notes": "x" * 20_000_000}])
-
-
-@pytest.mark.parametrize(
-    ("status", "proof"),
-    [
-        (413, Proof.REFUSED),
-        (200, Proof.UNSURE),
-        (503, Proof.UNSURE),
-        (408, Proof.NOT_SENT),  # the service cannot have had the whole of it
-    ],
-)
-@pytest.mark.parametrize("ends", [False, True])
-def test_an_answer_may_come_while_the_request_is_still_being_written(
-    status: int, proof: Proof, ends: bool
-) -> None:
-    """A 413 does not wait for twenty megabytes; a yes to half a request is a doubt."""
-
-    async def act(_: WireServer, line: Line) -> None:
-        await line.head()
-        await line.say(raw(status, body_of(ADD, 1)))
-        if not ends:
-            await asyncio.Event().wait()
-
-    seen = asyncio.run(seen_of(act, LARGE))
-    assert (seen.reached, seen.status, seen.body_failed) == (Phase.ANSWERED, status, True)
-    assert seen.seconds < DEADLINE / 2
-    assert verdict(ADD, seen, rows=1).proof is proof
 
 
 # --- encodings, and how much is read --------------------------------------------------------------

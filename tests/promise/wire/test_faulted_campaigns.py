@@ -34,7 +34,7 @@ def test_a_rule_that_is_not_kept_is_found(rule: str, monkeypatch: pytest.MonkeyP
     """An answer with another behind it, or in an encoding, that is believed: calls show it."""
     monkeypatch.setattr(f"tasks.service.verdict.{rule}", "never")
     with pytest.raises(BrokenPromise), place() as here:
-        for seed in range(10):
+        for seed in range(40):
             faulted_calls.play(here, seed)
 
 

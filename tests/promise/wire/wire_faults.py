@@ -126,7 +126,8 @@ class Reply:
             case "encoded":
                 return self.yes and self.framed is not wrongly and len(body) > 10
             case "glued":
-                return self.framed is by_length and len(script) == 1 and len(seen) < 30_000
+                whole = len(script) == 1 and self.delivered != "cut"
+                return self.framed is by_length and whole and len(seen) < 30_000
         return False
 
 

@@ -16,8 +16,8 @@ from sandbox.pages.same_email import same_email
 from sandbox.protocol.origins import asks_for_us, from_own_page
 from sandbox.server import Sandbox
 from tasks.service.embed import embed_url, iframe
-from tests.support.browser import browser, page, watched
-from tests.support.host_page import HostPages, host_pages
+from tests.support.browsers.browser import browser, page, watched
+from tests.support.browsers.host_page import HostPages, host_pages
 
 pytestmark = pytest.mark.xdist_group("browser")
 

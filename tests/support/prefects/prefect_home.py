@@ -25,11 +25,10 @@ from sandbox.server import Sandbox
 from tests.support.prefects.prefect_tables import furnish
 from tests.support.prefects.warm_start import CAMPAIGN as TYPED
 from tests.support.prefects.warm_start import Warm, WarmStart
+from tests.support.session import PATIENCE
 
 CAMPAIGN = str(Path(sys.executable).parent / "campaign")
-PATIENCE = 90.0  # seconds that a server may take: its database lets others wait for a minute
 PREFECT_TYPED = "from prefect.cli import app; sys.exit(app())"  # as the command `prefect` does it
-LONGEST = 200.0  # seconds of a command; where all is well it takes one or two
 
 
 # Seconds between looks, so that a test waits for what it is about. A run that is taken long
@@ -108,7 +107,7 @@ class WarmDesk(Desk):
 
 def answer(process: subprocess.Popen[str] | Warm) -> Answer:
     """Wait for a process and collect what it said."""
-    out, err = process.communicate(timeout=LONGEST)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode is not None
     assert "sandbox-secret" not in out + err
     return Answer(process.returncode, out, err)
@@ -316,7 +315,7 @@ def desk(tmp_path: Path, standing: Standing) -> Iterator[WarmDesk]:
 
 
 def wait_for_server(address: str, server: "subprocess.Popen[bytes] | Warm") -> None:
-    ends = time.monotonic() + LONGEST
+    ends = time.monotonic() + PATIENCE
     while time.monotonic() < ends:
         if server.poll() is not None:
             break

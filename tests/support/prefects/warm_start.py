@@ -19,8 +19,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from tests.support.session import PATIENCE
+
 CAMPAIGN = "from flows.cli.main import main; sys.exit(main())"  # as the installed command does it
-LONGEST = 200.0  # seconds until an answer: before the first one, all is imported
 
 
 @dataclass
@@ -115,13 +116,13 @@ class WarmStart:
             "environment": dict(environment),
             "files": [os.devnull, str(out), str(err)],
         }
-        pid = self._ask(number, LONGEST, begin=asked)
+        pid = self._ask(number, PATIENCE, begin=asked)
         assert pid is not None
         return Warm(pid, out, err, self)
 
     def look(self, pid: int) -> int | None:
         """The exit code of a process; None while it is at work."""
-        return self._ask(next(self._numbers), LONGEST, look=pid)
+        return self._ask(next(self._numbers), PATIENCE, look=pid)
 
     def wait(self, pid: int, seconds: float) -> int | None:
         """Wait for a process; answers its exit code, as a Popen has it."""

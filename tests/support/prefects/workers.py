@@ -15,11 +15,11 @@ import psutil
 
 from tests.support.prefects.prefect_home import PrefectServer, WarmDesk
 from tests.support.prefects.warm_start import CAMPAIGN, Warm
+from tests.support.session import PATIENCE
 
 PREFECT = str(Path(sys.executable).parent / "prefect")
 
 WORKER = f"import os; os.setsid(); {CAMPAIGN}"
-GRACE = 60  # seconds
 TEMPORARY = "tmp"
 
 
@@ -56,12 +56,12 @@ def go_down(process: "subprocess.Popen[bytes] | Warm", number: signal.Signals) -
     os.killpg(process.pid, number)
     if number != signal.SIGKILL:
         with suppress(subprocess.TimeoutExpired):
-            process.wait(timeout=GRACE)
+            process.wait(timeout=PATIENCE)
     for one in everything:
         with suppress(psutil.NoSuchProcess):
             one.kill()
     process.kill()
-    process.wait(timeout=100)
+    process.wait(timeout=PATIENCE)
 
 
 def runs_of(prefect: PrefectServer, tag: str) -> list[dict[str, Any]]:
@@ -76,12 +76,12 @@ def schedule_often(prefect: PrefectServer, deployment: str, seconds: int) -> Non
     prefect.call("POST", f"deployments/{prefect.deployment(deployment)}/schedules", often)
 
 
-def wait_until(is_so: Callable[[], Any], seconds: float, log: Path | None = None) -> Any:
+def wait_until(is_so: Callable[[], Any], log: Path | None = None) -> Any:
     """Ask five times a second until the answer is true; answers it. `log` is shown else."""
-    ends = time.monotonic() + seconds
+    ends = time.monotonic() + PATIENCE
     while time.monotonic() < ends:
         if answer := is_so():
             return answer
         time.sleep(0.2)  # another process is at work; nothing of it can be awaited here
     said = log.read_text(errors="replace")[-3000:] if log else ""
-    raise AssertionError(f"still not so after {seconds} s\n{said}")
+    raise AssertionError(f"still not so after {PATIENCE:.0f} s\n{said}")

@@ -28,6 +28,7 @@ from tests.support.prefects.prefect_home import PrefectServer
 from tests.support.prefects.workers import wait_until
 from tests.support.ready import ready_compose, ready_units
 from tests.support.ready.ready_services import LOGS, PASSWORD, ROOT, Service
+from tests.support.session import PATIENCE
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
 SCENES = {"compose": ready_compose.services, "systemd": ready_units.services}
@@ -51,11 +52,11 @@ def rehearse(service: Sandbox, workers: list[Service], folder: Path, people: int
     campaign(folder, "first", people)
     print(workers[0].typed("campaign", "deploy", str(folder)).splitlines()[0])
     run = prefect.start("campaign/first")
-    service.wait_for(lambda record: len(record.invitations) >= 10, timeout=100)
+    service.wait_for(lambda record: len(record.invitations) >= 10, timeout=PATIENCE)
     kept = [one for worker in workers for one in worker.temporary.glob(f"{FOLDERS}/{FILE}")]
     assert kept, "the worker keeps a run's environment elsewhere"
     assert not any(left_in(worker.temporary) for worker in workers), "a secret is on the disk"
-    state = wait_until(partial(ended, prefect, run), 200, workers[0].log)
+    state = wait_until(partial(ended, prefect, run), workers[0].log)
     assert state["type"] == "COMPLETED", state["message"]
     by = [one for one in workers if run in one.log.read_text()]
     judge(service, "first", people, by)
@@ -65,7 +66,7 @@ def rehearse(service: Sandbox, workers: list[Service], folder: Path, people: int
         workers = [one for one in workers if one not in by]
     campaign(folder, "second", people, "schedule: {every: 1 minute, timezone: UTC}\n")
     workers[0].typed("campaign", "deploy", str(folder))
-    wait_until(lambda: sent(service, "second").total() >= people, 300, workers[0].log)
+    wait_until(lambda: sent(service, "second").total() >= people, workers[0].log)
     judge(service, "second", people, workers)
     doctor = workers[0].typed("campaign", "doctor")
     print("\n".join(line for line in doctor.splitlines() if not line.startswith("ok")))

@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.support.own_machine import NUMBER, USER, made
 from tests.support.prefects.workers import wait_until
+from tests.support.session import PATIENCE
 
 ROOT = Path(__file__).parents[3]
 FILES = ROOT / "config" / "machines"
@@ -73,7 +74,7 @@ class Service:
         assert self.process is not None and self.check is not None
         assert self.process.poll() is None, self.log.read_text()[-3000:]
         quiet = subprocess.DEVNULL
-        return self.run(self.check, stdout=quiet, stderr=quiet).wait(timeout=60) == 0
+        return self.run(self.check, stdout=quiet, stderr=quiet).wait(timeout=PATIENCE) == 0
 
     def stop(self) -> None:
         """Tell it to stop; it must within its time."""
@@ -84,7 +85,9 @@ class Service:
     def typed(self, *words: str) -> str:
         """Type a command as this service; answers what it said."""
         with (LOGS / "typed.log").open("wb") as said:
-            code = self.run(list(words), stdout=said, stderr=subprocess.STDOUT).wait(timeout=300)
+            code = self.run(list(words), stdout=said, stderr=subprocess.STDOUT).wait(
+                timeout=PATIENCE
+            )
         text = (LOGS / "typed.log").read_text()
         assert code == 0, text
         return text

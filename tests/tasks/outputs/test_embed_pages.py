@@ -14,10 +14,10 @@ from tasks.outputs.embed_page import embed_page, policy
 from tasks.outputs.embed_pages import page_name, write_pages
 from tasks.outputs.links import links_of
 from tasks.service.embed import embed_url, iframe
-from tests.support.browser import browser, page
+from tests.support.browsers.browser import browser, page
+from tests.support.browsers.candidate import log_in
+from tests.support.browsers.host_page import HostPages, host_pages
 from tests.support.campaigns import Office, people
-from tests.support.candidate import log_in
-from tests.support.host_page import HostPages, host_pages
 
 pytestmark = pytest.mark.xdist_group("browser")
 

@@ -241,6 +241,18 @@ def test_a_text_keeps_its_delimiter_and_gets_no_formula(tmp_path: Path) -> None:
     assert guarded == 4
 
 
+def test_lines_above_the_header_come_back_as_they_were(tmp_path: Path) -> None:
+    """A title and a blank line get no empty cells, however wide the table below them is."""
+    ada = ("Ada", "Lovelace", "ada@example.com", "")
+    header = ("first_name", "last_name", "email1", "notes")
+    path = write_text(tmp_path / "people.csv", [("Applicants",), (), header, ada[:3]])
+    _, _, people = read(path)
+    content, _ = as_text_file(with_results(people, results_by_row(people, "a", KNOWN)))
+    title, blank, *rows = csv.reader(StringIO(content.decode("utf-8-sig"), newline=""))
+    assert (title, blank) == (["Applicants"], [])
+    assert [row[:4] for row in rows] == [list(header), list(ada)]
+
+
 def test_a_guarded_text_is_read_as_it_was(tmp_path: Path) -> None:
     """What is handed back and sent again is the same person and the same name."""
     rows = [("first_name", "last_name", "email"), ("=1+1", "L", "+ada@example.com")]

@@ -131,11 +131,11 @@ GONE = lists(problem(43, "Brackets"))
 
 
 def test_a_plan_without_a_look_asks_nobody(campaign: DoubtfulCampaign) -> None:
-    """The plan's contract; with --look the list is asked for, and nothing else."""
+    """The plan's contract; with --ask-service the list is asked for, and nothing else."""
     before = len(campaign.service.record.requests)
     assert "  look" not in campaign.type("plan", campaign.file).out
     assert len(campaign.service.record.requests) == before
-    answer = campaign.type("plan", campaign.file, "--look")
+    answer = campaign.type("plan", campaign.file, "--ask-service")
     assert 'problem 42 "Two sum" looks fine' in answer.out
     asked = [one.operation for one in campaign.service.record.requests[before:]]
     assert asked == ["token", "list_problems"]
@@ -146,13 +146,13 @@ def test_a_look_before_the_first_run_says_what_speaks_against_the_problem(
 ) -> None:
     """A person sees it, and a program; a problem that the service does not have is a mistake."""
     campaign.service.faults.add(CLOSED)
-    answer = campaign.type("plan", campaign.file, "--look", "--json")
+    answer = campaign.type("plan", campaign.file, "--ask-service", "--json")
     [plan] = answer.object["campaigns"]
     assert "is not open, although others are" in plan["problem_doubt"]
     assert "warning" in answer.err and "is not open" in answer.err
     campaign.service.faults.clear()
     campaign.service.faults.add(GONE)
-    answer = campaign.type("plan", campaign.file, "--look")
+    answer = campaign.type("plan", campaign.file, "--ask-service")
     assert (answer.code, "hiring.yaml" in answer.err) == (2, True)
 
 

@@ -1,18 +1,12 @@
 """A company's own certificate authority: trusted where it is named, and only there."""
 
 import asyncio
-import ipaddress
-import ssl
 from base64 import b64encode
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from config.errors import BadSettings
 from config.settings import load_local
@@ -23,12 +17,13 @@ from tasks.service.exchange import Exchange, Operation, Phase
 from tasks.service.harmless_retries import Patience
 from tasks.service.messages import invite
 from tasks.service.verdict import Proof, Then, verdict
+from tests.support.authority import THIS_MACHINE, certify, served_with
 from tests.support.wire_server import (
     Line,
     Received,
-    WireServer,
     always,
     give_token,
+    leading_to,
     listening,
     settings_for,
 )
@@ -37,39 +32,11 @@ HOST = "service.example"
 DAY = timedelta(days=1)
 
 
-def certify(folder: Path, *names: x509.GeneralName, begins: timedelta, ends: timedelta) -> Path:
-    """Write a certificate that nobody but its own file vouches for, with its key."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Example Company")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now + begins)
-        .not_valid_after(now + ends)
-        .add_extension(x509.SubjectAlternativeName(names), False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
-    (folder / "key.pem").write_bytes(secret)
-    (folder / "certificate.pem").write_bytes(certificate.public_bytes(Encoding.PEM))
-    return folder
-
-
-THIS_MACHINE = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
-
-
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for this machine, and for a host that only a proxy can find."""
     folder = tmp_path_factory.mktemp("authority")
     return certify(folder, THIS_MACHINE, x509.DNSName(HOST), begins=-DAY, ends=DAY)
-
-
-def served_with(authority: Path) -> ssl.SSLContext:
-    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    tls.load_cert_chain(authority / "certificate.pem", authority / "key.pem")
-    return tls
 
 
 def seen_from(authority: Path, trusted: Path | None) -> tuple[Exchange, list[Received]]:
@@ -147,17 +114,11 @@ def test_a_proxy_leads_to_the_service_and_sees_nothing_of_it(
         async def reply(line: Line, _: Received) -> None:
             await line.answer(200, b"{}")
 
-        async def lead(here: WireServer, line: Line) -> None:
-            here.received.append(await line.head())
-            reader, writer = await asyncio.open_connection("127.0.0.1", api.port)
-            await line.say(b"HTTP/1.1 200 Connected\r\n\r\n")
-            await asyncio.gather(pour(line.reader, writer), pour(reader, line.writer))
-
         tls = served_with(authority)
         async with (
             listening(always(give_token)) as auth,
             listening(always(reply), tls=tls) as api,
-            listening(lead, tls=tls if secure else None) as proxy,
+            listening(leading_to(api), tls=tls if secure else None) as proxy,
         ):
             address = proxy.url.replace("://", "://user:p%40ss@")
             monkeypatch.setenv("HTTPS_PROXY", address)
@@ -183,15 +144,6 @@ def test_a_proxy_leads_to_the_service_and_sees_nothing_of_it(
     }
     assert "proxy-authorization" not in invited.headers
     assert (past.reached, past.failure) == (Phase.NOTHING, "ConnectError")  # there is no such host
-
-
-async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Pass bytes on, one way, until they end."""
-    with suppress(ConnectionError):
-        while data := await reader.read(65536):
-            writer.write(data)
-            await writer.drain()
-    writer.close()
 
 
 def test_an_authority_that_is_named_is_trusted(authority: Path) -> None:

@@ -142,14 +142,14 @@ def test_a_yes_without_ids(operation: Operation, body: bytes | None) -> None:
 def test_a_web_page_that_says_yes_stops(operation: Operation) -> None:
     """A 2xx with a web page is unsure and stops, broken off or not."""
     for broken_off in (False, True):
-        seen = answered(200, body=b"<html>", body_failed=broken_off)
+        seen = answered(200, body=b"<html>", early=broken_off)
         assert outcome(verdict(operation, seen)) == (UNSURE, STOP)
 
 
 @pytest.mark.parametrize("operation", list(Operation))
 def test_a_yes_to_half_a_request_is_unsure(operation: Operation) -> None:
-    """A 2xx although sending the body failed is unsure."""
-    seen = answered(200, body=USABLE[operation], body_failed=True)
+    """A 2xx that began before the whole request had left is unsure."""
+    seen = answered(200, body=USABLE[operation], early=True)
     assert outcome(verdict(operation, seen)) == (UNSURE, GO_ON)
 
 
@@ -361,10 +361,8 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     ),
     (
         INVITE,
-        answered(200, body_failed=True),
-        "The service said yes although the request was only partly sent: the invitation may have "
-        "been "
-        "sent.",
+        answered(200, early=True),
+        "The service said yes before it had the whole request: the invitation may have been sent.",
     ),
     (
         CREATE,

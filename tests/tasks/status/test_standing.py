@@ -69,7 +69,7 @@ def test_who_left_the_sheet_before_being_invited_waits_for_no_run(
     assert summary(stand) == f"1 invited{also}, 1 removed from the file before being invited"
     assert next_steps({**stand, "project": "done", "problem": "done"}, "a.yaml") == [
         "links: campaign links a",
-        "removed: nothing is done for them; to withdraw one for good: campaign withdraw a EMAIL "
+        "removed: they are not invited; to withdraw one for good: campaign withdraw a EMAIL "
         "--why TEXT",
     ]
     step = "invite" if added else "add"

@@ -1,13 +1,16 @@
 """A person approves the plan before anything is sent, and the approval covers nothing else."""
 
+import asyncio
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import openpyxl
 import pytest
 
-from data.campaigns import approvals, queries
+from config.settings import load_local, load_service
+from data.campaigns import approvals, pauses, queries
 from data.campaigns.approvals import (
     Answer,
     NotAnswered,
@@ -21,10 +24,13 @@ from data.decisions import settling
 from data.decisions.verdicts import Decided
 from data.sending import runs
 from data.store.states import By, Ending, Word
+from flows.pages.final_states import state_of
 from flows.run.ending import Finish
+from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tasks.plan.approval import decide
+from tasks.plan.target import CampaignSource
 from tests.support.campaigns import Office, people
 from tests.support.doubtful_campaign import DEFINITION, KEY, DoubtfulCampaign
 from tests.support.ledgers.databases import empty_ledger_at
@@ -177,6 +183,21 @@ def test_a_rejected_plan_is_not_sent(office: Office) -> None:
     assert office.run(path).ending is Ending.COMPLETED
 
 
+def test_what_people_write_as_their_reason_does_not_reach_prefect(office: Office) -> None:
+    """It may name a candidate: states and notices say who decided, and the ledger has the why."""
+    why = "Ada Lovelace (ada@example.com) withdrew"
+    path = office.write("asked", people("ada"), more=REQUIRED)
+    office.run(path)
+    with office.ledger() as ledger:
+        decide(ledger, "asked", Answer.REJECTED, None, "grace", why)
+        ledger.write(pauses.pause, "other", By("grace", why))
+    ends = office.run(path), office.run(office.write("other", people("ada")))
+    for end, verb in zip(ends, ("grace rejected this plan", "paused by grace"), strict=True):
+        message = state_of(end).message or ""
+        assert why in (end.reason or "")
+        assert verb in message and "Ada" not in message and "@" not in message
+
+
 def test_a_changed_sheet_makes_the_approval_void(office: Office) -> None:
     """Whoever approved two invitations has not approved three: the new plan is shown."""
     path = office.write("asked", people("ada", "grace"), more=REQUIRED)
@@ -312,7 +333,7 @@ def test_approving_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
     """The plan is shown, the answer is kept with who and why, and the next run sends."""
     assert doubtful.run().ending is Ending.AWAITS_APPROVAL
     assert doubtful.requests() == []
-    answer = doubtful.type("approve", KEY, "--who", "grace", "--why", "checked with Ada")
+    answer = doubtful.type("approve", KEY, "--by", "grace", "--why", "checked with Ada")
     assert answer.code == 0
     assert "3 by email" in answer.out
     assert "Z*** M***" in answer.out
@@ -343,7 +364,7 @@ def test_a_plan_that_nobody_answers_in_time_is_void(doubtful: DoubtfulCampaign) 
     doubtful.run()
     doubtful.later(minutes=2 * 24 * 60)
     answer = doubtful.type("approve", KEY)
-    assert (answer.code, "nobody answered in time" in answer.err) == (1, True)
+    assert (answer.code, "nobody answered in time" in answer.err) == (2, True)
     end = doubtful.run()
     assert "not answered in time" in (end.reason or "")
     assert doubtful.type("approve", KEY).code == 0
@@ -362,11 +383,30 @@ def test_at_a_terminal_the_plan_is_shown_before_it_is_answered(doubtful: Doubtfu
     assert doubtful.run().ending is Ending.COMPLETED
 
 
+def test_a_plan_that_comes_while_a_person_thinks_is_not_approved_with_the_other(
+    doubtful: DoubtfulCampaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever types y means what stands on the screen."""
+
+    def thinks(_: str) -> str:
+        person = "  - {first_name: Mallory, last_name: X, email1: mallory@example.com}\n"
+        doubtful.file.write_text(DEFINITION + person + IN_TIME, encoding="utf-8")
+        assert waits(doubtful.run())
+        return "y"
+
+    assert waits(doubtful.run())
+    doubtful.at_terminal("y")
+    monkeypatch.setattr("flows.cli.decide.approve.answer_to", thinks)
+    answer = doubtful.type("approve", KEY)
+    assert answer.code == 2 and "is void" in answer.err
+    assert waits(doubtful.run())
+
+
 def test_only_the_plan_that_was_seen_is_approved(doubtful: DoubtfulCampaign) -> None:
     """A code of another plan is refused, and says which one is shown now."""
     doubtful.run()
     answer = doubtful.type("approve", KEY, "--plan", "00000000")
-    assert answer.code == 1
+    assert answer.code == 2
     with doubtful.ledger() as ledger:
         asked, stands = ledger.read(approvals.look, KEY)
     assert stands is Standing.OPEN
@@ -394,4 +434,26 @@ def test_without_a_plan_there_is_nothing_to_approve(doubtful: DoubtfulCampaign) 
     doubtful.file.write_text(DEFINITION, encoding="utf-8")
     doubtful.run()
     answer = doubtful.type("approve", KEY)
-    assert (answer.code, "No plan" in answer.err) == (1, True)
+    assert (answer.code, "No plan" in answer.err) == (2, True)
+
+
+def test_what_is_typed_after_an_approval_runs_no_other_campaign(doubtful: DoubtfulCampaign) -> None:
+    """A workbook may hold several; only the approved one was looked at."""
+    file = doubtful.folder / "year.xlsx"
+    book = openpyxl.Workbook()
+    book.remove(book["Sheet"])
+    campaigns, candidates = book.create_sheet("campaigns"), book.create_sheet("candidates")
+    campaigns.append(("campaign", "project.name", "problem", "approval"))
+    candidates.append(("campaign", "first_name", "last_name", "email1"))
+    for key, approval in (("spring", "required"), ("summer", None)):
+        campaigns.append((key, "Engineers", 42, approval))
+        candidates.append((key, "Ada", "Lovelace", "ada@example.com"))
+    book.save(file)
+    with doubtful.ledger() as ledger:
+        desk = RunContext(ledger, load_service(), load_local())
+        end = asyncio.run(conduct(CampaignSource(file, "spring"), desk))
+    assert end.ending is Ending.AWAITS_APPROVAL
+    approved = doubtful.type("approve", "spring")
+    assert f"campaign run {file} --only spring" in approved.out
+    planned = doubtful.type("plan", file, "--only", "spring")
+    assert ("spring" in planned.out, "summer" in planned.out) == (True, False)

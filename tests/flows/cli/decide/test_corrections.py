@@ -154,6 +154,41 @@ def test_an_address_is_corrected_again_and_back(desk: DoubtfulCampaign) -> None:
 
 
 @pytest.mark.parametrize(
+    ("operation", "status"),
+    [
+        *(("invite", status) for status in (403, 404, None)),
+        *(("add_candidates", status) for status in (403, 400, None)),
+    ],
+)
+def test_an_undone_correction_forgets_nobody(
+    desk: DoubtfulCampaign, operation: str, status: int | None
+) -> None:
+    """Whatever provably did nothing, or a person says did nothing, is sent once after all."""
+    if status is None:
+        desk.run(Fault("lost", operation, count=1, after_work=False))
+        desk.later(16)
+        option = "--invites" if operation == "invite" else "--candidates"
+        assert desk.settle(option, "again", "--why", "not there").code == 0
+    else:
+        desk.run(Fault("status", operation, status=status, count=None))
+    assert ADA not in desk.emails()
+    correct(desk)
+    correct(desk, RIGHT, ADA)
+    desk.run()
+    assert desk.emails()[ADA] == 1
+
+
+def test_an_undone_correction_sends_nothing_that_is_still_doubtful(desk: DoubtfulCampaign) -> None:
+    """The doubt was given up with the correction, and nobody has said that nothing happened."""
+    desk.run(Fault("lost", "invite", email=ADA, after_work=True))
+    correct(desk)
+    correct(desk, RIGHT, ADA)
+    desk.run()
+    assert desk.emails() == dict.fromkeys(EMAILS, 1)
+    assert desk.steps(ADA) == ("done", "withdrawn")
+
+
+@pytest.mark.parametrize(
     ("old", "new", "told"),
     [
         (ADA, ADA.upper(), f"{ADA.upper()} is the same address"),

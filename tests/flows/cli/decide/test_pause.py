@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from data.campaigns import pauses
+from data.campaigns.pauses import HOLD_ON
 from data.store.ledger import Ledger
 from data.store.states import By, Ending
 from flows.run import inviting
@@ -145,22 +146,39 @@ def test_a_stop_from_outside_ends_a_run_within_one_wave(office: Office) -> None:
     assert set(office.emails().values()) == {1}
 
 
-def test_the_first_pause_stands(office: Office) -> None:
-    """A second one changes neither who nor why; one word to go on ends it."""
+def test_every_pause_is_kept(office: Office) -> None:
+    """A second one changes neither who nor why of the first; one word to go on ends all."""
+    asked = [By("grace", "first"), By("ada", "second"), By("ada", "second"), By(HOLD_ON, "third")]
+    both = [("grace", "first"), ("ada", "second")]
     with office.ledger() as ledger:
-        assert ledger.write(pauses.pause, "held", By("grace", "first")).who == "grace"
-        assert ledger.write(pauses.pause, "held", By("ada", "second")).why == "first"
+        for by in asked:
+            stands = ledger.write(pauses.pause, "held", by)
+        assert [(paused.who, paused.why) for paused in stands] == both
+        first = ledger.read(pauses.standing, "held")
+        assert first is not None
+        assert first.who == "grace"
         ended = ledger.write(pauses.resume, "held", By("ada", "mended"))
-        assert ended is not None
-        assert (ended.who, ended.why) == ("grace", "first")
+        assert [(paused.who, paused.why) for paused in ended] == both
         assert ledger.read(pauses.standing, "held") is None
-        assert ledger.write(pauses.resume, "held", By("ada", "")) is None
+        assert ledger.write(pauses.resume, "held", By("ada", "")) == []
+
+
+def test_who_resumes_reads_why_others_paused(doubtful: DoubtfulCampaign) -> None:
+    """Nobody's word is lost behind another's."""
+    doubtful.run()
+    doubtful.type("pause", KEY, "--by", "noah", "--why", "lunch")
+    second = doubtful.type("pause", KEY, "--by", "mia", "--why", "nobody may get it")
+    assert ("paused by noah" in second.out, "paused by mia" in second.out) == (True, True)
+    status = doubtful.type("status", KEY).out
+    assert ("by noah" in status, "by mia" in status) == (True, True)
+    resumed = doubtful.type("resume", KEY, "--by", "noah").out
+    assert ("by mia" in resumed, "nobody may get it" in resumed) == (True, True)
 
 
 def test_pause_and_resume_at_the_command_line(doubtful: DoubtfulCampaign) -> None:
     """Each says what holds and what to type next; status tells who holds the campaign."""
     doubtful.run()
-    paused = doubtful.type("pause", KEY, "--who", "grace", "--why", "too early")
+    paused = doubtful.type("pause", KEY, "--by", "grace", "--why", "too early")
     assert (paused.code, f"campaign resume {KEY}" in paused.out) == (0, True)
     assert "paused    by grace" in doubtful.type("status", KEY).out
     resumed = doubtful.type("resume", KEY)

@@ -108,7 +108,7 @@ def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) 
     refused = [email for email in EMAILS if desk.steps(email)[0] == "refused"]
     assert refused == [ADA, ZOE]
     told = f"campaign settle {KEY} --candidates again --why TEXT"
-    assert f"refused, but the row is right: {told}" in desk.type("status", KEY).out
+    assert f"refused: if the row is right: {told}" in desk.type("status", KEY).out
     answer = desk.type("resend", KEY, refused[0], "--why", "mended there", "--yes")
     assert (answer.code, told in answer.err) == (2, True)
     answer = desk.settle("--candidates", "again", "--why", "the stage exists now")
@@ -120,7 +120,7 @@ def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) 
     desk.run()
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
     answer = desk.settle("--candidates", "again", "--why", "once more")
-    assert (answer.code, "none is unsure" in answer.err) == (2, True)
+    assert (answer.code, "no add is unsure" in answer.err) == (2, True)
 
 
 def test_who_was_withdrawn_comes_back(desk: DoubtfulCampaign) -> None:

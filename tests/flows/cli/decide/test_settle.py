@@ -114,7 +114,7 @@ def test_each_call_takes_its_own_words(operation: Operation, word: Word) -> None
 def test_again_waits_for_gateways_and_for_the_run(
     operation: Operation, sent_at: datetime, alive: bool, soon: bool, taken: bool
 ) -> None:
-    """Again: after 15 minutes, or with --now; never while the run that sent it lives."""
+    """Again: after 15 minutes, or with --no-wait; never while the run that sent it lives."""
     one = doubt(operation, sent_at, alive=alive)
     said = [Decided(one.attempt, one.row, Word.AGAIN)]
     assert (not objections(Doubts((one,)), said, NOON, soon=soon)) is taken
@@ -190,7 +190,7 @@ def test_a_project_that_is_not_there_is_created_again(desk: DoubtfulCampaign) ->
     """Again: exactly one more create, and everything after it once."""
     desk.run(Fault("lost", "create_project"))
     desk.later(15)
-    answer = desk.settle("--project", "again", "--why", "not in the list", "--who", "Omar")
+    answer = desk.settle("--project", "again", "--why", "not in the list", "--by", "Omar")
     assert answer.code == 0
     assert desk.decisions() == [("again", None, "Omar", "not in the list")]
     desk.run()
@@ -308,10 +308,10 @@ def test_again_within_15_minutes_needs_now(desk: DoubtfulCampaign) -> None:
     desk.later(14)
     answer = desk.settle("--invites", "again", "--why", "nothing came")
     assert answer.code == 2
-    assert "you can send it again from 20" in answer.err and "--now" in answer.err
+    assert "you can send it again from 20" in answer.err and "--no-wait" in answer.err
     assert desk.steps(ZOE) == ("done", "unsure")
     assert desk.decisions() == []
-    assert desk.settle("--invites", "again", "--why", "nothing came", "--now").code == 0
+    assert desk.settle("--invites", "again", "--why", "nothing came", "--no-wait").code == 0
     assert desk.steps(ZOE) == ("done", "waiting")
 
 
@@ -332,7 +332,7 @@ def test_again_and_withdraw_need_a_reason(desk: DoubtfulCampaign) -> None:
     """What may cost a second email, or somebody's invitation, is recorded with why."""
     desk.run(NEVER_CAME)
     for word in ("again", "withdraw"):
-        answer = desk.settle("--invites", word, "--now", "--why", " ")
+        answer = desk.settle("--invites", word, "--no-wait", "--why", " ")
         assert answer.code == 2
         assert "--why TEXT" in answer.err
     assert desk.steps(ZOE) == ("done", "unsure")
@@ -348,7 +348,7 @@ def test_only_what_is_unsure_can_be_settled(desk: DoubtfulCampaign) -> None:
     assert answer.code == 2
     assert "--project: the project is done; only what is unsure" in answer.err
     assert "--problem: the problem is done; only what is unsure" in answer.err
-    assert "--candidates: of the adds none is unsure (3 done)" in answer.err
+    assert "--candidates: no add is unsure (3 done)" in answer.err
     assert f"--candidate {ADA}=7: the add is done" in answer.err
     assert f"did you mean {ADA}?" in answer.err
     assert answer.err.splitlines()[-1] == "5 verdicts cannot be accepted, so nothing was decided."
@@ -476,14 +476,14 @@ def outcome(attempt: int, row: int, state: AttemptState, step: Step) -> Outcome:
 
 
 def test_again_is_refused_while_the_run_lives(desk: DoubtfulCampaign) -> None:
-    """However long ago and with --now: the run may yet send what it has claimed."""
+    """However long ago and with --no-wait: the run may yet send what it has claimed."""
     with desk.ledger() as ledger:
         begun, attempt, row = sending(desk, ledger)
         ledger.write_beside(
             runs.commit, [outcome(attempt, row, AttemptState.UNSURE, Step.UNSURE)], [], ledger.gone
         )
         desk.later(60)
-        answer = desk.settle("--invites", "again", "--why", "x", "--now")
+        answer = desk.settle("--invites", "again", "--why", "x", "--no-wait")
         assert answer.code == 2
         assert "still in progress" in answer.err
         assert desk.settle("--invites", "sent").code == 0  # sends nothing, so it may be said
@@ -630,7 +630,7 @@ def test_no_order_of_verdicts_and_late_answers_breaks_the_schema(
         runs.end(ledger, crowd.begun.run, Ending.STOPPED, None)
         start = now()
         # In whichever run: one that lives would have none of these doubts settled.
-        monkeypatch.setattr("data.sending.claims.taken_over", lambda *_: None)
+        monkeypatch.setattr("data.sending.claims.no_claims", lambda *_: None)
         monkeypatch.setattr("data.store.clock.now", lambda: start + timedelta(hours=1))
         for step in range(LONG):
             for event in EVENTS:
@@ -694,9 +694,25 @@ def test_listing_says_what_happened_and_what_to_type(desk: DoubtfulCampaign) -> 
         and "no answer came back: the invitation may have been sent." in zoe
     )
     assert "answered, status 504" in grace
-    assert f"campaign settle {KEY} --invites sent" in answer.out
-    assert f"campaign settle {KEY} --invites again --why TEXT" in answer.out
+    assert f"campaign settle {KEY} --invites sent --listed " in answer.out
+    assert re.search(rf"{KEY} --invites again --listed \w{{8}} --why TEXT", answer.out)
     assert desk.steps(ZOE) == ("done", "unsure")
+
+
+def test_a_printed_verdict_is_about_what_was_listed(desk: DoubtfulCampaign) -> None:
+    """What became unsure between the listing and the command is settled by nobody's word."""
+    desk.run(LOST_INVITE)
+    [code] = set(re.findall(r"--listed (\w+)", desk.settle().out))
+    tim = "tim@example.com"
+    person = f"{{first_name: Tim, last_name: Berners-Lee, email1: {tim}}}"
+    desk.file.write_text(f"{DEFINITION}  - {person}\n", encoding="utf-8")
+    desk.run(Fault("lost", "invite", email=tim))
+    too_late = desk.settle("--invites", "sent", "--listed", code)
+    assert (too_late.code, desk.steps(ZOE)) == (2, ("done", "unsure"))
+    assert f"not what was listed any more. Look again: campaign settle {KEY}" in too_late.err
+    [code] = set(re.findall(r"--listed (\w+)", desk.settle().out))
+    assert desk.settle("--invites", "sent", "--listed", code).code == 0
+    assert (desk.steps(ZOE), desk.steps(tim)) == (("done", "done"), ("done", "done"))
 
 
 @pytest.mark.parametrize(
@@ -775,6 +791,10 @@ def test_a_file_goes_out_and_comes_back(
     assert desk.settle("--export", "-o", "verdicts.csv").code == 0
     file = desk.folder / "verdicts.csv"
     assert file.read_bytes() == b"\xef\xbb\xbf" + exported.out.encode()
+    for more in ((), ("-o", "again.csv")):  # a program has the same in its one object
+        told = desk.settle("--export", "--json", *more)
+        assert [each["email1"] for each in told.object["unsure"]] == [*EMAILS]
+    assert (desk.folder / "again.csv").read_bytes() == file.read_bytes()
     said = {ADA: ("ID", "5001"), ZOE: ("again", "")}
     file.write_text(filled_in(exported.out, said, delimiter), encoding=encoding, newline="")
     desk.later(16)
@@ -854,6 +874,20 @@ def test_what_is_no_file_of_verdicts_is_said(desk: DoubtfulCampaign, content: st
     assert desk.steps(ZOE) == ("done", "unsure")
 
 
+@pytest.mark.parametrize("value", ['"5001', '"50"01'])
+def test_a_stray_quote_in_the_file_of_verdicts_is_a_mistake(
+    desk: DoubtfulCampaign, value: str
+) -> None:
+    """It would hide the verdicts below it."""
+    desk.run(LOST_ADD)
+    text = desk.settle("--export").out
+    filled = filled_in(text, {ADA: ("id", "X"), ZOE: ("id", "5002"), GRACE: ("id", "5003")})
+    (desk.folder / "v.csv").write_text(filled.replace("X", value))
+    answer = desk.settle("--from", "v.csv")
+    assert (answer.code, desk.decisions()) == (2, [])
+    assert answer.err.startswith("v.csv:2: the rows cannot be separated from here on")
+
+
 def test_no_cell_of_the_file_is_a_formula(desk: DoubtfulCampaign) -> None:
     """A name from somebody else does nothing in a spreadsheet, and the row still comes back."""
     desk.file.write_text(DEFINITION.replace(ADA, "+ada@example.com").replace("Ada", '"=1+1"'))
@@ -887,7 +921,7 @@ def test_at_the_question_again_may_be_said_at_once(desk: DoubtfulCampaign) -> No
     answer = desk.settle()
     assert answer.code == 0
     assert "or at once by typing  again now." in answer.out
-    assert "--now" not in answer.out
+    assert "--no-wait" not in answer.out
     assert desk.steps(ZOE) == ("done", "waiting")
 
 

@@ -74,7 +74,7 @@ def test_addresses_and_ids_in_any_two_columns_settle_all_adds(
     rows += [[person[what] for _, what in columns] for person in people]
     answer = desk.settle("--from", write(rows, name))
     assert answer.code == 0, answer.err
-    assert "3 of 3 unsure adds in it, with an id" in answer.err
+    assert "has ids for 3 of 3 unsure adds" in answer.err
     assert in_use(desk) == ids
     desk.run()
     assert desk.emails() == dict.fromkeys(EMAILS, 1)
@@ -89,7 +89,7 @@ def test_who_is_not_in_the_list_stays_unsure_unless_it_is_said_to_be_complete(
     path = write([["email", "id"], ["somebody@else.com", 9], [ADA, 701]])
     answer = desk.settle("--from", path)
     assert answer.code == 3
-    assert "1 of 3 unsure adds in it" in answer.err and "2 people not in it: stay uns" in answer.err
+    assert "ids for 1 of 3 unsure adds" in answer.err and "2 people not in it: stay" in answer.err
     told = f"campaign settle {KEY} --from {path} --candidates again --why TEXT"
     assert told in answer.err
     assert desk.steps(ZOE)[0] == "unsure"
@@ -157,3 +157,52 @@ def test_on_a_terminal_it_is_shown_before_it_is_taken(
     assert desk.settle("--from", path).code == 1
     assert asked == ["Record these verdicts? [y/N] "]
     assert desk.decisions() == []
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        pytest.param(
+            'email,id,note\n{ada},701,"by phone\n{zoe},702,\n{grace},703,\n',
+            "list.csv:2: the rows cannot be separated from here on",
+            id="a quote that never ends",
+        ),
+        pytest.param(
+            'email,id,note\n{ada},701,"by phone\n{zoe},702,"\n{grace},703,\n',
+            "list.csv:2, email1: ",
+            id="two quotes around a line",
+        ),
+        pytest.param(
+            "email,id,note\n{ada},701,\n,702,{zoe}\n{grace},703,\n",
+            "list.csv:3, email1: ",
+            id="another column",
+        ),
+        pytest.param(
+            "email,id,note\n{ada},701,\nZoe <{zoe}>,702,\n{grace},703,\n",
+            "",
+            id="a name around it",
+        ),
+        pytest.param(
+            "email,id,note\n{ada},701,\nzoe@home.org {zoe},702,\n{grace},703,\n",
+            "list.csv:3, email1: ",
+            id="two addresses in a cell",
+        ),
+        pytest.param(
+            "Added by {zoe}\nemail,id,note\n{ada},701,\n{zoe},702,\n{grace},703,\n",
+            "",
+            id="also elsewhere",
+        ),
+    ],
+)
+def test_nobody_whose_address_is_in_the_list_counts_as_missing(
+    desk: DoubtfulCampaign, content: str, complaint: str
+) -> None:
+    """Whoever is in the project would be added a second time."""
+    desk.run(LOST)
+    desk.later(16)
+    Path("list.csv").write_text(content.format(ada=ADA, zoe=ZOE, grace=GRACE))
+    answer = desk.settle("--from", "list.csv", "--candidates", "again", "--why", "it is complete")
+    assert (answer.code, bool(desk.decisions())) == ((2, False) if complaint else (0, True)), (
+        answer.err
+    )
+    assert complaint in answer.err

@@ -23,9 +23,10 @@ from sandbox.visitor import Visitor
 from tasks.outputs.exports import Link
 from tasks.plan.target import CampaignSource
 from tasks.service.embed import embed_url
+from tests.support.browsers.candidate import one_candidate
 from tests.support.campaigns import Office, people
-from tests.support.candidate import one_candidate
 from tests.support.prefects.prefect_home import CAMPAIGN
+from tests.support.session import PATIENCE
 
 NAMES = [f"person{n}" for n in range(40)]
 MANY_ADDS = {"CAMPAIGN_CANDIDATES_PER_REQUEST": "10"}
@@ -116,9 +117,9 @@ def test_a_campaign_that_ran_for_real_is_rehearsed_beside_its_receipt(
 def test_what_is_kept_open_shows_the_outbox_until_it_is_stopped(
     tmp_path: Path, desk: dict[str, str]
 ) -> None:
-    """With --keep a person looks around at leisure; Ctrl-C ends it and deletes everything."""
+    """With --open a person looks around at leisure; Ctrl-C ends it and deletes everything."""
     path = definition(tmp_path, "ada")
-    command = [CAMPAIGN, "rehearse", str(path), "--keep"]
+    command = [CAMPAIGN, "rehearse", str(path), "--open"]
     with subprocess.Popen(command, env=desk, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         said = next(line for line in running.stdout if "stays open" in line)
@@ -143,7 +144,7 @@ def test_wherever_it_is_stopped_nobody_stays_on_the_disk(
         assert running.stdout is not None
         assert any(moment in line for line in running.stdout)
         running.send_signal(signal.SIGTERM)
-        _, complaint = running.communicate(timeout=100)
+        _, complaint = running.communicate(timeout=PATIENCE)
     assert running.returncode in (0, 1, 130)
     assert "Traceback" not in complaint
     assert not any((tmp_path / "tmp").iterdir())

@@ -209,7 +209,7 @@ def test_a_ledger_that_is_damaged(desk: DoubtfulCampaign) -> None:
 def test_a_ledger_that_is_closed(desk: DoubtfulCampaign) -> None:
     """It sends nothing more: where the open one is, is said."""
     desk.run()
-    assert desk.type("ledger", "copy", desk.folder / "ledger.db", "moved.db").code == 0
+    assert desk.type("ledger", "move", desk.folder / "ledger.db", "moved.db").code == 0
     code, [_, (how, said)] = found(desk, "ledger")
     assert (code, how) == (1, "mend")
     assert f"copied to sqlite:///{desk.folder / 'moved.db'}, and campaigns continue there" in said
@@ -289,7 +289,7 @@ def test_what_could_not_be_told(desk: DoubtfulCampaign) -> None:
         laid_aside.parent.mkdir(parents=True)
         laid_aside.write_text("{}")
         _, [_, (how, said)] = found(desk, "prefect")
-        assert (how, f"1 message in {laid_aside.parent}" in said) == ("look", True)
+        assert (how, f"1 message, kept in {laid_aside.parent}" in said) == ("look", True)
         assert f"rm -r {laid_aside.parent}" in said
         _, [(how, said)] = found(desk, "messages")
         assert (how, "campaign up" in said) == ("look", True)

@@ -1,6 +1,6 @@
 """Large sheets: reading and judging 100,000 people, beside what reads or checks them barely.
 
-    .venv/bin/python -m tests.bench.sheets [--people 100000] [--rounds 5]
+    .venv/bin/python -m tests.bench.measured.sheets [--people 100000] [--rounds 5]
 
 Each contender is a process of its own and they take turns, so that a busy machine slows all of
 them. Only the reading is timed, without the start of a program and its imports. Linux only.
@@ -22,7 +22,7 @@ from rich.table import Table
 
 from tests.bench.weighing import Failed, weigh
 
-HOME = Path(__file__).parents[2]
+HOME = Path(__file__).parents[3]
 HEADER = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
 HEAD = "campaign: a\nproject: {name: A}\nproblem: 42\n"
 Row = Sequence[str | int]

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.support.browser import QUIET, chromium
+from tests.support.browsers.browser import QUIET, chromium
 
 NAME = "evil.example"
 FLOW = "made-elsewhere"

@@ -1,6 +1,6 @@
 """What a claim costs on a server when several processes claim people of one campaign at once.
 
-    .venv/bin/python -m tests.bench.claims --workers 8 --people 8000
+    .venv/bin/python -m tests.bench.measured.claims --workers 8 --people 8000
 
 Each process claims and records in group commits of 8, as a run does; the server comes from the
 tests' package and waits for the disk. Printed: milliseconds of wall time for each person's claim

@@ -1,6 +1,6 @@
 """One campaign shared by two workers for real, and what happens when a part of all that breaks.
 
-    python -m tests.project.two_machines [--people 5000] [--server PREFECT] [--only SCENE,SCENE]
+    python -m tests.support.ready.two_machines [--people 5000] [--server PREFECT] [--only SCENE,…]
 
 The system's PostgreSQL holds the ledger and Prefect's own database (which needs pg_trgm), a Prefect
 server stands, and two process workers have a home each. With `--server` naming the `prefect` of an
@@ -39,6 +39,7 @@ from tests.support.prefects.prefect_home import (
     wait_for_server,
 )
 from tests.support.prefects.workers import go_down, wait_until
+from tests.support.session import PATIENCE
 
 LATENCY = 0.05  # seconds: the service is the limit
 POOL = "campaigns"
@@ -62,7 +63,7 @@ def started(command: list[str], log: Path, **environment: str) -> Iterator[subpr
             yield process
         finally:
             process.terminate()
-            process.wait(timeout=100)
+            process.wait(timeout=PATIENCE)
 
 
 class Postgres:
@@ -245,16 +246,16 @@ def play(
         processes = [stack.enter_context(worker(machine)) for machine in machines]
         run = ground.prefect.start(f"campaign/{key}")
         share = ground.people // 5
-        wait_until(lambda: len(ground.sent(key)) >= share, 300, machines[0].folder / "worker.log")
+        wait_until(lambda: len(ground.sent(key)) >= share, machines[0].folder / "worker.log")
         if workers > 1:
-            wait_until(lambda: len(ground.shares(key)) > 1, 120, machines[0].folder / "worker.log")
+            wait_until(lambda: len(ground.shares(key)) > 1, machines[0].folder / "worker.log")
         [(number,)] = ground.postgres.ask(
             "SELECT count(*) FROM pg_stat_activity WHERE datname = 'ledger'"
         )
         ground.say(f"{key}: {number} connections to the ledger")
         breaks(ground, key, processes)
-        wait_until(lambda: at_rest(ground, key), 600, machines[0].folder / "worker.log")
-        wait_until(lambda: not_running(ground, run), 300)
+        wait_until(lambda: at_rest(ground, key), machines[0].folder / "worker.log")
+        wait_until(lambda: not_running(ground, run))
     return key
 
 

@@ -8,7 +8,7 @@ from playwright.sync_api import Frame, Page, expect
 from sandbox.server import Sandbox
 from sandbox.service.record import Candidate
 from tasks.service.embed import embed_url, iframe
-from tests.support.host_page import HostPages
+from tests.support.browsers.host_page import HostPages
 
 
 def one_candidate(service: Sandbox, email: str = "ada@example.com", *problems: int) -> Candidate:

