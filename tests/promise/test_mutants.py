@@ -53,9 +53,10 @@ CASES = [
     for n, (scenario, deaths) in enumerate(shown, 1)
 ]
 
-# And of those that others must have taken for dead: where it is stopped, to wake in the end.
+# And of those that others must have taken for dead: where it is stopped, to wake in the end. From
+# there to the first byte it waits for nothing; a new connection may take too long when it wakes.
 SHOWN_BY_WAKING = {
-    "old_claims_are_sent": [f"{operation} called" for operation in Operation],
+    "old_claims_are_sent": [f"{operation} connected" for operation in Operation],
 }
 WAKING = [(name, stop) for name, stops in SHOWN_BY_WAKING.items() for stop in stops]
 
