@@ -48,7 +48,6 @@ def main() -> None:
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
                 with browser.new_context(viewport=DESKTOP) as context:
-                    _desk(context, service)
                     _candidate(context, stage, folder / "web")
                 with browser.new_context(viewport=PHONE, color_scheme="dark") as context:
                     _phone(context, folder / "web")
@@ -65,22 +64,8 @@ def _take(page: Page, name: str) -> None:
     page.screenshot(path=HERE / f"{name}.png")
 
 
-def _desk(context: BrowserContext, service: Sandbox) -> None:
-    page = context.new_page()
-    for name, path in (
-        ("desk", "/"),
-        ("interview", "/interviews/101"),
-        ("outbox", "/outbox"),
-        ("message", "/outbox/1"),
-    ):
-        page.goto(service.url + path)
-        _take(page, name)
-
-
 def _candidate(context: BrowserContext, stage: Stage, web: Path) -> None:
     page = context.new_page()
-    page.goto((web / "index.html").as_uri())
-    _take(page, "links")
     page.goto(_page_of(stage, web, "ada@example.com"))
     page.frame_locator("iframe").get_by_role("button", name="Log in").wait_for()
     _take(page, "welcome")
@@ -103,8 +88,8 @@ def _candidate(context: BrowserContext, stage: Stage, web: Path) -> None:
 
 def _page_of(stage: Stage, web: Path, email: str) -> str:
     [number] = [link.candidate_id for link in stage.links(KEY) if link.email1 == email]
-    [found] = [one for one in (web / "pages").iterdir() if f"={number}" in one.read_text()]
-    return found.as_uri()
+    [page] = [page for page in (web / "pages").iterdir() if f"={number}" in page.read_text()]
+    return page.as_uri()
 
 
 def _phone(context: BrowserContext, web: Path) -> None:

@@ -96,13 +96,14 @@ def main() -> None:
         _days_of_a_campaign(folder / "hiring.yaml", service, clock)
         _said("report", KEY, "-o", str(folder / "report.html"))
         plan = _plan_of_the_next(folder, clock).replace(str(folder), ".")
-        stories = {"history": (KEY,), "history-person": (KEY, "edsger22@example.com")}
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=chromium(), args=QUIET)
-            for shot, words in stories.items():
-                printed = _said("history", *words).replace(name, "/home/rita")
-                _terminal(browser, shot, f"$ campaign history {' '.join(words)}\n{printed}")
-            _page(browser, folder / "report.html")
+            history = _said("history", KEY).replace(name, "/home/rita")
+            _terminal(browser, "history", f"$ campaign history {KEY}\n{history}")
+            page = browser.new_page(viewport={"width": 1000, "height": 1400})
+            page.goto((folder / "report.html").as_uri())
+            page.screenshot(path=HERE / "report.png")
+            page.close()
             _terminal(browser, "plan", f"$ campaign plan next.yaml\n{plan}")
             browser.close()
 
@@ -227,18 +228,6 @@ def _terminal(browser: Browser, name: str, printed: str) -> None:
     page.set_content(TERMINAL + html.escape(printed))
     page.locator("body").screenshot(path=HERE / f"{name}.png")
     page.close()
-
-
-def _page(browser: Browser, report: Path) -> None:
-    for name, scheme, wide, high in (
-        ("report", "light", 1000, 1400),
-        ("report-dark", "dark", 1000, 1400),
-        ("report-phone", "light", 390, 1000),
-    ):
-        page = browser.new_page(viewport={"width": wide, "height": high}, color_scheme=scheme)
-        page.goto(report.as_uri())
-        page.screenshot(path=HERE / f"{name}.png")
-        page.close()
 
 
 if __name__ == "__main__":
