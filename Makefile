@@ -8,7 +8,7 @@ TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench matrix fuzz mutants advisories
 
-.PHONY: demo test journeys crashes simulate faults bench matrix fuzz mutants coverage check rooms references audit advisories setup setup-tests lock clean
+.PHONY: demo test journeys steady crashes simulate faults bench matrix fuzz mutants coverage check rooms references audit advisories setup setup-tests lock clean
 
 demo: setup            ## the sample campaign, end to end, against the sandbox
 	@$(BIN)/campaign demo
@@ -18,6 +18,9 @@ test: setup-tests      ## the test suite, in under five minutes on two cores
 
 journeys: setup-tests  ## the rest of it: real workers, schedules, a browser and LibreOffice, 5 minutes
 	@$(BIN)/pytest -m journey $(TESTS)
+
+steady: setup-tests    ## RUNS=20 of the tests and JOURNEYS=10, every second beside a load: is one ever red by chance?
+	@$(BIN)/python -m tests.support.steady --runs $(or $(RUNS),20) --journeys $(or $(JOURNEYS),10) $(TESTS)
 
 crashes: setup-tests   ## kill a run at every boundary there is; prints how many and how long
 	@$(BIN)/python -m tests.promise.crashes.every_crash
