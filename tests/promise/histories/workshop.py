@@ -105,6 +105,7 @@ def workshop(url: str | None = None) -> Iterator[Workshop]:
         )
         patch.setattr("data.sending.processes.os", SimpleNamespace(getpid=lambda: HERE.get().pid))
         patch.setattr("data.sending.processes._start_of", _start_of)
+        patch.setattr("data.sending.processes._is_hidden", lambda _: False)
         patch.setattr("tasks.plan.target.sources_of", lambda *_: HERE.get().world.sources())
         patch.setattr("tasks.plan.target.judged", _judged)
         patch.setattr("tasks.sending.sender.random", SimpleNamespace(uniform=_jitter))
