@@ -8,10 +8,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from prefect import Flow
 from prefect.client.orchestration import PrefectClient
+from prefect.client.schemas.filters import (
+    DeploymentFilter,
+    DeploymentFilterId,
+    FlowRunFilter,
+    FlowRunFilterState,
+    FlowRunFilterStateType,
+)
+from prefect.client.schemas.objects import FlowRun, StateType
+from prefect.client.schemas.sorting import FlowRunSort
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import ObjectNotFound
 from prefect.schedules import Schedule
@@ -40,6 +50,8 @@ FLOWS = tuple(
         share_campaign,
     )
 )
+
+NOT_OVER = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING]
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +192,19 @@ async def look_up(client: PrefectClient, planned: Planned) -> Kept:
     for schedule in stays.superseded:
         await client.delete_deployment_schedule(there.id, schedule.id)
     return stays
+
+
+async def next_unfinished(client: PrefectClient, deployment: UUID) -> FlowRun | None:
+    """The first run of a deployment that is under way or still to come; None if there is none."""
+    runs = await client.read_flow_runs(
+        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment])),
+        flow_run_filter=FlowRunFilter(
+            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=NOT_OVER))
+        ),
+        sort=FlowRunSort.EXPECTED_START_TIME_ASC,
+        limit=1,
+    )
+    return next(iter(runs), None)
 
 
 def remarks_on(planned: Planned, as_kept: Kept) -> list[str]:

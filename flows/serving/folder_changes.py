@@ -1,7 +1,8 @@
 """Files that come, change, break or go while they are served: their deployments follow.
 
 What was switched off in Prefect's pages stays there when its file goes, so that it is still off
-when the file comes back.
+when the file comes back. So do runs that are under way or were asked for, such as a campaign's next
+wave: whoever waits for it is invited then, or somebody is told that the file is not there.
 """
 
 import asyncio
@@ -10,18 +11,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.actions import ArtifactCreate
+from prefect.client.schemas.actions import ArtifactCreate, DeploymentUpdate
+from prefect.client.schemas.responses import DeploymentResponse
 from prefect.logging import get_logger
 from prefect.schedules import Schedule
 
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.sources import WORKBOOKS, YAML, suffix_of
+from config.timetable.moments import in_zone
 from flows.batch_summary import cell, row
 from flows.pages.markdown import artifact_key
 from flows.pages.wrong_places import where_wrong
-from flows.serving.deployments import Planned
+from flows.serving.deployments import Planned, next_unfinished
 from flows.serving.given import planned_of
+from flows.serving.kept_schedules import kept
 from flows.serving.registering import name_of, undefined
 from flows.words.complaints import lines_of
 from tasks.inbox import Traces, traces
@@ -118,8 +122,7 @@ class FolderChanges:
         planned, places = self._planned.values(), self._given.places
         for deployment in await undefined(client, planned, places, bad):
             if not deployment.paused and any(each.active for each in deployment.schedules):
-                await client.delete_deployment(deployment.id)
-                gone.append(f"No longer served: {name_of(deployment)}: no file has it any more")
+                gone.append(await _let_go(client, deployment))
         for folder in self._given.folders:
             wrong = [each for each in mistakes if folder in resolved(each).parents]
             served = [each for each in planned if folder == each.folder]
@@ -132,6 +135,28 @@ class FolderChanges:
             )
             await client.create_artifact(artifact)
         return gone
+
+
+async def _let_go(client: PrefectClient, deployment: DeploymentResponse) -> str:
+    """Take away a deployment that no file describes, or only its schedule if a run is unfinished.
+
+    Returns what a person should know. Prefect deletes the scheduled runs of what it deletes.
+    """
+    # The version first: else a schedule that is missing counts as removed by a person if this is
+    # interrupted, and stays off when the file comes back.
+    version = kept(None, None).version
+    await client.update_deployment(deployment.id, DeploymentUpdate(version=version))
+    for schedule in deployment.schedules:
+        await client.delete_deployment_schedule(deployment.id, schedule.id)
+    words = f"No longer served: {name_of(deployment)}: no file has it any more"
+    run = await next_unfinished(client, deployment.id)
+    if run is None:
+        await client.delete_deployment(deployment.id)
+    elif run.start_time is None and run.expected_start_time is not None:
+        zones = (getattr(each.schedule, "timezone", None) for each in deployment.schedules)
+        at = in_zone(run.expected_start_time, next(zones, None))
+        words += f". Its run of {at} stays: put the file back before it begins."
+    return words
 
 
 def resolved(mistake: Mistake) -> Path:

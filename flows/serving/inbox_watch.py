@@ -7,22 +7,13 @@ import asyncio
 from pathlib import Path
 
 from prefect.client.orchestration import PrefectClient, get_client
-from prefect.client.schemas.filters import (
-    DeploymentFilter,
-    DeploymentFilterId,
-    FlowRunFilter,
-    FlowRunFilterState,
-    FlowRunFilterStateType,
-)
-from prefect.client.schemas.objects import StateType
 from prefect.logging import get_logger
 
 from config.errors import CampaignError
 from flows.inbox import is_due
-from flows.serving.deployments import Planned
+from flows.serving.deployments import Planned, next_unfinished
 
 EVERY = 60.0  # seconds between two looks
-NOT_OVER = [StateType.SCHEDULED, StateType.PENDING, StateType.RUNNING]
 
 
 async def watch(inbox: Planned) -> None:
@@ -41,12 +32,5 @@ async def watch(inbox: Planned) -> None:
 
 async def _begin(client: PrefectClient, name: str) -> None:
     deployment = await client.read_deployment_by_name(name)
-    under_way = await client.read_flow_runs(
-        deployment_filter=DeploymentFilter(id=DeploymentFilterId(any_=[deployment.id])),
-        flow_run_filter=FlowRunFilter(
-            state=FlowRunFilterState(type=FlowRunFilterStateType(any_=NOT_OVER))
-        ),
-        limit=1,
-    )
-    if not under_way and not deployment.paused:
+    if not deployment.paused and await next_unfinished(client, deployment.id) is None:
         await client.create_flow_run_from_deployment(deployment.id)

@@ -87,6 +87,9 @@ ELSEWHERE = {
     "test_kept_schedules::test_switched_off_in_prefect_it_stays_off": (
         "a schedule keeps its slug and a deployment its version (flows/serving/kept_schedules.py)"
     ),
+    "test_folder_changes::test_the_next_wave_outlasts_a_file_that_is_away_for_a_moment": (
+        "with a schedule go only the runs that it began (flows/serving/folder_changes.py)"
+    ),
     "test_next_run::test_the_next_wave_is_scheduled_once": (
         "a run's idempotency key holds over states that differ (flows/engine/next_run.py)"
     ),
