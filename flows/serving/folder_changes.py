@@ -86,13 +86,16 @@ class FolderChanges:
 
     async def keep(self) -> None:
         """Follow the files, until this is cancelled."""
+        warned = False
         while True:
             await asyncio.sleep(EVERY)
             try:
                 await self.look()
+                warned = False
             except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
-                why = type(error).__name__
-                get_logger("campaign").warning("Changed files could not be registered (%s).", why)
+                if not warned:
+                    _not_registered(error)
+                warned = True
 
     async def look(self) -> None:
         """Register what has changed, once nobody is writing it any more."""
@@ -104,13 +107,13 @@ class FolderChanges:
             planned, mistakes = await asyncio.to_thread(self._given.read)
         except BadInput:
             return  # the folder cannot be read now: its deployments stay as they are
-        self._read = seen
         fresh = [each for each in planned if self._planned.get(each.full_name) != each]
         async with get_client() as client:
             words = [f"Now served: {each.full_name}: {each.when}" for each in fresh]
             words += await self._register(client, fresh)
             self._planned = {each.full_name: each for each in planned}
             self._tell([*words, *await self._tidy(client, mistakes), *lines_of(mistakes)])
+        self._read = seen  # at the end: what fails is done at the next look
 
     async def _tidy(self, client: PrefectClient, mistakes: Sequence[Mistake]) -> list[str]:
         """Take away what no file describes any more, and write the page of each folder.
@@ -135,6 +138,11 @@ class FolderChanges:
             )
             await client.create_artifact(artifact)
         return gone
+
+
+def _not_registered(error: Exception) -> None:
+    words = "Changed files could not be registered (%s). Trying again every few seconds."
+    get_logger("campaign").warning(words, type(error).__name__)
 
 
 async def _let_go(client: PrefectClient, deployment: DeploymentResponse) -> str:

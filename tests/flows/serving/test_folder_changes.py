@@ -1,18 +1,21 @@
 """Files that come, change, break or go while they are served, as a Prefect server has them."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from asyncio import CancelledError
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from prefect.client.orchestration import get_client
+from prefect.client.orchestration import PrefectClient, get_client
 from prefect.runner import Runner
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from config.timetable.moments import in_zone
+from flows.serving import folder_changes
+from flows.serving.deployments import Planned
 from flows.serving.folder_changes import FolderChanges, Given
 from flows.serving.serving import _register
 from tests.support.prefects.prefect_home import PrefectServer, Standing, WarmDesk, answer
@@ -42,6 +45,7 @@ class Served:
         self.folder = desk.folder / "year"
         self.folder.mkdir()
         self.says: list[str] = []
+        self.server_is_away = False
 
     def campaign(self, key: str, more: str = "") -> Path:
         """Write a campaign of five people."""
@@ -53,9 +57,13 @@ class Served:
     def start(self) -> None:
         """Serve it, or serve it anew."""
         runner = Runner(name="campaign", pause_on_shutdown=False)
-        self.changes = FolderChanges(
-            Given([self.folder]), partial(_register, runner), self.says.extend
-        )
+
+        async def register(client: PrefectClient, planned: Sequence[Planned]) -> list[str]:
+            if self.server_is_away:
+                raise ConnectionError
+            return await _register(runner, client, planned)
+
+        self.changes = FolderChanges(Given([self.folder]), register, self.says.extend)
 
         async def begin() -> None:
             async with get_client() as client:
@@ -141,3 +149,38 @@ def test_what_goes_while_it_runs_stays_until_its_run_is_over(
         "No longer served: campaign/busy: no file has it any more",
         "No longer served: campaign/idle: no file has it any more",
     ]
+
+
+def test_what_could_not_be_registered_is_tried_again(served: Served) -> None:
+    """As while the server starts again: the file itself does not change any more."""
+    served.campaign("first")
+    served.start()
+    served.campaign("second")
+    served.server_is_away = True
+    with pytest.raises(ConnectionError):
+        served.look()
+    served.server_is_away = False
+    served.look()
+    assert served.deployed("first", "second") == {"first": [True], "second": [True]}
+
+
+def test_one_warning_tells_of_a_server_that_stays_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it is tried; the next time it is away there is another."""
+    looks = iter([ConnectionError(), ConnectionError(), None, ConnectionError(), CancelledError()])
+    warned: list[str] = []
+
+    async def look(_: FolderChanges) -> None:
+        if (error := next(looks)) is not None:
+            raise error
+
+    logger = SimpleNamespace(warning=lambda _, why: warned.append(why))
+    monkeypatch.setattr(folder_changes, "EVERY", 0.0)
+    monkeypatch.setattr(folder_changes, "get_logger", lambda _: logger)
+    monkeypatch.setattr(FolderChanges, "look", look)
+    with pytest.raises(CancelledError):
+        asyncio.run(FolderChanges(Given([]), _never, _never).keep())
+    assert warned == ["ConnectionError", "ConnectionError"]
+
+
+def _never(*_: object) -> Any:
+    raise AssertionError
