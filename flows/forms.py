@@ -20,14 +20,22 @@ from config.settings import LocalSettings, load_local
 from data.campaigns import approvals, queries
 from data.campaigns.approvals import CODE, Answer, ShownPlan
 from data.decisions import adding_again, settling
-from data.decisions.verdicts import NEED_A_REASON, Decided, Doubt, Doubts, NotDecided, about
+from data.decisions.verdicts import (
+    NEED_A_REASON,
+    Decided,
+    Doubt,
+    Doubts,
+    NotDecided,
+    about,
+    listed,
+)
 from data.store.ledger import Ledger
 from data.store.states import By, Operation, Word
 from flows.campaign import run_campaign
 from flows.pages.notices import tell
 from flows.pages.seen import named_by_its_clock, show
 from flows.run.ending import Finish, finish
-from flows.words.doubts import STEPS, listed
+from flows.words.doubts import STEPS
 from tasks.plan.approval import decide
 from tasks.plan.pilot import confirm
 from tasks.shell import in_words

@@ -21,7 +21,15 @@ from sqlalchemy import (
 from config.service_address import same_service
 from data.decisions import typed_ids
 from data.decisions.doubt_rows import SEEN, WHO, doubts_in
-from data.decisions.verdicts import MOVES, Decided, Doubt, Doubts, NotDecided, objections
+from data.decisions.verdicts import (
+    MOVES,
+    Decided,
+    Doubt,
+    Doubts,
+    NotDecided,
+    listed,
+    objections,
+)
 from data.store.states import AttemptState, By, Operation, Step, Word
 from data.store.tables import (
     attempt,
@@ -80,16 +88,27 @@ def find(connection: Connection, campaign_row: int, *, typed: bool = False) -> D
         steps += doubts_in(connection, operation, rows)
     people = connection.scalars(_IDS_HERE, {"of": campaign_row})
     others = _at_the_same_service(connection, campaign_row)
-    refused = connection.execute(_REFUSED, {"of": campaign_row}).all()
     mistyped = typed_ids.find(connection, campaign_row) if typed else []
     return Doubts(
         tuple(steps),
-        tuple(doubts_in(connection, Operation.ADD, refused)),
+        tuple(refused_adds(connection, campaign_row)),
         frozenset(people),
         frozenset(project for project in others.values() if project is not None),
         _people_of_others(connection, list(others), [*steps, *mistyped]),
         tuple(mistyped),
     )
+
+
+def refused_adds(connection: Connection, campaign_row: int) -> list[Doubt]:
+    """The adds that the service refused, of people in the definition: they can be sent again."""
+    refused = connection.execute(_REFUSED, {"of": campaign_row}).all()
+    return doubts_in(connection, Operation.ADD, refused)
+
+
+def listed_refused(connection: Connection, campaign_row: int) -> str | None:
+    """The code that lists them; None if there are none."""
+    refused = refused_adds(connection, campaign_row)
+    return listed(refused, Operation.ADD) if refused else None
 
 
 def _at_the_same_service(connection: Connection, campaign_row: int) -> dict[int, int | None]:

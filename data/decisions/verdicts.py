@@ -4,9 +4,10 @@ Two things have to wait, because each may be a second email: sending an unsure r
 inviting a person once more if no answer of the service settled the last invitation.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from config.command_line import command
 from config.email_key import email_key
@@ -116,6 +117,23 @@ def about(
     if word is Word.ID and (person is not None or operation is Operation.CREATE):
         them += doubts.typed
     return [each for each in them if each.operation is operation and person in (None, each.row)]
+
+
+def listed(doubts: Iterable[Doubt], operation: Operation) -> str:
+    """Identify what was listed of a kind, so that a verdict is about nothing that came later."""
+    alike = (doubt for doubt in doubts if doubt.operation is operation)
+    steps = sorted((doubt.attempt, doubt.row or 0) for doubt in alike)
+    return sha256(repr(steps).encode()).hexdigest()[:8]
+
+
+def listed_as(doubts: Doubts, operation: Operation, word: Word, code: str) -> list[Doubt]:
+    """The doubts of a kind that this code lists: what is unsure or, if the verdict fits, the
+    refused adds. Empty if they are not the same any more.
+    """
+    unsure = [doubt for doubt in doubts.steps if doubt.operation is operation]
+    adds_again = word is Word.AGAIN and operation is Operation.ADD
+    refused = list(doubts.refused) if adds_again else []
+    return next((them for them in (unsure, refused) if listed(them, operation) == code), [])
 
 
 class NotDecided(CampaignError):
@@ -252,13 +270,12 @@ _NOT_YET = {
     Step.SENDING: "is being invited by a run right now",
     Step.UNSURE: "may have been invited: settle that first",
 }
-_AGAIN = command("settle", "KEY", "--candidates", "again", "--why", "TEXT")
 _NOT_ADDED = {
     Step.WAITING: "is not added yet: the next run adds and invites this person",
     Step.SENDING: "is being added by a run right now",
     Step.UNSURE: "may have been added: settle that first",
-    Step.REFUSED: "was refused when added: fix the row in the definition, then run again; if the "
-    f"row was right: {_AGAIN}",
+    Step.REFUSED: "was refused when added: fix the row in the definition, then run again; "
+    f"{command('status', 'KEY')} says what to type if the row was right",
 }
 
 

@@ -9,9 +9,10 @@ import typer
 
 from config.command_line import command
 from config.email_key import email_key
-from data.decisions.verdicts import Decided, about
+from data.decisions.verdicts import Decided, Doubt, about, listed, listed_as
 from data.store.states import Operation, Word
-from flows.words.doubts import STEPS, Standing, listed
+from flows.words.doubts import STEPS, Standing
+from flows.words.speech import counted
 
 ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
 
@@ -62,16 +63,34 @@ def meant(typed: Typed, standing: Standing) -> tuple[list[Meant], list[str]]:
         if not doubts:
             wrong.append(f"{option}: {_where(STEPS[operation], standing)}")
         elif typed.listed is not None:
-            doubts = [doubt for doubt in standing.doubts.steps if doubt.operation is operation]
-            if listed(doubts, operation) != typed.listed:
+            doubts = listed_as(standing.doubts, operation, word, typed.listed)
+            if not doubts:
                 again = command("settle", standing.campaign.key)
                 wrong.append(f"{option}: not what was listed any more. Look again: {again}")
+        doubts = [doubt for doubt in doubts if doubt.row is None or doubt.row not in named]
+        wrong += [f"{option}: {either}" for either in _either(doubts, standing)]
         verdicts += [
             (option, Decided(doubt.attempt, doubt.row, word, value, doubt.typed))
             for doubt in doubts
-            if doubt.row is None or doubt.row not in named
         ]
     return verdicts, wrong
+
+
+def _either(doubts: Sequence[Doubt], standing: Standing) -> Iterator[str]:
+    """Say what to type instead if a word is about refused adds and about unsure ones.
+
+    Whoever has read why the refused ones were refused has not looked for the others.
+    """
+    places = {(doubt.attempt, doubt.row) for doubt in standing.doubts.refused}
+    refused = [doubt for doubt in doubts if (doubt.attempt, doubt.row) in places]
+    if refused and len(refused) < len(doubts):
+        key, code = standing.campaign.key, listed(refused, Operation.ADD)
+        again = command("settle", key, "--candidates", "again", "--listed", code, "--why", "TEXT")
+        yield (
+            f"{counted(len(doubts) - len(refused), 'add')} unsure and {len(refused):,} refused; "
+            f"it is not clear which you mean\n  the unsure: {command('settle', key)}\n"
+            f"  the refused: {again}"
+        )
 
 
 def _id(typed: str) -> int:

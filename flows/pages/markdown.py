@@ -16,7 +16,7 @@ from config.command_line import command
 from config.timetable.moments import in_zone
 from data.campaigns.approvals import Answer, ShownPlan
 from data.campaigns.forgotten import is_forgotten
-from data.decisions.verdicts import WORDS, Doubt
+from data.decisions.verdicts import WORDS, Doubt, listed
 from data.holds.rule import Holds
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Operation, Step
@@ -24,7 +24,7 @@ from data.store.tables import Campaign, Candidate
 from flows.report.funnel import funnel
 from flows.run.ending import Finish
 from flows.words import closing
-from flows.words.doubts import STEPS, listed, look, meaning, reached
+from flows.words.doubts import STEPS, look, meaning, reached
 from tasks.plan.holds import in_words
 from tasks.status.standing import furthest
 
@@ -250,9 +250,10 @@ def _refused(campaign: Campaign, looked: _Looked) -> Iterable[str]:
             f"To see who and why: `{command('status', key)}`."
         )
         if looked.not_added:
+            # The command has a code, which on a page of this morning may be out of date.
             yield (
                 f"Fix the row in `{Path(campaign.definition).name}`, then run again; if the row "
-                f"was right, `{command('settle', key, '--candidates', 'again', *why)}`."
+                "was right, the same command says what to type."
             )
         if looked.refused > looked.not_added:
             again = command("resend", key, "EMAIL", *why)

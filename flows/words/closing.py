@@ -72,13 +72,12 @@ def next_steps(status: Mapping[str, Any], file: str, *more: str) -> list[str]:
     """Say what to type next, one line each; `file` and `more` as they are typed after `run`."""
     key, counts = status["campaign"], counted_out(status)
     calls = (status["project"], status["problem"])
-    people = status["candidates"]
     again = command("run", file, *more)
     steps = []
     if counts["unsure"] or "unsure" in calls:
         steps.append(f"unsure: {command('settle', key)}")
     steps += _mistyped(key, status.get("typed_ids", ()))
-    steps += _refused(key, calls, people, f"fix {file}, then {again}")
+    steps += _refused(status, f"fix {file}, then {again}")
     if (counts["waiting"] or "waiting" in calls) and "unsure" not in calls:
         steps.append(_waiting(status, again))
     held = [hold for hold in status.get("holds", ()) if hold["cause"] != Cause.LISTED]
@@ -110,17 +109,17 @@ def _mistyped(key: str, typed: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"refused: if {wrong} is wrong: {right}"
 
 
-def _refused(
-    key: str, calls: Sequence[str], people: Sequence[Mapping[str, Any]], mend: str
-) -> Iterator[str]:
+def _refused(status: Mapping[str, Any], mend: str) -> Iterator[str]:
     """What may be done about what the service refused: the fault may be anywhere."""
-    why = ("--why", "TEXT")
+    key, people, why = status["campaign"], status["candidates"], ("--why", "TEXT")
+    calls = (status["project"], status["problem"])
     added = any(person["add"] == "refused" for person in people)
     invited = any(person["invite"] == "refused" for person in people)
     if added or "refused" in calls:
         yield f"refused: {mend}"
-    if added:
-        again = command("settle", key, "--candidates", "again", *why)
+    if code := status.get("listed_refused"):
+        # The code keeps it from deciding about unsure adds, and about adds refused since then.
+        again = command("settle", key, "--candidates", "again", "--listed", code, *why)
         yield f"refused: if the row is right: {again}"
     if invited:
         # A changed row has no effect on a person who is already added (interface 4: no update).

@@ -4,13 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from config.command_line import command
 from config.email_key import email_key
 from config.timetable.moments import in_zone
-from data.decisions.verdicts import WORDS, Doubt, Doubts
+from data.decisions.verdicts import WORDS, Doubt, Doubts, listed
 from data.store.states import Operation, Word
 from flows.words.speech import counted, most_quoted, say, say_table
 
@@ -164,13 +163,6 @@ def show(campaign: "Campaign", doubts: Sequence[Doubt]) -> None:
             say(*(f"    {line}" for line in to_type(operation, campaign.key, code)))
     export = ("settle", campaign.key, "--export", "-o", "FILE")
     say("", f"Or decide in a file, row by row: {command(*export)}")
-
-
-def listed(doubts: Sequence[Doubt], operation: Operation) -> str:
-    """Identify what was listed of a kind, so that a verdict is about nothing that came later."""
-    alike = (doubt for doubt in doubts if doubt.operation is operation)
-    steps = sorted((doubt.attempt, doubt.row or 0) for doubt in alike)
-    return sha256(repr(steps).encode()).hexdigest()[:8]
 
 
 def in_calls(doubts: Sequence[Doubt]) -> str:

@@ -8,6 +8,7 @@ from config.timetable.timetable import Timetable
 from data.campaigns import intake, send_progress
 from data.campaigns.timetables import timetable
 from data.campaigns.whose_turn import Turn, Wait
+from data.decisions import settling
 from data.holds import reasons
 from data.store.ledger import Ledger
 from data.store.states import By, Step
@@ -49,6 +50,11 @@ def awaited(ledger: Ledger, campaign: Campaign, pilot: str) -> str:
         return f"The pilot was forgotten, {_NOBODY}. Give another address {_THERE}"
     if person.instead is not None:
         return f"The pilot's address was corrected, {_NOBODY}. Give the new address {_THERE}"
+    if person.add is Step.REFUSED:
+        code = ledger.read(settling.listed_refused, campaign.id)
+        words = ("--candidates", "again", "--listed", code, "--why", "TEXT")
+        again = command("settle", campaign.key, *words)
+        return f"The service refused to add the pilot, {_NOBODY}. To try it again: {again}. {_OR}"
     held = person.row in ledger.read(reasons.held_in, campaign.id)
     step = person.invite if person.add is Step.DONE else person.add
     return _awaited(step, campaign.key, added=person.add is Step.DONE, held=held)
@@ -56,7 +62,7 @@ def awaited(ledger: Ledger, campaign: Campaign, pilot: str) -> str:
 
 def _awaited(step: Step, key: str, *, added: bool, held: bool) -> str:
     """`step` is the invitation's, or the add's of a pilot who is not yet `added`."""
-    why, what = ("--why", "TEXT"), "the pilot's invitation" if added else "to add the pilot"
+    why = ("--why", "TEXT")
     again = command("resend", key, "EMAIL", *why)
     match step:
         case Step.DONE:
@@ -72,9 +78,10 @@ def _awaited(step: Step, key: str, *, added: bool, held: bool) -> str:
                 f"Settle it: {command('settle', key)}"
             )
         case Step.REFUSED:
-            if not added:
-                again = command("settle", key, "--candidates", "again", *why)
-            return f"The service refused {what}, {_NOBODY}. To try it again: {again}. {_OR}"
+            return (
+                f"The service refused the pilot's invitation, {_NOBODY}. To try it again: {again}. "
+                f"{_OR}"
+            )
         case Step.WITHDRAWN:
             return f"The pilot was withdrawn, {_NOBODY}. To invite it after all: {again}. {_OR}"
     if held:

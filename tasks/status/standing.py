@@ -7,7 +7,7 @@ from typing import Any
 from data.campaigns import queries
 from data.campaigns import service_words as service_answers
 from data.campaigns.forgotten import is_forgotten
-from data.decisions import cleaning, typed_ids
+from data.decisions import cleaning, settling, typed_ids
 from data.holds import reasons
 from data.holds.rule import Held
 from data.store.ledger import Ledger
@@ -120,6 +120,7 @@ def _standing(
             }
             for doubt in ledger.read(typed_ids.refused, campaign.id)
         ],
+        "listed_refused": ledger.read(settling.listed_refused, campaign.id),
         "candidates": list(people(campaign, rows, held, answers.by_row)),
     }
 

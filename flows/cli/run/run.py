@@ -330,6 +330,7 @@ def _untouched(run: OneRun) -> dict[str, Any]:
         "clean_up": [],
         "service_wrote": [],
         "typed_ids": [],
+        "listed_refused": None,
         "candidates": [
             {
                 "email1": person.email1,

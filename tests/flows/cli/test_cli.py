@@ -570,6 +570,7 @@ def test_status_answers_a_program_as_documented(typed: Typed, half_done: Begun) 
         "clean_up": [],
         "service_wrote": [],
         "typed_ids": [],
+        "listed_refused": None,
     }
     assert candidates[0] == {
         "email1": "ada@example.com",
@@ -637,7 +638,8 @@ def test_the_last_line_says_what_to_type(
     """What happened is one line, and each thing left to do names its command."""
     person = {"add": "done", "invite": "done"} | ({refused: "refused"} if refused else {})
     status = {"campaign": "k", "project": "done", "problem": "done", "candidates": [person]}
-    stand = status | {"counts": dict.fromkeys(NUMBERS, 0) | counts}
+    code = "0a1b2c3d" if refused == "add" else None
+    stand = status | {"counts": dict.fromkeys(NUMBERS, 0) | counts, "listed_refused": code}
     assert summary(stand) == line
     said = next_steps(stand, "my people.csv", "--campaign", "k.yaml")
     assert [step.partition(":")[0] for step in said] == steps

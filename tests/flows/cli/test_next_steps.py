@@ -225,6 +225,18 @@ for operation in ("create_project", "attach_problem", "add_candidates", "invite"
 
 
 @situation
+def refused_and_unsure(place: Place) -> Sequence[First]:
+    place.write("ada", "grace")
+    place.service.faults.add(
+        Fault("status", "add_candidates", status=422, email=ADA, count=None),
+        Fault("lost", "add_candidates", email=GRACE),
+    )
+    place.type("run", FILE)
+    place.fault()
+    return [*LOOKS, f"settle {KEY} --candidates again --why x"]
+
+
+@situation
 def paused(place: Place) -> Sequence[First]:
     place.write("ada", "grace", more="invites: {not_before: 2030-01-01 09:00}\n", head=ZONED)
     place.type("run", FILE)
@@ -433,7 +445,6 @@ UNREACHED = {
     "flows/cli/see/doctor.py: command('up')": "messages that nobody took",
     "flows/cli/serve/deploy.py: command('deploy', *(places or []), '--prune')": "a Prefect server",
     "flows/cli/serve/deploy.py: command('worker', '--pool', pool)": "a Prefect server",
-    "flows/cli/typed_verdicts.py: command('settle', standing.campaign.key)": "unsure since then",
     "flows/engine/sharing.py: command('deploy')": "a Prefect server without wave runs",
     "flows/engine/worker_files.py: command('credentials', 'NAME')": "what a worker has written",
     "flows/report/report_sections.py: command('history', key)": "more waves than a page has",

@@ -14,7 +14,7 @@ import pytest
 
 from config.mistakes import Mistake, Place
 from data.campaigns.approvals import Answer, PlanInWords, ShownPlan
-from data.decisions.verdicts import Doubt
+from data.decisions.verdicts import Doubt, listed
 from data.privacy.masking import masked_email, masked_name
 from data.store.states import Ending, Operation, Step
 from data.store.tables import Campaign, Candidate
@@ -24,7 +24,6 @@ from flows.pages.markdown import SETTLE, SHOWN, artifact_key, dated, how_far, pe
 from flows.pages.wrong_places import where_wrong
 from flows.report.funnel import ANYWHERE, funnel
 from flows.run.ending import Finish
-from flows.words.doubts import listed
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 
@@ -249,7 +248,8 @@ def test_what_was_refused_comes_with_what_to_mend() -> None:
     assert "`campaign resend backend-2026 EMAIL --why TEXT`" in told
     assert "--candidates" not in told
     told = page(people=[person(1, Step.WAITING, add_state=Step.REFUSED)])
-    assert "`backend.yaml`" in told and "--candidates again --why TEXT`" in told
+    assert "`backend.yaml`" in told and "`campaign status backend-2026`" in told
+    assert "if the row was right, the same command says what to type" in told
     assert "resend" not in told
 
 

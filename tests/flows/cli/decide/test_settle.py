@@ -715,6 +715,72 @@ def test_a_printed_verdict_is_about_what_was_listed(desk: DoubtfulCampaign) -> N
     assert (desk.steps(ZOE), desk.steps(tim)) == (("done", "done"), ("done", "done"))
 
 
+def _printed(desk: DoubtfulCampaign) -> list[str]:
+    """What `status` prints for people whose add was refused, with a reason."""
+    [line] = re.findall(r"if the row is right: campaign (.*)", desk.type("status", KEY).out)
+    return [*line.removesuffix("TEXT").split(), "it is right"]
+
+
+def _refuse_zoe(desk: DoubtfulCampaign, *faults: Fault, more: str = "") -> None:
+    no = Fault("status", "add_candidates", status=422, email=ZOE, count=None)
+    desk.file.write_text(DEFINITION + more, encoding="utf-8")
+    desk.run(no, *faults)
+    desk.later(16)
+
+
+TIM = "tim@example.com"
+AND_TIM = f"  - {{first_name: Tim, last_name: Berners-Lee, email1: {TIM}}}\n"
+LOST_TIM = Fault("lost", "add_candidates", email=TIM, after_work=True)
+
+
+def test_what_is_printed_for_refused_adds_settles_no_add_that_is_unsure_since(
+    desk: DoubtfulCampaign,
+) -> None:
+    """Nobody has looked whether that person was added: settled as not added, there twice."""
+    _refuse_zoe(desk)
+    typed = _printed(desk)
+    _refuse_zoe(desk, LOST_TIM, more=AND_TIM)
+    assert (desk.steps(ZOE)[0], desk.steps(TIM)[0]) == ("refused", "unsure")
+    assert desk.type(*typed).code == 3
+    assert (desk.steps(ZOE)[0], desk.steps(TIM)[0]) == ("waiting", "unsure")
+
+
+def test_what_is_printed_for_refused_adds_is_about_these_alone(desk: DoubtfulCampaign) -> None:
+    """Not about those who are unsure beside them, nor about those who were refused since."""
+    _refuse_zoe(desk, LOST_TIM, more=AND_TIM)
+    typed = _printed(desk)
+    assert desk.type(*typed).code == 3
+    assert (desk.steps(ZOE)[0], desk.steps(TIM)[0]) == ("waiting", "unsure")
+    _refuse_zoe(desk, more=AND_TIM)
+    too_late = desk.type(*typed)
+    assert (too_late.code, desk.steps(ZOE)[0]) == (2, "refused")
+    assert "not what was listed any more" in too_late.err
+
+
+def test_a_list_of_unsure_adds_is_not_about_refused_ones(desk: DoubtfulCampaign) -> None:
+    """The code is that of a list, and only those on it were seen."""
+    _refuse_zoe(desk, LOST_TIM, more=AND_TIM)
+    [code] = set(re.findall(r"--listed (\w+)", desk.settle().out))
+    assert desk.settle("--candidates", "again", "--listed", code, "--why", "x").code == 0
+    assert (desk.steps(ZOE)[0], desk.steps(TIM)[0]) == ("refused", "waiting")
+
+
+def test_again_that_may_mean_refused_or_unsure_adds_decides_nothing(
+    desk: DoubtfulCampaign,
+) -> None:
+    """It says what to type for each. With a verdict on each unsure one, it means the refused."""
+    _refuse_zoe(desk, LOST_TIM, more=AND_TIM)
+    again = ("--candidates", "again", "--why", "it is right")
+    both = desk.settle(*again)
+    assert (both.code, desk.steps(ZOE)[0], desk.steps(TIM)[0]) == (2, "refused", "unsure")
+    [typed] = re.findall(r"the refused: (campaign settle .*)TEXT", both.err)
+    assert typed.split()[1:] == _printed(desk)[:-1]
+    assert f"the unsure: campaign settle {KEY}\n" in both.err
+    named = ("--candidate", f"{TIM}=5009", "--candidate", f"{GRACE}=5008")
+    assert desk.settle(*named, *again).code == 0
+    assert (desk.steps(ZOE)[0], desk.steps(TIM)[0]) == ("waiting", "done")
+
+
 @pytest.mark.parametrize(
     ("fault", "shown"),
     [
