@@ -22,6 +22,7 @@ from config.definition.fields import (
 )
 from config.definition.invite_fields import ApprovalFields, GuardFields, HoldOnFields, InvitesFields
 from config.definition.model import (
+    PILOT,
     Approval,
     Candidate,
     Definition,
@@ -167,7 +168,8 @@ def _with_pilot(
     if email1 is None or (key := email_key(email1)) in {person.key for person in candidates}:
         return candidates
     place = written.places.value(("invites", "pilot"))
-    pilot = Candidate("Pilot", "Invitation", email1, "pilot", "", head.stage_id, key, place)
+    first, last, source = PILOT
+    pilot = Candidate(first, last, email1, source, "", head.stage_id, key, place)
     return (pilot, *candidates)
 
 

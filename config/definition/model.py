@@ -10,6 +10,9 @@ from config.tables.where import Selection
 from config.timetable.timetable import Timetable
 from config.timetable.window import Window
 
+# First name, last name and source of a pilot who is not in the definition's table.
+PILOT = ("Pilot", "Invitation", "pilot")
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

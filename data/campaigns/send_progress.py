@@ -3,8 +3,9 @@
 
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, select, true
+from sqlalchemy import ColumnElement, Connection, and_, case, func, insert, not_, select, true
 
+from config.definition.model import PILOT
 from data.campaigns.whose_turn import SendProgress
 from data.store.states import By, Operation, Step
 from data.store.tables import (
@@ -14,11 +15,18 @@ from data.store.tables import (
     pauses,
 )
 
+_FORMER_PILOT = and_(
+    candidate.c.listed.is_(False),
+    candidate.c.first_name == PILOT[0],
+    candidate.c.last_name == PILOT[1],
+    candidate.c.source == PILOT[2],
+)
 CONFIRMED = "pilot-confirmed"  # the decision's verdict
 
 
 def send_progress(connection: Connection, row: int, key: str, pilot: str | None) -> SendProgress:
-    """Count who was tried. `pilot` is an email key; `key` is the campaign's.
+    """Count who was tried. `pilot` is an email key; `key` is the campaign's. Former pilots count
+    no more than this one, unless they are in the table.
 
     Once a person has resumed the campaign, only later claims count for `hold_on`.
     """
@@ -39,7 +47,7 @@ def send_progress(connection: Connection, row: int, key: str, pilot: str | None)
         )
         .select_from(candidate)
         .join(attempt, attempt.c.id == candidate.c.invite_attempt)
-        .where(mine, candidate.c.email_key != (pilot or ""))
+        .where(mine, candidate.c.email_key != (pilot or ""), not_(_FORMER_PILOT))
     ).one()
     return SendProgress(
         tried=counted[0],

@@ -9,6 +9,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from config.definition.model import PILOT
 from config.people.email_doubts import mailbox
 from data.campaigns.changes import Fields, Known
 from data.holds.rule import Cause, Held
@@ -41,7 +42,8 @@ def second_addresses(listed: Iterable[Listed], in_ledger: Iterable[Known]) -> di
     alike: Mapping[tuple[str, str], list[Known]] = defaultdict(list)
     for earlier in gone:
         alike["mailbox", mailbox(earlier.key)].append(earlier)
-        alike["name", _name(earlier.fields)].append(earlier)
+        if not _is_pilot(earlier.fields):
+            alike["name", _name(earlier.fields)].append(earlier)
     holds: dict[str, Held] = {}
     for key, fields, before in people:
         if before is not None and (before.invite is not Step.WAITING or before.add not in _TO_COME):
@@ -59,6 +61,11 @@ def _two(before: Known | None, earlier: Known) -> bool:
         return False
     together = before.added is not None and before.added == earlier.added
     return together or before.allowed >= (earlier.tried or 0)
+
+
+def _is_pilot(fields: Fields) -> bool:
+    """Whether the name is not a person's: each pilot outside the table has the same."""
+    return (fields[0], fields[1], fields[3]) == PILOT
 
 
 def _why(same: str, earlier: Known) -> str:

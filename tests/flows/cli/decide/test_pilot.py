@@ -100,3 +100,51 @@ def test_a_pilot_who_was_not_invited_is_never_called_sent(
     assert doubtful.type("confirm", KEY).code == 0
     doubtful.run()
     assert len(doubtful.emails()) == (3 if state == "unsure" else 4)
+
+
+def test_another_address_as_the_pilot_gets_an_invitation_and_is_awaited(
+    doubtful: DoubtfulCampaign,
+) -> None:
+    """Both are addresses of yours, with a name that this program gave them: nobody's second one."""
+    other = "other@example.com"
+    _name(doubtful)
+    doubtful.run()
+    assert doubtful.emails() == {PILOT: 1}
+    _name(doubtful, other)
+    assert "held" not in doubtful.type("plan", doubtful.file).out
+    end = doubtful.run()
+    assert (end.ending, doubtful.emails()) == (Ending.AWAITS_APPROVAL, {PILOT: 1, other: 1})
+    assert f"campaign confirm {KEY}" in doubtful.type("status", KEY).out
+    assert doubtful.type("confirm", KEY).code == 0
+    assert doubtful.run().ending is Ending.COMPLETED
+    assert sorted(doubtful.emails().values()) == [1] * 5
+
+
+def test_a_confirmed_pilot_speaks_for_no_other_address(doubtful: DoubtfulCampaign) -> None:
+    """Whoever comes after waits for the new pilot. The old one is not in the first wave."""
+    _name(doubtful)
+    doubtful.run()
+    assert doubtful.type("confirm", KEY).code == 0
+    kept = doubtful.file.read_text().partition("invites:")[0]
+    rules = "{pilot: other@example.com, waves: [1, rest], between: 1 hour}"
+    doubtful.file.write_text(f"{kept}invites: {rules}\n")
+    assert doubtful.run().ending is Ending.AWAITS_APPROVAL
+    assert sorted(doubtful.emails()) == [PILOT, "other@example.com"]
+    assert doubtful.type("confirm", KEY).code == 0
+    doubtful.run()
+    assert len(doubtful.emails()) == 3
+
+
+def test_another_spelling_of_the_pilots_mailbox_is_held(doubtful: DoubtfulCampaign) -> None:
+    """The same person would be invited twice; what is printed lets a person decide."""
+    same = "me+two@example.com"
+    _name(doubtful)
+    doubtful.run()
+    _name(doubtful, same)
+    end = doubtful.run()
+    assert doubtful.emails() == {PILOT: 1}
+    assert "campaign allow" in str(end.reason)
+    assert "pilot is held" in doubtful.type("confirm", KEY).err
+    assert doubtful.type("allow", KEY, same, *WHY).code == 0
+    doubtful.run()
+    assert doubtful.emails() == {PILOT: 1, same: 1}
