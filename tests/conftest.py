@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
+import httpx
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from config.tables import file_bytes
 from flows.words.manner import begin
+from tasks.service import channel, client
 from tests.promise.crashes.child_runs import ChildRuns
 from tests.support.ledgers.compiled_once import compile_once
 from tests.support.ledgers.databases import each_database, end_postgres, one_test_of_many, postgres
 from tests.support.prefects.prefect_home import automated, desk, plain, prefect, standing
-from tests.support.session import begin_session, end_session, memory
+from tests.support.session import PATIENCE, begin_session, end_session, memory
 
 __all__ = [
     "automated",
@@ -34,7 +36,7 @@ if (roomy := memory()) is not None:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(roomy))
 
 # How long an example takes says something about the machine, and nothing about a rule.
-settings.register_profile("here", deadline=None)
+settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("here")
 
 # Most of what is imported and collected stays to the end. Looking through it for garbage as often
@@ -47,6 +49,12 @@ compile_once()
 # that set it themselves (tests/promise/test_written_while_read.py).
 file_bytes.REST = 0.0
 
+
+# On a machine with much other work a connection to it, and the first byte of an answer, may take
+# longer than the ten seconds that the product allows, and the five of httpx.
+channel._CONNECT_SECONDS = client._TOKEN_SECONDS = PATIENCE
+for part in ("connect", "read", "write", "pool"):
+    setattr(httpx._config.DEFAULT_TIMEOUT_CONFIG, part, PATIENCE)
 
 _numbers = count()
 

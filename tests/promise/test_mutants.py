@@ -7,7 +7,7 @@ import pytest
 from data.store.states import Operation
 from sandbox.faults.faults import Fault
 from tests.promise.crashes.child_runs import ChildRuns
-from tests.promise.crashes.crash_cases import SLEPT, STOPPED, Crashes, crashes
+from tests.promise.crashes.crash_cases import ALONE, SLEPT, Crashes, crashes
 from tests.promise.crashes.small_campaigns import Scenario
 from tests.promise.mutants import MUTANTS
 from tests.promise.promise import BrokenPromise
@@ -93,7 +93,7 @@ def test_a_broken_rule_breaks_the_promise_when_a_run_wakes(
 ) -> None:
     """With the rule broken, somebody has something twice."""
     with pytest.raises(AssertionError):
-        place.wakes(STOPPED[0], stop, SLEPT, mutant=name)
+        place.wakes(ALONE, stop, SLEPT, mutant=name)
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,7 @@ class Shell:
             json.dumps([described]).encode(),
             {"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(asked, timeout=60) as answer:
+        with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
             assert answer.status == 201
 
 

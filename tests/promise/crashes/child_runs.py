@@ -17,8 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 
-PROMPT = 60.0
-"""Seconds within which any run of these small campaigns ends; a longer one hangs."""
+from tests.support.session import PATIENCE
 
 
 @dataclass(frozen=True)
@@ -205,7 +204,7 @@ def _be(run: ChildRun, says: int) -> None:
 
     code = 1
     try:
-        signal.alarm(int(PROMPT))
+        signal.alarm(int(PATIENCE))  # a run that takes longer hangs
         if run.mutant is not None:
             MUTANTS[run.mutant]()
         boundaries = Boundaries(
@@ -257,11 +256,11 @@ def _warm_up() -> None:
     import anyio._backends._asyncio  # noqa: F401
     import h11  # noqa: F401
 
-    import flows.run.order  # noqa: F401
     from config.tables import file_bytes
+    from flows.run import order
     from tasks.sending import throttle
     from tasks.sending.sender import Sender
-    from tasks.service import verdict
+    from tasks.service import channel, client, verdict
     from tasks.service.channel import trust
     from tests.promise import mutants  # noqa: F401
     from tests.promise.crashes import crash_points  # noqa: F401
@@ -273,6 +272,12 @@ def _warm_up() -> None:
     Sender.__init__.__kwdefaults__.update(first_wait=0.01)
     throttle.QUIET = throttle.LONG_QUIET = 0.01
     file_bytes.REST = 0.0  # what these runs read is written before they begin
+    # A call may take as long as it likes, on a machine with much other work and while its run is
+    # stopped: the deadline of these runs is how long one waits for another's call.
+    channel._CONNECT_SECONDS = client._TOKEN_SECONDS = PATIENCE
+    vars(order)["Service"] = lambda settings, **how: client.Service(
+        settings, **{**how, "deadline": PATIENCE}
+    )
     compile_once()
     _keep_what_is_there()
 

@@ -200,7 +200,8 @@ def kept_out(place: Place, at: str) -> bool:
 
 _IN_A_TRANSACTION = text(
     "SELECT count(*) FROM pg_stat_activity"
-    " WHERE datname = current_database() AND state = 'idle in transaction'"
+    " WHERE datname = current_database() AND state <> 'idle'"  # or it has not yet come to that
+    " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
 )
 
 
@@ -324,6 +325,8 @@ STOPPED = (
         ),
     ),
 )
+# Of two in flight the other may be in the middle of a commit, and would keep everybody out.
+ALONE = Scenario("stopped: one in flight", people=4, in_flight=1, deadline=2.0)
 
 TWICE = (
     Scenario("killed again: one person", people=1),

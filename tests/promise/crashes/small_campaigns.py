@@ -39,8 +39,9 @@ class Scenario:
 
     `doubts` are requests that may end unsure by the service's own doing, crash or none.
     `new_ledger`: the run has to make its ledger first. `per_request`: candidates in one add.
-    `deadline` of one request, in seconds; short of what settings allow. `add_again`: the
-    definition has people added once more whose add is unsure.
+    `deadline` of one request, in seconds, and of the wait for another run's call; of that wait
+    alone in a process of its own (child_runs). `add_again`: the definition has people added once
+    more whose add is unsure.
     """
 
     name: str

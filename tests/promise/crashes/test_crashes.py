@@ -9,6 +9,7 @@ import pytest
 
 from tests.promise.crashes.child_runs import ChildRuns
 from tests.promise.crashes.crash_cases import (
+    ALONE,
     MACHINES,
     SCENARIOS,
     STOPPED,
@@ -108,7 +109,7 @@ CLAIMED = [
 )
 def test_a_claim_that_waited_too_long_is_not_sent(place: Crashes, stop: str, machines: str) -> None:
     """The attack itself: claimed, stopped, settled as not received, sent by another, woken."""
-    assert place.wakes(STOPPED[0], stop, MACHINES[machines]).boundaries == (stop,)
+    assert place.wakes(ALONE, stop, MACHINES[machines]).boundaries == (stop,)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from enum import Enum
 from types import TracebackType
 from typing import Self
 
-SECONDS = 60.0  # until a test that hangs is given up
+from tests.support.session import PATIENCE
 
 
 class End(Enum):
@@ -38,7 +38,7 @@ class EarlyService:
     ) -> None:
         self._tls, self._early, self._answer, self._ends = tls, early, answer, ends
         self._listener = socket.create_server(("127.0.0.1", 0))
-        self._listener.settimeout(SECONDS)
+        self._listener.settimeout(PATIENCE)
         self._thread = threading.Thread(target=self._serve)
         self.port = self._listener.getsockname()[1]
         self.speak, self.spoken = threading.Event(), threading.Event()
@@ -62,10 +62,10 @@ class EarlyService:
 
     def _serve(self) -> None:
         self._line, _ = self._listener.accept()
-        self._line.settimeout(SECONDS)
+        self._line.settimeout(PATIENCE)
         with self._line:
             if self._tls is None:
-                self.speak.wait(SECONDS)
+                self.speak.wait(PATIENCE)
                 self._line.sendall(b"".join(self._early))
                 self._listen(lambda raw: raw, lambda raw: raw)
             else:
@@ -82,11 +82,11 @@ class EarlyService:
                 flight = goes.read()
                 self._line.sendall(flight)
                 if flight and tls.version() == "TLSv1.3":  # the client may begin; tickets follow
-                    self.speak.wait(SECONDS)
+                    self.speak.wait(PATIENCE)
                 came.write(self._line.recv(65536))
         if tls.version() != "TLSv1.3":
             self._line.sendall(goes.read())
-            self.speak.wait(SECONDS)
+            self.speak.wait(PATIENCE)
         for piece in self._early:
             tls.write(piece)
         self._line.sendall(goes.read())

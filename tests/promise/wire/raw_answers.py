@@ -15,6 +15,7 @@ from tasks.service.messages import (
     invite,
 )
 from tests.support.authority import served_with
+from tests.support.session import PATIENCE
 from tests.support.wire_server import (
     Act,
     Line,
@@ -26,9 +27,7 @@ from tests.support.wire_server import (
 )
 
 STATUSES = (200, 201, 204, 400, 401, 404, 422, 425, 429, 500)
-DEADLINE = (
-    200.0  # seconds; nobody waits for it, and half of it is left to connect on a busy machine
-)
+DEADLINE = PATIENCE  # nobody waits for it, and half of it is left to connect on a busy machine
 
 
 def person(number: int) -> CandidateBody:

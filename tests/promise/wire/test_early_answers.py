@@ -19,7 +19,7 @@ from tasks.service.connection import Conversation
 from tasks.service.exchange import GLUED, SPOKE_FIRST, Exchange, Operation, Phase
 from tasks.service.messages import add_candidates
 from tasks.service.verdict import Proof, Then, verdict
-from tests.promise.wire.early_service import SECONDS, EarlyService, End
+from tests.promise.wire.early_service import EarlyService, End
 from tests.promise.wire.raw_answers import (
     DEADLINE,
     STATUSES,
@@ -31,6 +31,7 @@ from tests.promise.wire.raw_answers import (
     seen_of,
 )
 from tests.support.authority import THIS_MACHINE, certify, served_with
+from tests.support.session import PATIENCE
 from tests.support.wire_server import (
     Line,
     WireServer,
@@ -78,10 +79,10 @@ def seen_by(
         nonlocal looks
         looks += 1
         service.speak.set()
-        assert service.spoken.wait(SECONDS)
+        assert service.spoken.wait(PATIENCE)
         if looks == 1:
             lowest = opened[-1].layers[0].get_extra_info("socket")
-            assert select.select([lowest], [], [], SECONDS)[0], "nothing lies in the socket"
+            assert select.select([lowest], [], [], PATIENCE)[0], "nothing lies in the socket"
 
     async def call() -> Exchange:
         really_open = channel.Way.open
@@ -96,7 +97,9 @@ def seen_by(
             patched.setattr(channel.Way, "open", open_it)
             async with (
                 listening(always(give_token)) as auth,
-                Service(settings_for(auth.url, base_url), ca_file=ca_file) as client,
+                Service(
+                    settings_for(auth.url, base_url), deadline=DEADLINE, ca_file=ca_file
+                ) as client,
             ):
                 await client.ready()
                 return await client.call(request_of(operation, 1), last)

@@ -5,6 +5,7 @@ of one operation meets a fault; the run, the ledger and a second run are then he
 the table of answers says.
 """
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,16 +23,17 @@ from sandbox.server import Sandbox
 from sandbox.service.record import Record, Request
 from tasks.sending.sender import Sender
 from tasks.service import verdict
+from tasks.service.connection import Conversation
+from tasks.service.exchange import Phase
 from tests.promise.crashes.small_campaigns import KEY, Place, Scenario, new_ledger
 from tests.promise.promise import check_promise, check_rest, check_times
 from tests.support.ledgers.databases import on_both
 from tests.support.ledgers.journal import attempts
+from tests.support.session import PATIENCE
 
 CREATE, ATTACH, ADD, INVITE = "create_project", "attach_problem", "add_candidates", "invite"
 OPERATIONS = (CREATE, ATTACH, ADD, INVITE)
 CHANGING = frozenset(OPERATIONS)
-SHORT = 1.0  # seconds until a request is given up, where silence is what is tried
-
 DONE, NOT_SENT = AttemptState.DONE, AttemptState.NOT_SENT
 UNSURE, REFUSED = AttemptState.UNSURE, AttemptState.REFUSED
 ALL = {CREATE: [DONE], ATTACH: [DONE], ADD: [DONE, DONE], INVITE: [DONE, DONE, DONE]}
@@ -190,9 +192,43 @@ def open_place(folder: Path, template: str, scenario: Scenario) -> Iterator[tupl
 
 
 def campaign_with(*faults: Fault, **more: Any) -> Scenario:
-    short = any(fault.kind in ("hang", "stall") for fault in faults)
-    usual = {"in_flight": 1, "deadline": SHORT if short else 45.0}
-    return Scenario("one fault", faults=lambda: faults, **{**usual, **more})
+    return Scenario("one fault", faults=lambda: faults, **{"in_flight": 1, **more})
+
+
+@contextmanager
+def silence_given_up(service: Sandbox, scenario: Scenario) -> Iterator[None]:
+    """Let the deadline of the one call that meets silence be over: once the service has fallen
+    silent and all that it said has come, and not before, however slow the machine is."""
+    [fault] = scenario.faults()
+    if fault.kind not in ("hang", "stall"):
+        yield
+        return
+    awaited = Phase.SENT if fault.kind == "hang" else Phase.ANSWERED
+    really, watches, came = Conversation.reach, list[asyncio.Task[None]](), asyncio.Event()
+
+    def silent(record: Record) -> bool:
+        return any(each.fault and each.finished for each in record.requests)
+
+    async def give_up() -> None:
+        await asyncio.to_thread(service.wait_for, silent, PATIENCE)
+        await came.wait()
+        loop = asyncio.get_running_loop()
+        passes = loop.time
+        loop.time = lambda: passes() + scenario.deadline  # type: ignore[method-assign]
+
+    def reach(self: Conversation, phase: Phase) -> None:
+        really(self, phase)
+        if phase is Phase.SENDING:
+            came.clear()
+            if not watches:
+                watches.append(asyncio.ensure_future(give_up()))
+        elif phase is awaited:
+            came.set()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Conversation, "reach", reach)
+        yield
+    assert [watch.exception() for watch in watches] == [None]
 
 
 def journal(ledger: Ledger, operation: str) -> list[AttemptState]:
@@ -232,7 +268,8 @@ def test_an_answer_means_what_the_table_says(
     scenario = campaign_with(Fault(operation=operation, **fault))
     with open_place(tmp_path, template, scenario) as (place, ledger):
         with scenario.sandbox() as service:
-            end = place.conduct(service, ledger)
+            with silence_given_up(service, scenario):
+                end = place.conduct(service, ledger)
             check(place, ledger, service)
             assert journal(ledger, operation) == story.journal
             assert end.ending == story.ending, end.reason

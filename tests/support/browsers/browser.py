@@ -44,7 +44,9 @@ def browser() -> Iterator[Browser]:
     """One browser for the tests of a module; each opens pages in a context of its own."""
     path = chromium()
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=QUIET)
+        opened = playwright.chromium.launch(
+            executable_path=path, args=QUIET, timeout=PATIENCE_MS
+        )
         try:
             yield opened
         finally:
@@ -66,7 +68,7 @@ def watched(context: BrowserContext) -> Iterator[Page]:
         "console",
         lambda said: errors.append(said.text) if "Content Security Policy" in said.text else None,
     )
+    context.set_default_timeout(PATIENCE_MS)  # of its pop-ups as well
     page = context.new_page()
-    page.set_default_timeout(PATIENCE_MS)
     yield page
     assert not errors, errors

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.support.browsers.browser import QUIET, chromium
+from tests.support.browsers.browser import PATIENCE_MS, QUIET, chromium
 
 NAME = "evil.example"
 FLOW = "made-elsewhere"
@@ -41,7 +41,9 @@ def browser_led_astray() -> Iterator[Browser]:
     """A browser to which `evil.example` is this machine."""
     with sync_playwright() as playwright:
         args = [*QUIET, f"--host-resolver-rules=MAP {NAME} 127.0.0.1"]
-        opened = playwright.chromium.launch(executable_path=chromium(), args=args)
+        opened = playwright.chromium.launch(
+            executable_path=chromium(), args=args, timeout=PATIENCE_MS
+        )
         try:
             yield opened
         finally:
@@ -64,6 +66,7 @@ def attack(page: Page, api: str) -> list[str]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
+        page.set_default_timeout(PATIENCE_MS)
         try:
             page.goto(f"http://{NAME}:{server.server_port}/")
             came: list[str] = page.evaluate(ATTACK, api)

@@ -259,7 +259,7 @@ def standing_in(folder: Path) -> Iterator[Standing]:
             yield Standing(server, warm)
         finally:
             process.terminate()
-            process.communicate(100)
+            process.communicate(PATIENCE)
         knows_nobody(server)
 
 
@@ -274,10 +274,17 @@ def of_the_server(server: PrefectServer, port: int) -> dict[str, str]:
     }
 
 
+_kept: list[socket.socket] = []
+
+
 def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+    """A port on which nobody listens, and which nobody is given until this process ends: a server
+    that is to have it may begin a minute later."""
+    free = socket.socket()
+    free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # servers say so as well
+    free.bind(("127.0.0.1", 0))
+    _kept.append(free)
+    return int(free.getsockname()[1])
 
 
 @pytest.fixture(scope="session")
