@@ -142,13 +142,13 @@ def test_a_lock_that_outlives_the_patience_stops_the_run_in_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another program holds the ledger from the n-th commit on, for each n."""
-    monkeypatch.setattr(sqlite, "LOCK_TIMEOUT", 0.02)
     sent, number = set(), 1
     while True:
         with office_at(tmp_path / f"{number}") as office:
             file = campaign_in(office)
             office.ledger().close()
-            with locked_at(office, number, monkeypatch):
+            with locked_at(office, number, monkeypatch) as patch:
+                patch.setattr(sqlite, "LOCK_TIMEOUT", 0.02)
                 reason = run(office, file)
             if not reason:
                 break
@@ -161,7 +161,9 @@ def test_a_lock_that_outlives_the_patience_stops_the_run_in_words(
 
 
 @contextmanager
-def locked_at(office: Office, number: int, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def locked_at(
+    office: Office, number: int, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[pytest.MonkeyPatch]:
     """Take the write lock just before the n-th commit of claims, and hold it."""
     real, seen = Ledger.write_beside, 0
     # Taken on the journal's thread, let go of on this one.
@@ -178,17 +180,20 @@ def locked_at(office: Office, number: int, monkeypatch: pytest.MonkeyPatch) -> I
 
     with closing(holder), monkeypatch.context() as patch:
         patch.setattr(Ledger, "write_beside", write)
-        yield
+        yield patch
 
 
 def test_a_ledger_locked_from_the_start_lets_nothing_leave(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a place to write a claim there is no changing request."""
-    monkeypatch.setattr(sqlite, "LOCK_TIMEOUT", 0.05)
     file = campaign_in(office)
     office.ledger().close()
-    with closing(sqlite3.connect(office.folder / "ledger.db", isolation_level=None)) as holder:
+    with (
+        closing(sqlite3.connect(office.folder / "ledger.db", isolation_level=None)) as holder,
+        monkeypatch.context() as patch,
+    ):
+        patch.setattr(sqlite, "LOCK_TIMEOUT", 0.05)
         holder.execute("BEGIN IMMEDIATE")
         with pytest.raises(
             LedgerUnusable, match=r"another program has held the ledger .* Close what has it open"

@@ -93,7 +93,6 @@ def test_a_commit_that_nobody_can_ask_about_is_no_claim(
 ) -> None:
     """The patience is over before the server is back: nobody is told to send; then it is doubt."""
     proxy, url = way
-    monkeypatch.setattr(postgres_transactions, "PATIENCE", 0.3)
     with Ledger.open(url) as ledger:
         small = small_at(ledger)
 
@@ -102,10 +101,12 @@ def test_a_commit_that_nobody_can_ask_about_is_no_claim(
             return proxy.closed
 
         proxy.arm(commit_and_away, Cut.AFTER)
-        with pytest.raises(LedgerUnusable, match="whether the commit was made"):
-            small.claim(Operation.INVITE, *small.rows().values())
-        with pytest.raises(LedgerUnusable, match="has not answered"):
-            ledger.read(queries.find_campaign, "a")
+        with monkeypatch.context() as patch:
+            patch.setattr(postgres_transactions, "PATIENCE", 0.3)
+            with pytest.raises(LedgerUnusable, match="whether the commit was made"):
+                small.claim(Operation.INVITE, *small.rows().values())
+            with pytest.raises(LedgerUnusable, match="has not answered"):
+                ledger.read(queries.find_campaign, "a")
         proxy.closed = False
         assert small.end_of("ada")[1] == Step.SENDING
         assert runs.end(ledger, small.begun.run, Ending.STOPPED, None) == 1

@@ -175,7 +175,7 @@ def test_a_late_answer_clears_the_doubt_of_a_run_taken_for_dead(tried: Crashes) 
     ("silent_for", "left"),
     [
         (timedelta(0), Step.SENDING),
-        (HEARTBEAT_EXPIRES - timedelta(seconds=30), Step.SENDING),
+        (HEARTBEAT_EXPIRES / 3, Step.SENDING),  # the next run has two minutes until it looks
         (HEARTBEAT_EXPIRES + timedelta(seconds=1), Step.UNSURE),
     ],
 )

@@ -87,7 +87,6 @@ def test_a_file_that_is_saved_beside_runs_forgets_nobody(
 ) -> None:
     """Whatever a run saw of it, the one after the file is at rest invites everybody, once."""
     monkeypatch.setattr(reader, "REST", 0.004)  # shorter than many pauses: halves are read as well
-    monkeypatch.setattr(reader, "PATIENCE", 0.02)
     dice = Random(5)
     with Sandbox() as service:
         office = Office.at(tmp_path, service, request_deadline=31.0)
@@ -96,7 +95,8 @@ def test_a_file_that_is_saved_beside_runs_forgets_nobody(
             path = tmp_path / f"{key}.yaml"
             written, data = kind(key, path)
             written.write_bytes(data)
-            with saved_again_and_again(written, data, dice):
+            with saved_again_and_again(written, data, dice), monkeypatch.context() as patch:
+                patch.setattr(reader, "PATIENCE", 0.02)
                 for _ in range(2):
                     with suppress(BadInput):  # it is said, and the next run reads it
                         office.run(path)

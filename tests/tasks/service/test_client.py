@@ -18,6 +18,7 @@ from tasks.service.exchange import Exchange, HeldBack, Operation, Phase
 from tasks.service.harmless_retries import Patience
 from tasks.service.messages import Request, attach_problem, invite
 from tasks.service.verdict import Proof, Then, verdict
+from tests.support.session import PATIENCE
 from tests.support.wire_server import (
     SECRET,
     Act,
@@ -347,9 +348,9 @@ def test_a_header_that_cannot_be_written_sends_nothing() -> None:
             over.set()
 
         async with listening(act) as api:
-            way = channel.Way(api.url, deadline=5)
+            way = channel.Way(api.url, deadline=PATIENCE)
             bad = Asked(b"POST", b"/api", [(b"Host", b"h"), (b"X-Bad", b"a\r\nb")])
-            seen = await exchange(way, bad, ends=asyncio.get_running_loop().time() + 5)
+            seen = await exchange(way, bad, ends=asyncio.get_running_loop().time() + PATIENCE)
             await over.wait()
         return seen, heard
 
