@@ -157,7 +157,8 @@ def test_a_token_ends_after_its_lifetime(monkeypatch):
         headers = {"content-type": "application/json", **service.authorization()}
         with httpx.Client(headers=headers) as client:
             answered = [client.get(url).status_code]
-            for now in (1059.9, 1060.0):
+            for moment in (1059.9, 1060.0):
+                now = moment
                 answered.append(client.get(url).status_code)
     assert answered == [200, 200, 401]
 

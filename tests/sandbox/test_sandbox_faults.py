@@ -85,7 +85,9 @@ def test_a_hanging_request_is_let_go_when_the_sandbox_stops():
         threads = [threading.Thread(target=ask) for _ in range(2)]
         for thread in threads:
             thread.start()
-        service.wait_for(lambda record: len([r for r in record.requests if r.finished]) == 2, PATIENCE)
+        service.wait_for(
+            lambda record: len([r for r in record.requests if r.finished]) == 2, PATIENCE
+        )
     for thread in threads:
         thread.join()
     assert [type(end) for end in ends] == [httpx.RemoteProtocolError] * 2
@@ -182,7 +184,9 @@ def test_work_may_be_done_long_after_the_client_gave_up(service, client):
     asked = client.build_request("POST", "/api/projects/101/candidates/5001/invite")
     lines = [b"%b: %b" % header for header in asked.headers.raw]
     with connected(service) as impatient:
-        impatient.sendall(b"\r\n".join([b"POST %b HTTP/1.1" % asked.url.raw_path, *lines, b"", b""]))
+        impatient.sendall(
+            b"\r\n".join([b"POST %b HTTP/1.1" % asked.url.raw_path, *lines, b"", b""])
+        )
         service.wait_for(lambda record: record.of("invite"), PATIENCE)
     (invitation,) = service.wait_for(lambda record: record.invitations, PATIENCE)
     (request,) = service.record.of("invite")

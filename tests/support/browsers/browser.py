@@ -44,9 +44,7 @@ def browser() -> Iterator[Browser]:
     """One browser for the tests of a module; each opens pages in a context of its own."""
     path = chromium()
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(
-            executable_path=path, args=QUIET, timeout=PATIENCE_MS
-        )
+        opened = playwright.chromium.launch(executable_path=path, args=QUIET, timeout=PATIENCE_MS)
         try:
             yield opened
         finally:
