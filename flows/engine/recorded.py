@@ -18,7 +18,7 @@ from prefect.logging.handlers import APILogHandler
 
 from tasks.shell import made
 
-PATIENCE = 10.0  # seconds; then the server may end without them
+PATIENCE = 60.0  # seconds; then the server may end without them
 EVERY = 0.02
 
 

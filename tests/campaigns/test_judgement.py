@@ -252,8 +252,7 @@ ZONES = st.sampled_from(["", "", "Asia/Tokyo", "America/New_York", "Asia/Kathman
 @settings(
     max_examples=25,
     phases=[Phase.generate],  # a run takes too long to look for a smaller one
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     rules=RULES,

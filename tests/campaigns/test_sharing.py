@@ -1,13 +1,14 @@
 """Several runs share the invitations of one campaign: each takes what no other one has come to."""
 
 import asyncio
+import itertools
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -36,15 +37,31 @@ def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
         yield Office.at(tmp_path, service, invites_in_flight=2)
 
 
-def side_by_side(office: Office, path: Path, runs: int, **desk: object) -> list[Finish]:
-    """Let so many runs of a campaign begin at the same moment; answers how they ended."""
+class AtOnce:
+    """So many runs of a campaign, none of which begins its second part before each has sent of a
+    first one, or has ended: what each comes to is not a matter of which thread is quicker."""
 
-    async def together() -> list[Finish]:
-        return await asyncio.gather(
-            *(asyncio.to_thread(office.run, path, **desk) for _ in range(runs))
-        )
+    def __init__(self, office: Office, path: Path, runs: int) -> None:
+        self._office, self._path = office, path
+        self._turns = [threading.Event() for _ in range(runs)]
 
-    return asyncio.run(together())
+    async def run(self, number: int, **desk: object) -> Finish:
+        """The run of that number, in a thread of its own."""
+        parts = itertools.count()
+
+        async def perform(name: str, step: Callable[[], Awaitable[Any]], /) -> Any:
+            if name.startswith("invitations") and next(parts) == 1:
+                self._turns[number].set()
+                for other in self._turns:
+                    assert await asyncio.to_thread(other.wait, PATIENCE)
+            return await step()
+
+        try:
+            return await asyncio.to_thread(
+                self._office.run, self._path, perform=perform, patience=PATIENCE, **desk
+            )
+        finally:
+            self._turns[number].set()
 
 
 @pytest.mark.parametrize("number", [0, 1, 2, 50])
@@ -63,13 +80,15 @@ def test_runs_side_by_side_share_the_people(office: Office) -> None:
     # Everybody is added before: else one of them might find nobody to invite yet, and end.
     assert office.run(office.write("shared", MANY, more="invites: {send: false}\n")).counts["added"]
     path = office.write("shared", MANY)
-    office.service.faults.add(Fault("slow", "invite", count=None, seconds=0.05))
-    all_there = threading.Barrier(3)
+    all_there, at_once = threading.Barrier(3), AtOnce(office, path, 3)
 
     async def begins(key: str, number: int) -> None:
-        await asyncio.to_thread(all_there.wait, 60)
+        await asyncio.to_thread(all_there.wait, PATIENCE)
 
-    ends = side_by_side(office, path, 3, patience=20, shares=begins)
+    async def together() -> list[Finish]:
+        return await asyncio.gather(*(at_once.run(number, shares=begins) for number in range(3)))
+
+    ends = asyncio.run(together())
     assert [end.ending for end in ends] == [Ending.COMPLETED] * 3
     assert set(office.emails().values()) == {1}
     assert len(office.emails()) == 60
@@ -84,17 +103,15 @@ def test_runs_side_by_side_share_the_people(office: Office) -> None:
 def test_a_run_that_comes_while_people_are_added_invites_its_share(office: Office) -> None:
     """Of two that begin together, the second has nobody to invite yet: it does not miss them."""
     path = office.write("together", MANY)
-    office.service.faults.add(
-        Fault("slow", "add_candidates", count=None, seconds=0.5),
-        Fault("slow", "invite", count=None, seconds=0.1),
-    )
+    office.service.faults.add(Fault("slow", "add_candidates", count=None, seconds=0.5))
+    at_once = AtOnce(office, path, 2)
 
     async def one_and_then_another() -> list[Finish]:
-        first = asyncio.create_task(asyncio.to_thread(office.run, path))
+        first = asyncio.create_task(at_once.run(0))
         await asyncio.to_thread(
             office.service.wait_for, lambda record: record.of("add_candidates"), timeout=PATIENCE
         )
-        second = await asyncio.to_thread(office.run, path, patience=60)
+        second = await at_once.run(1)
         return [await first, second]
 
     ends = asyncio.run(one_and_then_another())
@@ -155,7 +172,8 @@ def test_a_run_stays_for_the_last_answers_of_others(office: Office) -> None:
             office.service.wait_for, lambda record: record.of("invite"), timeout=PATIENCE
         )
         patient, hasty = await asyncio.gather(
-            asyncio.to_thread(office.run, path, patience=60), asyncio.to_thread(office.run, path)
+            asyncio.to_thread(office.run, path, patience=PATIENCE),
+            asyncio.to_thread(office.run, path),
         )
         return [await first, patient, hasty]
 

@@ -4,9 +4,12 @@ import json
 import signal
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
+import psutil
 import pytest
 
 from flows.engine.worker_files import FILE, FOLDERS, left_in
@@ -36,6 +39,11 @@ dying = pytest.mark.xdist_group("workers")
 coming_due = pytest.mark.xdist_group("schedules")
 
 ENDED = {"COMPLETED", "FAILED", "CRASHED", "CANCELLED"}
+
+# So many invitations a second, in all of a ledger: who sends 300 is amid them for minutes, however
+# long it takes to begin another run or to stop this one, and no answer has long to come.
+PACE = {"CAMPAIGN_INVITES_PER_SECOND": "2"}
+MONTH = 30 * 24 * 3600
 
 
 @pytest.fixture
@@ -70,8 +78,8 @@ def test_a_worker_that_stops_or_is_killed_leaves_nobody_twice(
     one on the disk holds no secret: its environment had none."""
     with webhook() as hook:
         desk = entrusted(desk)
-        # Slow enough that neither is done before the other begins, however late that is.
-        desk.service.faults.add(Fault("slow", "invite", count=None, seconds=5))
+        desk.service.faults.add(Fault("slow", "invite", count=None, seconds=1))
+        slowly = replace(desk, environment=desk.environment | PACE)
         signals = {"killed": signal.SIGKILL, "terminated": signal.SIGTERM}
         with ExitStack() as workers:
             processes = {}
@@ -81,7 +89,7 @@ def test_a_worker_that_stops_or_is_killed_leaves_nobody_twice(
                 assert deployed.code == 0, deployed.err
             for key in signals:
                 prefect.start(f"campaign/{key}")
-                processes[key] = workers.enter_context(worker(desk, key))
+                processes[key] = workers.enter_context(worker(slowly, key))
             wait_until(partial(both_under_way, desk), desk.folder / "worker.log")
             for key, number in signals.items():
                 go_down(processes[key], number)
@@ -117,16 +125,31 @@ def test_a_worker_killed_as_it_begins_a_run_stands_in_nobodys_way(
     desk = entrusted(desk)
     file = desk.campaign("slot", 3)
     assert desk.type("deploy", file, "--pool", "slot").code == 0
-    schedule_often(prefect, "campaign/slot", 20)
+    schedule_often(prefect, "campaign/slot", MONTH)
     log = desk.folder / "worker.log"
+    deployment = prefect.call("GET", "deployments/name/campaign/slot")
+    path = f"deployments/{deployment['id']}"
 
     def in_state(*types: str) -> list[dict[str, Any]]:
         return [run for run in runs_of(prefect, "campaign:slot") if run["state_type"] in types]
 
+    def comes_due(months_ago: int) -> None:
+        """One run of the schedule that nobody has begun yet."""
+        ends = datetime.now(UTC) - timedelta(seconds=MONTH * (months_ago - 0.5))
+        one = {"start_time": str(ends - timedelta(seconds=MONTH)), "end_time": str(ends)}
+        prefect.call("POST", f"{path}/schedule", one)
+
+    # A process that never says that it runs.
+    asleep = deployment["job_variables"] | {"command": "sleep 3600"}
+    prefect.call("PATCH", path, {"job_variables": asleep})
+    comes_due(2)
     with worker(desk, "slot") as process:
-        [killed, *_] = wait_until(partial(in_state, "PENDING"), log)
+        [killed] = wait_until(partial(in_state, "PENDING"), log)
+        wait_until(lambda: psutil.Process(process.pid).children(recursive=True), log)
         go_down(process, signal.SIGKILL)
-    assert killed["id"] in {run["id"] for run in in_state("PENDING")}
+    assert [run["id"] for run in in_state("PENDING")] == [killed["id"]]
+    prefect.call("PATCH", path, {"job_variables": deployment["job_variables"]})
+    comes_due(1)
     with worker(desk, "slot"):
         wait_until(partial(in_state, "COMPLETED"), log)
     assert in_state("CANCELLED") == []
@@ -169,9 +192,9 @@ def test_a_cancel_ends_the_run_of_a_worker_gently(desk: WarmDesk, prefect: Prefe
     """The worker ends the run's process: what was in flight still gets its answer, nothing is
     unsure, the run is cancelled, and the next one goes on. A secret in the worker's environment
     lies on the disk meanwhile: the run says so."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=1))
     assert desk.type("deploy", desk.campaign("halted", 300)).code == 0
-    with worker(desk):
+    with worker(replace(desk, environment=desk.environment | PACE)):
         run = prefect.start("campaign/halted")
         desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=PATIENCE)
         assert left_in(desk.folder / TEMPORARY) != []
@@ -256,9 +279,9 @@ def deployed(prefect: PrefectServer, key: str) -> bool:
 @coming_due
 def test_a_cancel_of_a_served_run_stops_it_as_well(desk: WarmDesk, prefect: PrefectServer) -> None:
     """There the cancel ends the run's process, gently: no doubt, and the next run goes on."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=1))
     file = desk.campaign("served", 300)
-    server = desk.start("serve", file)
+    server = desk.start("serve", file, **PACE)
     try:
         wait_until(lambda: server.poll() is not None or deployed(prefect, "served"))
         assert server.poll() is None, answer(server)

@@ -18,6 +18,7 @@ from tasks.outputs.links import links_of
 from tests.support.browsers.browser import PATIENCE_MS, browser
 from tests.support.browsers.candidate import log_in
 from tests.support.campaigns import Office, people
+from tests.support.session import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -35,7 +36,7 @@ def axe() -> str:
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
     """A sandbox that a campaign ran against, with pages of the campaign in its folder."""
-    with Sandbox() as service:
+    with Sandbox(login_code_lifetime=PATIENCE) as service:
         office = Office.at(tmp_path_factory.mktemp("office"), service)
         office.run(office.write("a11y", people("ada", "bob")))
         service.create_interview("Two at once", 42, 43)

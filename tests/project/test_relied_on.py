@@ -58,6 +58,7 @@ from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
 from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
 from sandbox.server import _Server
 from tests.project.test_dependencies import ROOMS, ROOT
+from tests.support.session import PATIENCE
 
 # What only a whole run shows, or a test of its own holds: what is relied on, by that test.
 ELSEWHERE = {
@@ -293,7 +294,7 @@ def test_uvicorn_hands_its_connections_to_who_looks_for_them() -> None:
     server = _Server(cast(Any, Application()), keep_alive=5)
     with socket.create_server(("127.0.0.1", 0)) as listener, server.serving(listener):
         port = listener.getsockname()[1]
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/a%2Fb", timeout=60) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/a%2Fb", timeout=PATIENCE) as answer:
             assert answer.headers["date"]
     assert met == [(True, 1, 1), (True, 0, 0)]
     assert "sandbox" not in {thread.name for thread in threading.enumerate()}

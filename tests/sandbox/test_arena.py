@@ -15,6 +15,7 @@ from sandbox.service.solutions import LONGEST
 from tests.support.browsers.browser import browser, page
 from tests.support.browsers.candidate import arena, one_candidate, session_of
 from tests.support.browsers.host_page import HostPages, host_pages
+from tests.support.session import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -25,7 +26,7 @@ EVIL = "</textarea><script>document.title = 'caught'</script>"
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Sandbox]:
-    with Sandbox() as service:
+    with Sandbox(login_code_lifetime=PATIENCE) as service:
         yield service
 
 

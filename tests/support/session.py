@@ -11,7 +11,7 @@ from pathlib import Path
 PLACE = "CAMPAIGN_TESTS_SESSION"  # names the folder to every worker
 # Seconds after which whatever is awaited will not come. A wait ends with what it waits for: this is
 # for what never does, and not a measure of how fast a machine with other work is.
-PATIENCE = 600.0
+PATIENCE = 1200.0
 MEMORY = Path("/dev/shm")  # a container's may be 64 MB
 ENOUGH = 2 * 2**30  # bytes; a whole session leaves a quarter of one GiB
 

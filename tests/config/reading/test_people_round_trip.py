@@ -3,7 +3,6 @@
 import csv
 import io
 from dataclasses import dataclass
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +92,6 @@ def read(file: Path) -> list[tuple[Any, ...]]:
 
 quickly = settings(
     max_examples=25,
-    deadline=timedelta(seconds=10),
     # Every example writes over the same file.
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -93,7 +93,7 @@ CELLS = [
 ]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     cells=st.lists(st.tuples(*[st.sampled_from(CELLS)] * 2), min_size=1, max_size=12),
     wanted=st.lists(st.sampled_from(["Offer", "offers", "straße", "3"]), min_size=1, unique=True),
@@ -198,7 +198,7 @@ APPLICATION = st.tuples(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(applications=st.lists(APPLICATION, min_size=1, max_size=9))
 def test_applications_are_folded_into_people_or_told(
     applications: list[tuple[int, str, str, bool]],

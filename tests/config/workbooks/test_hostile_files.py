@@ -19,6 +19,7 @@ from tests.sheets.books import PLAIN
 from tests.sheets.broken import changed, replaced
 from tests.sheets.shapes import Book
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
+from tests.support.session import PATIENCE
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="memory is told in /proc only"
@@ -219,7 +220,7 @@ def check(file: str) -> tuple[int, str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=SECONDS * 5,
+        timeout=PATIENCE,
     )
     took = processor_seconds() - before
     *said, kilobytes = done.stderr.splitlines()

@@ -119,13 +119,14 @@ def test_or_to_a_mailbox(desk: Desk, prefect: PrefectServer) -> None:
 
 
 def test_what_was_missed_is_done_once(desk: Desk, prefect: PrefectServer) -> None:
-    """Of an hour of runs that nobody served, the latest is left; the others say why they are not
-    done, and none of them is deleted."""
-    assert desk.type("deploy", desk.campaign("late", 1), "--every", "5").code == 0
+    """Of twelve days of runs that nobody served, the latest is left; the others say why they are
+    not done, and none of them is deleted."""
+    # Each day, so that no other comes due while this is tried.
+    assert desk.type("deploy", desk.campaign("late", 1), "--every", "1440").code == 0
     found = prefect.call("GET", "deployments/name/campaign/late")
     ends = datetime.now(UTC) - timedelta(seconds=5)
-    hour = {"start_time": str(ends - timedelta(hours=1)), "end_time": str(ends), "max_runs": 50}
-    prefect.call("POST", f"deployments/{found['id']}/schedule", hour)
+    days = {"start_time": str(ends - timedelta(days=12)), "end_time": str(ends), "min_runs": 12}
+    prefect.call("POST", f"deployments/{found['id']}/schedule", days)
 
     async def skip() -> int:
         async with PrefectClient(prefect.api) as client:

@@ -18,6 +18,7 @@ from sandbox.server import Sandbox
 from tasks.service.embed import embed_url, iframe
 from tests.support.browsers.browser import browser, page, watched
 from tests.support.browsers.host_page import HostPages, host_pages
+from tests.support.session import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -32,7 +33,7 @@ def person(email1: str) -> dict[str, object]:
 @pytest.fixture(scope="module")
 def service() -> Iterator[Sandbox]:
     """Project 101 has one problem, 102 none, 103 two; each has a candidate, 5001 to 5003."""
-    with Sandbox() as service:
+    with Sandbox(login_code_lifetime=PATIENCE) as service:
         for number, problems in enumerate([(42,), (), (42, 43)]):
             project = service.create_interview("Backend engineer", *problems)
             service.record.add_candidates(project, [person(f"ada{number}@Example.com")], None)

@@ -173,9 +173,9 @@ class PrefectServer:
         """The id of a deployment, as `flow/name`."""
         return str(self.call("GET", f"deployments/name/{name}")["id"])
 
-    def start(self, name: str) -> str:
+    def start(self, name: str, **parameters: Any) -> str:
         """Ask for a run of a deployment as the button in the UI does; answers its id."""
-        asked = {"state": {"type": "SCHEDULED", "name": "Scheduled"}}
+        asked = {"state": {"type": "SCHEDULED", "name": "Scheduled"}, "parameters": parameters}
         made = self.call("POST", f"deployments/{self.deployment(name)}/create_flow_run", asked)
         return str(made["id"])
 

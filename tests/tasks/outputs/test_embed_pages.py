@@ -18,6 +18,7 @@ from tests.support.browsers.browser import browser, page
 from tests.support.browsers.candidate import log_in
 from tests.support.browsers.host_page import HostPages, host_pages
 from tests.support.campaigns import Office, people
+from tests.support.session import PATIENCE
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -28,7 +29,7 @@ URL = embed_url("https://app.example.com/service", 101, 5001)
 
 @pytest.fixture(scope="module")
 def service() -> Iterator[Sandbox]:
-    with Sandbox() as service:
+    with Sandbox(login_code_lifetime=PATIENCE) as service:
         yield service
 
 
@@ -146,14 +147,14 @@ def framed(host: HostPages, url: str) -> str:
 
 def test_an_arena_of_another_origin_is_reached(host: HostPages, page: Page) -> None:
     """After the log-in the service redirects "to the arena" (interface 4.7), wherever that is."""
-    with Sandbox(arena_elsewhere=True) as service:
+    with Sandbox(arena_elsewhere=True, login_code_lifetime=PATIENCE) as service:
         url, email = embedded(service)
         page.goto(framed(host, url))
         frame = log_in(page, page.frames[1], email)
         expect(frame.get_by_role("heading", name="Two sum")).to_be_visible()
         assert not page.frames[1].url.startswith(service.app_url)
         frame.get_by_role("button", name="Submit").click()
-        service.wait_for(lambda record: record.submissions)
+        service.wait_for(lambda record: record.submissions, timeout=PATIENCE)
 
 
 def test_an_application_that_redirects_is_reached(

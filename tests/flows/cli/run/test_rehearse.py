@@ -62,7 +62,7 @@ def rehearse(
 ) -> subprocess.CompletedProcess[str]:
     command = [CAMPAIGN, "rehearse", str(path), *words]
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, timeout=250
+        command, env=environment, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
 
 
