@@ -12,7 +12,7 @@ import typer
 from config.command_line import command
 from config.errors import BadInput
 from config.mistakes import Mistake, Place
-from data.decisions.verdicts import NEED_A_REASON, Decided, Doubt, NotDecided, objections
+from data.decisions.verdicts import NEED_A_REASON, Decided, Doubt, NotDecided, listed, objections
 from data.store.states import By, Operation, Word
 from flows.cli.arguments import AsJson, Key
 from flows.cli.decide import one_by_one, verdicts_file
@@ -109,7 +109,8 @@ def _one_way_only(
 ) -> None:
     if accepted and (typed or source is not None or export):
         raise typer.BadParameter("use --accept-ledger alone: it is about the whole ledger")
-    beside_a_list = source is not None and typed == Typed(candidates=typed.candidates)
+    others = Typed(candidates=typed.candidates, listed=typed.listed)
+    beside_a_list = source is not None and typed == others
     if sum((bool(typed) and not beside_a_list, source is not None, export)) > 1:
         raise typer.BadParameter(
             "use one of --export, --from and the verdict options at a time; only --candidates "
@@ -157,10 +158,18 @@ def _from_list(
     """Read the web application's list as verdicts on all unsure adds, and show what it says."""
     from flows.cli.decide import added_list
 
-    others = None if typed.candidates is None else Word(typed.candidates)
-    listed = added_list.read(path)
-    rows = listed.verdicts(standing.doubts.steps, others)
-    problems = listed.elsewhere(standing.doubts.steps)
+    key, others = standing.campaign.key, None
+    if typed.candidates is not None:
+        others = Word(typed.candidates)
+    people = added_list.read(path)
+    code = listed(people.missing(standing.doubts.steps), Operation.ADD)
+    if typed.listed not in (None, code):
+        look = command("settle", key, "--from", path, "--why", "TEXT")
+        wrong = f"--candidates: not what was listed any more. Look again: {look}"
+        complain(wrong)
+        raise NotDecided({0: wrong})
+    rows = people.verdicts(standing.doubts.steps, others)
+    problems = people.elsewhere(standing.doubts.steps)
     decided = _taken(path, rows, problems, standing, why, soon=soon)
     counts = Counter(verdict.word for verdict in decided)
     unsure = sum(doubt.operation is Operation.ADD for doubt in standing.doubts.steps)
@@ -174,8 +183,8 @@ def _from_list(
         rest = "stay unsure" if others is None else f"settled as {others}"
         complain(f"  {counted(absent, 'person', 'people')} not in it: {rest}")
     if others is None and absent > 0:
-        words = ("--from", path, "--candidates", "again", "--why", "TEXT")
-        again = command("settle", standing.campaign.key, *words)
+        words = ("--from", path, "--candidates", "again", "--listed", code, "--why", "TEXT")
+        again = command("settle", key, *words)
         complain(f"  if the list is complete, they were not added: {again}")
     if decided and sys.stdin.isatty() and sys.stdout.isatty():
         answer = answer_to("Record these verdicts? [y/N] ")

@@ -1,5 +1,6 @@
 """The web application's own list, taken as a verdict on all unsure adds at once."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,13 @@ import pytest
 from data.campaigns import queries
 from flows.cli.decide import settle as command_line
 from sandbox.faults.faults import Fault
-from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.support.doubtful_campaign import (
+    DEFINITION,
+    EMAILS,
+    KEY,
+    DoubtfulCampaign,
+    doubtful_campaign,
+)
 
 ADA, ZOE, GRACE = EMAILS
 LOST = Fault("lost", "add_candidates", after_work=True)
@@ -90,13 +97,37 @@ def test_who_is_not_in_the_list_stays_unsure_unless_it_is_said_to_be_complete(
     answer = desk.settle("--from", path)
     assert answer.code == 3
     assert "ids for 1 of 3 unsure adds" in answer.err and "2 people not in it: stay" in answer.err
-    told = f"campaign settle {KEY} --from {path} --candidates again --why TEXT"
-    assert told in answer.err
+    assert all_others(path) in re.sub(r"--listed \w+", "--listed CODE", answer.err)
     assert desk.steps(ZOE)[0] == "unsure"
     assert desk.settle("--from", path, "--candidates", "again").code == 2  # without a reason
     answer = desk.settle("--from", path, "--candidates", "again", "--why", "the list is complete")
     assert answer.code == 0, answer.err
     assert [desk.steps(email)[0] for email in EMAILS] == ["done", "waiting", "waiting"]
+
+
+def all_others(path: str) -> str:
+    """What is printed for everybody who is not in a list."""
+    return f"settle {KEY} --from {path} --candidates again --listed CODE --why TEXT\n"
+
+
+def test_a_complete_list_is_not_about_adds_that_are_unsure_since(desk: DoubtfulCampaign) -> None:
+    """It was made before them: who is in the project by now would be added a second time."""
+    desk.run(NEVER_CAME)
+    path = write([["email", "id"], [ADA, 701]])
+    [code] = re.findall(r"--listed (\w+)", desk.settle("--from", path).err)
+    tim = "tim@example.com"
+    more = f"  - {{first_name: Tim, last_name: Lee, email1: {tim}}}\n"
+    desk.file.write_text(DEFINITION + more, encoding="utf-8")
+    desk.run(LOST)
+    desk.later(16)
+    typed = ("--from", path, "--candidates", "again", "--why", "it is complete", "--listed")
+    answer = desk.settle(*typed, code)
+    assert answer.code == 2
+    assert [desk.steps(email)[0] for email in (ADA, ZOE, tim)] == ["done", "unsure", "unsure"]
+    [look] = re.findall(r"Look again: campaign (.*) --why TEXT", answer.err)
+    [code] = re.findall(r"--listed (\w+)", desk.type(*look.split()).err)
+    assert desk.settle(*typed, code).code == 0
+    assert [desk.steps(email)[0] for email in (ZOE, tim)] == ["waiting", "waiting"]
 
 
 def test_who_is_there_twice_is_used_once_and_the_other_is_to_be_removed(
