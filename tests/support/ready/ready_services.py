@@ -66,8 +66,9 @@ class Service:
         with self.log.open("ab") as words:
             self.process = self.run(self.command, stdout=words, stderr=words)
         if self.check:
-            wait_until(self.well, self.patience, self.log)
-        print(f"{self.name}: up after {time.monotonic() - begun:.1f} s", flush=True)
+            wait_until(self.well, self.log)
+        took = time.monotonic() - begun
+        print(f"{self.name}: up after {took:.1f} s of {self.patience:.0f}", flush=True)
 
     def well(self) -> bool:
         """Ask its health check."""
