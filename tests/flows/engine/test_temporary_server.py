@@ -18,6 +18,7 @@ from tasks.shell import in_words
 from tests.bench.recorded import lost
 from tests.support.prefects.prefect_home import Desk, PrefectServer, kept
 from tests.support.prefects.prefect_tables import furnish
+from tests.support.session import PATIENCE
 
 
 def desk_at(folder: Path, service: Sandbox, **more: str) -> Desk:
@@ -106,11 +107,13 @@ def test_nobody_but_its_own_run_reaches_it(tmp_path: Path) -> None:
             stranger.ask("flow_runs")
         for header in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {}):
             for method, path in (("GET", "admin/settings"), ("POST", "flow_runs/filter")):
-                met = httpx.request(method, f"{api}/{path}", headers=header, json={}, timeout=90)
+                met = httpx.request(
+                    method, f"{api}/{path}", headers=header, json={}, timeout=PATIENCE
+                )
                 assert met.status_code in (400, 401, 403), met.text
                 assert "access-control-allow-origin" not in met.headers
         own = {"Authorization": ours.enter()["Authorization"], "Host": "evil.example"}
-        assert httpx.get(f"{api}/admin/version", headers=own, timeout=90).status_code == 400
+        assert httpx.get(f"{api}/admin/version", headers=own, timeout=PATIENCE).status_code == 400
     finally:
         process.terminate()
         process.communicate()
