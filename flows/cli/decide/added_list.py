@@ -51,9 +51,8 @@ class Listed:
             if key in self.anywhere and key not in self.ids
         ]
 
-    def missing(self, unsure: Iterable[Doubt]) -> list[Doubt]:
+    def missing(self, adds: Iterable[Doubt]) -> list[Doubt]:
         """Find the unsure adds of people who are not listed."""
-        adds = (doubt for doubt in unsure if doubt.operation is Operation.ADD)
         return [doubt for doubt in adds if not self.ids.get(email_key(doubt.email1))]
 
     def verdicts(self, unsure: Iterable[Doubt], others: Word | None) -> list[tuple[int, Decided]]:

@@ -162,24 +162,23 @@ def _from_list(
     if typed.candidates is not None:
         others = Word(typed.candidates)
     people = added_list.read(path)
-    code = listed(people.missing(standing.doubts.steps), Operation.ADD)
-    if typed.listed not in (None, code):
-        look = command("settle", key, "--from", path, "--why", "TEXT")
-        wrong = f"--candidates: not what was listed any more. Look again: {look}"
+    adds = [doubt for doubt in standing.doubts.steps if doubt.operation is Operation.ADD]
+    code = listed(people.missing(adds), Operation.ADD)
+    if typed.listed not in (None, code, listed(adds, Operation.ADD)):
+        wrong = f"--candidates: not what was listed any more. Look again: {command('settle', key)}"
         complain(wrong)
         raise NotDecided({0: wrong})
     rows = people.verdicts(standing.doubts.steps, others)
     problems = people.elsewhere(standing.doubts.steps)
     decided = _taken(path, rows, problems, standing, why, soon=soon)
     counts = Counter(verdict.word for verdict in decided)
-    unsure = sum(doubt.operation is Operation.ADD for doubt in standing.doubts.steps)
-    complain(f"{path} has ids for {counts[Word.ID]:,} of {counted(unsure, 'unsure add')}")
+    complain(f"{path} has ids for {counts[Word.ID]:,} of {counted(len(adds), 'unsure add')}")
     if counts[Word.DOUBLE]:
         complain(
             f"  {counted(counts[Word.DOUBLE], 'more record')} of the same people: see "
             "campaign clean-up"
         )
-    if (absent := unsure - counts[Word.ID]) > 0:
+    if (absent := len(adds) - counts[Word.ID]) > 0:
         rest = "stay unsure" if others is None else f"settled as {others}"
         complain(f"  {counted(absent, 'person', 'people')} not in it: {rest}")
     if others is None and absent > 0:
