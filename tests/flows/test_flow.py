@@ -104,8 +104,8 @@ def test_killed_in_the_middle_and_run_again(desk: Desk) -> None:
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_gently(desk: Desk, number: signal.Signals) -> None:
     """Ctrl-C or SIGTERM lets what is in flight finish: exit 1, no doubt, and the rerun goes on."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.2))
-    file = desk.campaign("gently", 150)
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    file = desk.campaign("gently", 900)
     process = desk.start("run", file)
     desk.service.wait_for(lambda record: len(record.invitations) >= 30, timeout=PATIENCE)
     process.send_signal(number)
@@ -117,7 +117,7 @@ def test_interrupted_gently(desk: Desk, number: signal.Signals) -> None:
     assert status["counts"]["waiting"] > 0
     desk.service.faults.clear()
     assert desk.type("run", file).code == 0
-    assert len(emails_of(desk)) == 150
+    assert len(emails_of(desk)) == 900
     assert set(emails_of(desk).values()) == {1}
 
 

@@ -208,8 +208,8 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
 
 def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectServer) -> None:
     """At most a wave more is sent, all of it recorded; the run ends cancelled, the next goes on."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.3))
-    file = desk.campaign("ended", 350)
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    file = desk.campaign("ended", 900)
     process = desk.start("run", file)
     desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=PATIENCE)
     cancel(prefect, last_run(prefect, "ended ")["id"])
@@ -224,14 +224,14 @@ def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectS
     assert (run["state_type"], "cancelled" in run["state"]["message"]) == ("CANCELLED", True)
     desk.service.faults.clear()
     assert desk.type("run", file).code == 0
-    assert len(emails_of(desk)) == 350
+    assert len(emails_of(desk)) == 900
     assert set(emails_of(desk).values()) == {1}
 
 
 def test_a_suspended_run_stops_as_well(desk: Desk, prefect: PrefectServer) -> None:
     """Prefect's own pause cannot hold code that runs: the run ends, and says why."""
-    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.3))
-    process = desk.start("run", desk.campaign("held", 350))
+    desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
+    process = desk.start("run", desk.campaign("held", 900))
     desk.service.wait_for(lambda record: len(record.invitations) >= 10, timeout=PATIENCE)
     press(prefect, last_run(prefect, "held ")["id"], type="PAUSED", name="Suspended")
     until_then = len(emails_of(desk))

@@ -25,7 +25,7 @@ from tests.support.prefects.prefect_home import CAMPAIGN, Desk, WarmDesk, answer
 from tests.support.prefects.prefect_tables import furnish
 from tests.support.session import PATIENCE
 
-PEOPLE = 300
+PEOPLE = 900  # for a minute, so that a slow machine does not end before it is told to
 SLOWLY = Fault("slow", "invite", count=None, seconds=0.5)
 
 
