@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.ports import free_port
 from tests.support.prefects.prefect_home import (
     PrefectServer,
-    free_port,
     of_the_server,
     wait_for_server,
 )

@@ -74,8 +74,10 @@ def rows_of(folder: Path) -> str:
     engine = create_engine(ledger_at(folder), poolclass=NullPool)
     with engine.connect() as desk:
         names = inspect(desk).get_table_names()
-        rows = [desk.execute(text(f"SELECT * FROM {name}")).all() for name in names]
-    return "\n".join(f"\t{value}\t" for table in rows for row in table for value in row)
+        rows = [desk.execute(text(f"SELECT * FROM {name}")).mappings().all() for name in names]
+    # A process of ours may have any number, also that of a candidate.
+    kept = (v for table in rows for row in table for name, v in row.items() if name != "pid")
+    return "\n".join(f"\t{value}\t" for value in kept)
 
 
 def counts(desk: DoubtfulCampaign) -> dict[str, int]:

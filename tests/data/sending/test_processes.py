@@ -38,7 +38,7 @@ def test_without_a_boot_id_a_living_process_is_alive(without_a_boot_id: None) ->
 
 def test_of_a_hidden_process_the_heartbeat_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     """With hidepid, another user's process looks as if it were not there."""
-    run = Process(this_process().host, 4_000_000, this_process().start)
+    run = Process(this_process().host, 2**22 + 1, this_process().start)
     assert not is_alive(run, LATELY, NOW)
 
     def refuses(pid: int, number: int) -> None:

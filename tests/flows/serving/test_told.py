@@ -121,8 +121,10 @@ def test_or_to_a_mailbox(desk: Desk, prefect: PrefectServer) -> None:
 def test_what_was_missed_is_done_once(desk: Desk, prefect: PrefectServer) -> None:
     """Of twelve days of runs that nobody served, the latest is left; the others say why they are
     not done, and none of them is deleted."""
-    # Each day, so that no other comes due while this is tried.
-    assert desk.type("deploy", desk.campaign("late", 1), "--every", "1440").code == 0
+    # Each day, half a day from now, so that no other comes due while this is tried.
+    at = datetime.now(UTC) + timedelta(hours=12)
+    daily = ("--cron", f"{at.minute} {at.hour} * * *", "--timezone", "UTC")
+    assert desk.type("deploy", desk.campaign("late", 1), *daily).code == 0
     found = prefect.call("GET", "deployments/name/campaign/late")
     ends = datetime.now(UTC) - timedelta(seconds=5)
     days = {"start_time": str(ends - timedelta(days=12)), "end_time": str(ends), "min_runs": 12}

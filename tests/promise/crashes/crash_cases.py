@@ -37,6 +37,7 @@ from tests.promise.crashes.small_campaigns import (
     credentials,
     new_ledger,
 )
+from tests.support.ports import own_port
 
 RUNS_AT_MOST = 8
 MEMORY = Path("/dev/shm")
@@ -82,10 +83,16 @@ class Crashes:
         Then, when the service has come to rest, a person settles by what it really did, the
         campaign is run once more, and everyone has exactly one invitation.
         """
+        with own_port() as port:
+            return self._case(port, scenario, *deaths, mutant=mutant)
+
+    def _case(
+        self, port: int, scenario: Scenario, *deaths: int | str, mutant: str | None
+    ) -> Outcome:
         place = self.place(scenario)
         reached: list[str] = []
         known, allowed = 0, scenario.doubts
-        with scenario.sandbox(place.folder / "service") as service:
+        with scenario.sandbox(place.folder / "service", port) as service:
             for death in deaths:
                 end, now = self._run(place, service, mutant, death)
                 if not end.killed:
@@ -112,8 +119,19 @@ class Crashes:
         Meanwhile another run takes over, where it can, and a person settles by what the service
         really did. In the end everyone has exactly one invitation.
         """
+        with own_port() as port:
+            return self._wakes(port, scenario, stop, machines, mutant)
+
+    def _wakes(
+        self,
+        port: int,
+        scenario: Scenario,
+        stop: int | str,
+        machines: "Machines",
+        mutant: str | None,
+    ) -> Outcome:
         place = self.place(scenario)
-        with scenario.sandbox(place.folder / "service") as service:
+        with scenario.sandbox(place.folder / "service", port) as service:
             how = {"host": machines.first, "slept": machines.slept, "by": signal.SIGSTOP}
             first = self.runs.start(child_run(place, service, at=stop, mutant=mutant, **how))
             end = self.runs.wait(first)

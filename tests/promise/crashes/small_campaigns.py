@@ -61,10 +61,11 @@ class Scenario:
         more = tuple(f"person{n}@example.com" for n in range(len(PEOPLE), self.people))
         return (*PEOPLE, *more)[: self.people]
 
-    def sandbox(self, folder: Path | None = None) -> Sandbox:
+    def sandbox(self, folder: Path | None = None, port: int = 0) -> Sandbox:
         """The service of this scenario, not yet open. In a folder it remembers."""
         return Sandbox(
             folder,
+            port=port,
             faults=self.faults(),
             refuse_emails=self.refused,
             refuse_invites=self.uninvited,

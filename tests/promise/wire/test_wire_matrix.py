@@ -23,7 +23,7 @@ from tasks.service.messages import (
 )
 from tasks.service.verdict import Proof, Then, verdict
 from tests.promise.wire.socket_time import in_socket_time
-from tests.support.prefects.prefect_home import free_port
+from tests.support.ports import free_port
 from tests.support.wire_server import (
     Act,
     Line,

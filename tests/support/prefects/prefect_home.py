@@ -6,7 +6,6 @@ runs of its own, and when all are over, nobody's name is in anything that the se
 
 import os
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ import httpx
 import pytest
 
 from sandbox.server import Sandbox
+from tests.support.ports import free_port
 from tests.support.prefects.prefect_tables import furnish
 from tests.support.prefects.warm_start import CAMPAIGN as TYPED
 from tests.support.prefects.warm_start import Warm, WarmStart
@@ -192,10 +192,12 @@ def knows_nobody(prefect: PrefectServer) -> None:
 
     Said after the tests of a server, whatever they did: schedules, crashes, bad files, refusals.
     """
-    words = [b"person1@", b"First1", b"Last1", b"Lovelace", b"ada@", b"grace@"]
-    words += [b"sandbox-secret", b"sandbox-client"]
+    # An address goes on behind its @: in SQLite's indexes an id that ends in "ada" may stand before
+    # a byte 64.
+    words = [rb"person1@", rb"First1", rb"Last1", rb"Lovelace", rb"(?:ada|grace)@[\w.-]{4}"]
+    words += [rb"sandbox-secret", rb"sandbox-client"]
     for path, content in kept(prefect).items():
-        assert [word for word in words if word in content] == [], path.name
+        assert [word for word in words if re.search(word, content)] == [], path.name
 
 
 OF_A_DESK = ("*", "out/**/*", "inbox/**/*", "logs/**/*")
@@ -272,19 +274,6 @@ def of_the_server(server: PrefectServer, port: int) -> dict[str, str]:
         "PREFECT_SERVER_SERVICES_SCHEDULER_LOOP_SECONDS": "5",
         "DO_NOT_TRACK": "1",
     }
-
-
-_kept: list[socket.socket] = []
-
-
-def free_port() -> int:
-    """A port on which nobody listens, and which nobody is given until this process ends: a server
-    that is to have it may begin a minute later."""
-    free = socket.socket()
-    free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # servers say so as well
-    free.bind(("127.0.0.1", 0))
-    _kept.append(free)
-    return int(free.getsockname()[1])
 
 
 @pytest.fixture(scope="session")

@@ -30,12 +30,12 @@ from data.store.ledger import Ledger
 from sandbox.server import Sandbox
 from tasks.status.standing import tally
 from tests.support.ledgers.journal import attempts
+from tests.support.ports import free_port
 from tests.support.prefects.prefect_home import (
     CAMPAIGN,
     QUICK,
     Desk,
     PrefectServer,
-    free_port,
     wait_for_server,
 )
 from tests.support.prefects.workers import go_down, wait_until

@@ -20,6 +20,7 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from sandbox.service.record import Record
 from tests.support.browsers.page_elsewhere import attack, browser_led_astray, rebound
+from tests.support.ports import free_port
 from tests.support.prefects.prefect_home import (
     CAMPAIGN,
     QUICK,
@@ -27,7 +28,6 @@ from tests.support.prefects.prefect_home import (
     PrefectServer,
     Standing,
     answer,
-    free_port,
     kept,
     knows_nobody,
 )
