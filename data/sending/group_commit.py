@@ -55,9 +55,13 @@ class GroupCommit:
     async def see_that_it_stands(self, run: int) -> None:
         """Check whether a run may still send what it has claimed. Raises LedgerUnusable, TakenOver.
 
-        This does not wait for what is being written.
+        This does not wait for what is being written. A file answers sooner than a thread begins,
+        and then nothing else happens between the answer and what is sent.
         """
-        await asyncio.to_thread(runs.see_that_it_stands, self._ledger, run)
+        if self._ledger.on_a_server:
+            await asyncio.to_thread(runs.see_that_it_stands, self._ledger, run)
+        else:
+            runs.see_that_it_stands(self._ledger, run)
 
     async def noes_before(self, attempt: int) -> tuple[int, ...]:
         """The statuses of earlier refusals of the same request. Raises LedgerUnusable.

@@ -39,8 +39,8 @@ class Ledger:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        on_a_server = engine.url.get_backend_name() == "postgresql"
-        self._transactions = (ServerTransactions if on_a_server else Transactions)(engine)
+        self.on_a_server = engine.url.get_backend_name() == "postgresql"
+        self._transactions = (ServerTransactions if self.on_a_server else Transactions)(engine)
 
     @classmethod
     def open(cls, url: str, *, create: bool = True) -> "Ledger":
