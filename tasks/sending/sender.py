@@ -83,7 +83,7 @@ class Sent:
     """One finished attempt: what it proved, and the number of the token it used.
 
     `brought` counts the people who got a step further: for an add, those with an id.
-    `excerpt` is what the service wrote: it may name people.
+    `excerpt` is what the service wrote, unless all went well: it may name people.
     """
 
     operation: Operation
@@ -122,7 +122,7 @@ def outcome_of(
         phase=int(seen.reached),
         status=seen.status,
         evidence=evidence,
-        answer=seen.excerpt if evidence else None,
+        answer=seen.excerpt() if evidence else None,
         why=why,
         project_id=learned.project_id,
         ids=learned.ids,
@@ -278,12 +278,11 @@ class Sender:
         judged = await self._judged(order.operation, claimed, seen)
         learned = _learned(prepared, seen, judged)
         judged = _with_strangers(judged, learned)
-        self._record(order, claimed, seen, judged, learned)
+        wrote = self._record(order, claimed, seen, judged, learned)
         heard = _as_heard(order.operation, claimed, judged, learned)
         self._gate.heard(order.operation, _with_a_way_out(heard, seen))
         brought = _brought(order.operation, claimed, judged, learned)
-        sent = Sent(order.operation, claimed, judged, seen.token, brought, seen.status)
-        return replace(sent, excerpt=seen.excerpt)
+        return Sent(order.operation, claimed, judged, seen.token, brought, seen.status, wrote)
 
     async def _judged(self, operation: Operation, claimed: Claimed, seen: Exchange) -> Verdict:
         """Ask the ledger for earlier refusals, but only if this refusal would be believed.
@@ -321,8 +320,10 @@ class Sender:
 
     def _record(
         self, order: Order, claimed: Claimed, seen: Exchange, judged: Verdict, learned: Learned
-    ) -> None:
-        self._group_commit.record(outcome_of(order.operation, claimed, seen, judged, learned))
+    ) -> str | None:
+        """Record what an attempt proved; returns what the service wrote, where that matters."""
+        outcome = outcome_of(order.operation, claimed, seen, judged, learned)
+        self._group_commit.record(outcome)
         if logs.listening():
             logs.say(
                 f"{order.operation}: {judged.proof}",
@@ -333,6 +334,7 @@ class Sender:
                 seconds=round(seen.seconds, 3),
                 then=judged.then.name.lower(),
             )
+        return outcome.answer
 
 
 def _learned(prepared: Prepared, seen: Exchange, judged: Verdict) -> Learned:

@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -148,7 +149,7 @@ class Service:
             )
         asked = post(self._api, request.path, request.body, token)
         seen = await exchange(self._api, asked, ends=ends, token=token.number, last=last)
-        return replace(seen, excerpt=self._excerpt(seen, token))
+        return replace(seen, excerpt=partial(self._excerpt, seen, token))
 
     async def _ask_for(self, page: str, token: Token) -> Exchange:
         headers = [*headers_of(self._api, token), _JSON]

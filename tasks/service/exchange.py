@@ -61,9 +61,9 @@ class Exchange:
     the beginning of a lost one. `early` says that the answer began before the whole request had
     left this program, `body_failed` that the whole of it never did. `failure` is the class name of
     the exception that ended the exchange, or a name above. `token` is the number of the token it
-    carried (0: none), `seconds` how long it took. `excerpt` is what the service wrote, for a person
-    (tasks/service/excerpt.py). Its repr shows neither the excerpt nor a body: an answer may repeat
-    names and addresses of candidates.
+    carried (0: none), `seconds` how long it took. `excerpt` finds what the service wrote, for a
+    person (tasks/service/excerpt.py); few answers are worth the search. The repr shows no body: an
+    answer may repeat names and addresses of candidates.
     """
 
     reached: Phase
@@ -79,4 +79,4 @@ class Exchange:
     seconds: float = 0.0
     date: str | None = None
     link: str = field(default="", repr=False)
-    excerpt: str | None = field(default=None, repr=False)
+    excerpt: Callable[[], str | None] = field(default=lambda: None, repr=False)

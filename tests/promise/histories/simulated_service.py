@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from contextvars import Context
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any, Self
 
@@ -145,7 +146,7 @@ class Assessment:
                 said.body if trip.whole else None,
                 retry_after=headers.get("retry-after"),
                 failure=None if trip.whole else "ReadError",
-                excerpt=excerpt(said.body) if trip.whole else None,
+                excerpt=partial(excerpt, said.body if trip.whole else None),
             )
         asyncio.get_running_loop().call_later(trip.back, answer, seen, context=Context())
 
