@@ -74,3 +74,34 @@ def test_a_command_imports_only_what_it_needs(
     found = imported(tmp_path, *words)
     assert "typer" in found  # it did run, and was watched
     assert found & unneeded == set()
+
+
+# Ends when Prefect's temporary server would be started, and says what was imported until then.
+STARTING = """\
+import sys
+from flows.cli.main import main
+from flows.engine import temporary_server
+def start(*words, **more):
+    print(*{name.partition(".")[0] for name in sys.modules})
+    sys.stdout.flush()
+    raise SystemExit
+temporary_server.start_child = start
+main()
+"""
+
+
+@pytest.mark.parametrize("file", ["hiring.yaml", "."])
+def test_a_run_starts_its_server_before_it_imports_much(tmp_path: Path, file: str) -> None:
+    """Nobody waits twice: the server takes seconds, and the rest is imported meanwhile."""
+    (tmp_path / "hiring.yaml").write_text(DEFINITION)
+    ended = subprocess.run(
+        [sys.executable, "-c", STARTING, "run", file],
+        cwd=tmp_path,
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    found = set(ended.stdout.split())
+    assert "typer" in found, ended.stderr
+    assert found & (LATE - {"pydantic"}) == set()

@@ -54,7 +54,7 @@ def run(
     sent, several at the same time; a bad file does not stop the others.
     """
     from flows.cli.run.asking import can_ask
-    from flows.cli.run.run_folder import run_folder
+    from flows.engine.temporary_server import temporary_server
 
     asks = not yes and can_ask()
     folders = [file for file in files if file.is_dir()]
@@ -62,7 +62,10 @@ def run(
     if folders and (len(files) > 1 or beside):
         raise typer.BadParameter(f"{folders[0]} is a folder: give it alone", param_hint="FILE")
     if folders:
-        raise typer.Exit(run_folder(folders[0], asks=asks, as_json=as_json))
+        with temporary_server():  # it starts while the rest is imported
+            from flows.cli.run.run_folder import run_folder
+
+            raise typer.Exit(run_folder(folders[0], asks=asks, as_json=as_json))
     typed = Typed(tuple(files), campaign, sheet, tuple(only or ()), accept_removed, keep_project)
     raise typer.Exit(run_files(typed, asks=asks, as_json=as_json))
 
