@@ -11,7 +11,6 @@ then counts as of the same origin as the server.
 """
 
 import asyncio
-import gc
 import socket
 import sys
 
@@ -23,7 +22,6 @@ from flows.engine.login import HOSTS
 from flows.engine.temporary_server import ANSWERS, NOT_NEEDED
 
 HOST = "127.0.0.1"
-BETWEEN_COLLECTIONS = 50_000  # new objects; most of them are modules, and stay
 
 
 class _Server(uvicorn.Server):
@@ -37,7 +35,6 @@ class _Server(uvicorn.Server):
 
 def main() -> None:
     """Serve until SIGTERM."""
-    gc.set_threshold(BETWEEN_COLLECTIONS)
     if len(sys.argv) > 1:
         with socket.create_server((HOST, int(sys.argv[1]))) as listener:
             _serve(listener, temporary=False)
