@@ -10,7 +10,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 BIN = Path(sys.executable).parent
 CAMPAIGN = BIN / "campaign"
-DBOS_PYTHON = HERE.parent.parent / ".bench" / "bin" / "python"
+BENCH_PYTHON = HERE.parent.parent / ".bench" / "bin" / "python"
 KEY = "bench"
 
 
@@ -30,9 +30,10 @@ def _rival(name: str, file: str, python: str | Path = sys.executable, **more: bo
 
 OURS = Contender("campaign run", (CAMPAIGN, "run", f"{KEY}.yaml"), with_prefect=True)
 FLOOR = _rival("the floor", "floor.py")
+SECOND_FLOOR = _rival("the second floor, aiohttp", "aiohttp_floor.py", BENCH_PYTHON)
 SCRIPT = _rival("one by one", "script.py")
 PREFECT = _rival("Prefect, a task each", "prefect_tasks.py", with_prefect=True)
-DBOS = _rival("DBOS, a step each", "dbos_steps.py", DBOS_PYTHON)
+DBOS = _rival("DBOS, a step each", "dbos_steps.py", BENCH_PYTHON)
 EMPTY = Contender("an empty flow", (sys.executable, HERE / "rivals" / "empty_flow.py"), True)
 
 

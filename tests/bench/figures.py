@@ -2,10 +2,10 @@
 
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from tests.bench.place import Round, Sample
+from tests.bench.place import Round, Sample, in_processor_time
 from tests.bench.targets import Target
 
 
@@ -62,11 +62,6 @@ def figure(target: Target, rounds: Sequence[Round]) -> Figure | None:
         max(found),
         statistics.median(by_cpu) if by_cpu else None,
     )
-
-
-def in_processor_time(taken: Round) -> Round:
-    """The same round as if each run had taken as long as processors worked for it."""
-    return {name: replace(one, seconds=one.cpu) for name, one in taken.items()}
 
 
 def _found(target: Target, rounds: Sequence[Round]) -> list[float]:

@@ -2,7 +2,15 @@
 
 from dataclasses import dataclass
 
-from tests.bench.contenders import DBOS, FLOOR, OURS, PREFECT, SCRIPT, Contender
+from tests.bench.contenders import (
+    DBOS,
+    FLOOR,
+    OURS,
+    PREFECT,
+    SCRIPT,
+    SECOND_FLOOR,
+    Contender,
+)
 from tests.bench.place import Place, Round, send
 
 
@@ -22,11 +30,13 @@ class Case:
 
 
 USUAL, MANY, AT_ONCE, ALONE = Case(0.02, 8), Case(0.02, 32), Case(0.0, 8), Case(0.02, 1)
+ALL_AT_ONCE = Case(0.0, 32)
 CONTENDERS = {
     USUAL: (FLOOR, OURS, PREFECT, DBOS),
     ALONE: (SCRIPT,),
     MANY: (FLOOR, OURS),
     AT_ONCE: (FLOOR, OURS, PREFECT, DBOS),
+    ALL_AT_ONCE: (SECOND_FLOOR, OURS),
 }
 
 
