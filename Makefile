@@ -4,14 +4,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 # The pip of $(PYTHON) installs into each environment; one of their own would be old and unlocked.
 PIP := $(PYTHON) -m pip --disable-pip-version-check --python
+# uv is faster, and does not know pip's settings: where it fails, pip installs.  make UV= setup  leaves it out.
+UV := $(shell command -v uv)
+# $(call install,ENVIRONMENT,WHAT), without bytecode: most of it would be of modules that nobody imports.
+by_pip = $(PIP) $1/bin/python install -qq --no-compile $2
+by_uv = $(UV) pip install -q --python $1/bin/python $2 || { echo "uv failed; pip installs instead." >&2; $(by_pip); }
+install = $(if $(UV),$(by_uv),$(by_pip))
+# Whatever a shell says: without the bytecode of what it imports, each command would start seconds later.
+COMPILING := env -u PYTHONDONTWRITEBYTECODE
 TESTS ?= tests
 # What one command alone needs stays out of .venv: an environment beside it, with a lock of its own.
 BESIDE := bench matrix fuzz mutants advisories
 
 .PHONY: demo test journeys steady crashes simulate faults bench matrix fuzz mutants coverage check rooms references audit advisories setup setup-tests lock clean
 
-demo: setup            ## the sample campaign, end to end, against the sandbox
-	@$(BIN)/campaign demo
+demo: $(VENV)/.ready   ## the sample campaign, end to end, against the sandbox
+	@$(COMPILING) $(BIN)/campaign demo
 
 test: setup-tests      ## the test suite, in under five minutes on two cores
 	@$(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
@@ -69,6 +77,7 @@ advisories: .advisories/.ready  ## known weaknesses of the locked packages, as t
 	@.ci/advisories
 
 setup: $(VENV)/.ready              ## .venv with the locked packages and the project
+	@$(COMPILING) $(BIN)/python -c 'import flows.campaign, prefect.server.api.server'
 setup-tests: $(VENV)/.ready-tests  ## the same, with what tests and checks need
 
 # requirements.lock has two parts, so that running a campaign installs no test tool.
@@ -77,19 +86,19 @@ $(VENV)/.ready: requirements.lock pyproject.toml
 	@echo "Setting up $(VENV); the first time takes a minute or two."
 	@test -x $(BIN)/python || $(PYTHON) -m venv --without-pip $(VENV)
 	@sed '/^# tests and checks/,$$d' requirements.lock > $(VENV)/run.lock
-	@$(PIP) $(BIN)/python install -qq --require-hashes -r $(VENV)/run.lock
-	@$(PIP) $(BIN)/python install -qq --no-deps --no-build-isolation --editable .
+	@$(call install,$(VENV),--require-hashes -r $(VENV)/run.lock)
+	@$(call install,$(VENV),--no-deps --no-build-isolation --editable .)
 	@touch $@
 
 $(VENV)/.ready-tests: $(VENV)/.ready
-	@$(PIP) $(BIN)/python install -qq --require-hashes -r requirements.lock
+	@$(call install,$(VENV),--require-hashes -r requirements.lock)
 	@touch $@
 
 .fuzz/.ready: also := -r $(VENV)/run.lock
 .mutants/.ready: also := -r requirements.lock
 $(BESIDE:%=.%/.ready): .%/.ready: .ci/%.lock $(VENV)/.ready
 	@test -x .$*/bin/python || $(PYTHON) -m venv --without-pip .$*
-	@$(PIP) .$*/bin/python install -qq --require-hashes -r $< $(also)
+	@$(call install,.$*,--require-hashes -r $< $(also))
 	@touch $@
 
 # What an editor asks about YAML, from npm: for the journeys through it, which make it themselves.
