@@ -77,7 +77,7 @@ advisories: .advisories/.ready  ## known weaknesses of the locked packages, as t
 	@.ci/advisories
 
 setup: $(VENV)/.ready              ## .venv with the locked packages and the project
-	@$(COMPILING) $(BIN)/python -c 'import flows.campaign, prefect.server.api.server'
+	@$(COMPILING) $(BIN)/python -c 'import flows.campaign'
 setup-tests: $(VENV)/.ready-tests  ## the same, with what tests and checks need
 
 # requirements.lock has two parts, so that running a campaign installs no test tool.

@@ -6,7 +6,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import packages_distributions
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 ROOMS = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
 EXTRAS = PROJECT["project"]["optional-dependencies"]
 BRING = packages_distributions()  # which distributions bring a package
+MOST = 270e6  # bytes of wheels; on a disk, with the bytecode of what is imported, 330 MB
 TO_RUN = [Requirement(one) for one in PROJECT["project"]["dependencies"]]
 
 # Declared, and imported nowhere in the rooms: why each is there.
@@ -101,6 +102,15 @@ def test_an_import_that_nobody_declared_would_be_seen() -> None:
     assert undeclared("flows", declared(*TO_RUN) - {"click"}) == [
         "flows/words/speech.py imports click"
     ]
+
+
+def test_what_running_a_campaign_needs_stays_small() -> None:
+    """A package that only tests need, or a much larger one, in the lock's first part is seen."""
+    first, _, _ = (ROOT / "requirements.lock").read_text("utf-8").partition("# tests and checks")
+    pins = [Requirement(line.rstrip(" \\")) for line in first.splitlines() if "==" in line]
+    names = {pin.name for pin in pins if pin.marker is None or pin.marker.evaluate()}
+    files = [file for name in names for file in distribution(name).files or ()]
+    assert sum(file.size or 0 for file in files if file.suffix != ".pyc") < MOST
 
 
 def test_the_lock_of_the_language_server_names_no_registry() -> None:

@@ -1,6 +1,7 @@
-"""The files by which other programs use this repository: pre-commit, and what runs its checks."""
+"""The files by which other programs use this repository: pre-commit, make, what runs its checks."""
 
 import re
+import shutil
 import subprocess
 import tomllib
 from pathlib import Path
@@ -11,6 +12,8 @@ from ruamel.yaml import YAML
 
 from tests.support.documents import BIN, ROOT
 
+PINNED = "--require-hashes -r .venv/run.lock"
+OURS = "--no-deps --no-build-isolation --editable ."
 GOOD = """campaign: spring
 project: {name: Backend engineer}
 problem: 42
@@ -45,6 +48,42 @@ def test_the_hook_checks_every_file_that_it_is_given(
     )
     assert ended.returncode == code, ended.stderr
     assert ended.stdout.count("OK. Next:") == len(names) - len(bad)
+
+
+@pytest.mark.parametrize(
+    ("uv_exits", "asked"),
+    [(None, ["pip", "pip"]), (0, ["uv", "uv"]), (1, ["uv", "pip", "uv", "pip"])],
+    ids=["no uv", "uv", "a uv that fails"],
+)
+def test_both_parts_are_installed_by_uv_or_by_pip(
+    tmp_path: Path, uv_exits: int | None, asked: list[str]
+) -> None:
+    """uv does not know pip's settings, so where it fails pip must do all of it."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, code in {"pip": 0, "uv": uv_exits}.items():
+        if code is not None:
+            tool = tools / name
+            tool.write_text(f'#!/bin/sh\n[ "$1" = -c ] || echo {name} "$@" >> asked\nexit {code}\n')
+            tool.chmod(0o755)
+    for name in ("sed", "touch", "mkdir", "sh", "env"):
+        (tools / name).symlink_to(shutil.which(name) or name)
+    for name in ("Makefile", "requirements.lock", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(tools / "pip")
+    subprocess.run(
+        [shutil.which("make") or "make", "--silent", f"PYTHON={tools / 'pip'}", ".venv/.ready"],
+        cwd=tmp_path,
+        env={"PATH": str(tools), "HOME": str(tmp_path)},
+        check=True,
+    )
+    lines = (tmp_path / "asked").read_text().splitlines()
+    assert [line.split()[0] for line in lines] == asked
+    half = len(lines) // 2
+    assert all(line.endswith(PINNED) for line in lines[:half])
+    assert all(line.endswith(OURS) for line in lines[half:])
 
 
 def test_the_runner_does_what_hands_in() -> None:
