@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, case, exists, or_, select
+from sqlalchemy import Connection, bindparam, case, or_, select
 from sqlmodel import col
 from sqlmodel import select as whole
 
@@ -67,12 +67,14 @@ def refused_credentials(connection: Connection) -> list[Attempt]:
 
     Only campaigns in which somebody is still waiting count.
     """
-    somebody_waits = exists().where(
-        col(Candidate.campaign_id) == Attempt.campaign_id,
+    # Asked once and not for each attempt: where all is done, that would look at every person.
+    somebody_waits = select(col(Candidate.campaign_id)).where(
         col(Candidate.listed),
         or_(col(Candidate.add_state).in_(_OPEN), col(Candidate.invite_state).in_(_OPEN)),
     )
-    answered = whole(Attempt).where(col(Attempt.status).is_not(None), somebody_waits)
+    answered = whole(Attempt).where(
+        col(Attempt.status).is_not(None), col(Attempt.campaign_id).in_(somebody_waits)
+    )
     newest = answered.order_by(col(Attempt.id).desc()).limit(1)
     last = [rows_of(connection, newest.where(Attempt.operation == each)) for each in Operation]
     return [row for rows in last for row in rows if row.status in _OF_CREDENTIALS]

@@ -36,7 +36,9 @@ def report(
     how = discretion(records, names=names)
     people = records.people
     teller = Teller(lambda row: how.person(people[row]), zone_of(campaign.timezone))
-    events = [discreet(event, how) for event in story(records)]
+    events = [
+        event if isinstance(event, Request) else discreet(event, how) for event in story(records)
+    ]
     requests = [event for event in events if isinstance(event, Request)]
     kind = Operation.INVITE if _invited(requests) else Operation.ADD
     what = "Invitations" if kind is Operation.INVITE else "People added to the project"

@@ -230,8 +230,13 @@ def others(events: Sequence[Event], teller: Teller) -> Section:
 
 def left_over(records: Records, stand: Mapping[str, Any], how: Discretion) -> Section:
     """What a person has to remove, as the status object has it."""
-    shown = {person.email1: how.person(person) for person in records.people.values()}
     items = stand.get("clean_up", ())
+    named = {item["email1"] for item in items}
+    shown = {
+        person.email1: how.person(person)
+        for person in records.people.values()
+        if person.email1 in named
+    }
     lead = "The service's interface cannot delete anything, so remove these in the web application."
     return Section(
         "To remove by hand",

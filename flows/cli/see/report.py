@@ -64,13 +64,13 @@ def written(ledger: "Ledger", campaign: "Campaign", *, names: bool) -> bytes:
     from data.history import records
     from flows.report.campaign_report import report as assembled
     from flows.report.page import page
-    from tasks.status.standing import standing
+    from tasks.status.standing import in_short
 
     return page(
         assembled(
             ledger.read(records.read, campaign.id),
             ledger.read(settling.find, campaign.id).steps,
-            standing(ledger, campaign),
+            in_short(ledger, campaign),
             names=names,
         )
     )
