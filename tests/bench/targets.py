@@ -126,8 +126,19 @@ def _growth(size: Size) -> list[Target]:
         # A start weighs much among few people, which flatters that: hence what grows besides.
         Target(
             f"the same for the time beyond that of {growth.HARDLY_ANYBODY}",
-            None,
+            1.03,
             lambda r: each(most)(r) / each(least)(r),
+        ),
+        _ratio(
+            f"plan of {most:,} with nothing changed / reading that file",
+            1.3,
+            growth.name(most, growth.PLAN),
+            growth.name(most, growth.READING),
+        ),
+        *(
+            target
+            for command in (growth.HISTORY, growth.REPORT, growth.STATUS)
+            for target in _costs(command, growth.name(most, command), most)
         ),
         Target(
             f"peak memory at {most:,} candidates over an empty flow, MB",
@@ -159,6 +170,14 @@ def _growth(size: Size) -> list[Target]:
             growth.name(most, growth.ADDED),
             EMPTY_FLOW,
         ),
+    ]
+
+
+def _costs(command: str, name: str, people: int) -> list[Target]:
+    what = f"{command} of {people:,}"
+    return [
+        Target(f"{what}, CPU s", 3, lambda r: r[name].cpu, timed=False),
+        Target(f"{what}, MB", 200, lambda r: r[name].memory / MEGABYTE, timed=False),
     ]
 
 

@@ -1,6 +1,8 @@
 """Campaigns of growing size, with everything that is typed after them."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 from tests.bench.contenders import CAMPAIGN, KEY, OURS, Office
 from tests.bench.place import Place, Round, Sample, Wrong, in_the_middle, sample, send, sent
@@ -10,6 +12,20 @@ from tests.bench.weighing import Weighed, weigh
 HARDLY_ANYBODY = 10  # people, whose campaign is all start
 MORE = 10  # rows that are added later
 RUN, AGAIN, ADDED, STATUS, LINKS = "run", "run again", "run with ten more", "status", "links"
+PLAN, HISTORY, REPORT, READING = "plan", "history", "report", "reading the file"
+SEEN: dict[str, list[str | Path]] = {
+    STATUS: [CAMPAIGN, "status", KEY],
+    LINKS: [CAMPAIGN, "links", KEY],
+    HISTORY: [CAMPAIGN, "history", KEY],
+    REPORT: [CAMPAIGN, "report", KEY],
+    PLAN: [CAMPAIGN, "plan", f"{KEY}.yaml"],
+    READING: [
+        sys.executable,
+        "-c",
+        "from pathlib import Path; from config.reading.reading import read_campaigns; "
+        f"read_campaigns(Path('{KEY}.yaml'))",
+    ],
+}
 
 
 def name(people: int, step: str) -> str:
@@ -29,8 +45,8 @@ def measure(place: Place, taken: Round) -> None:
         ):
             ran = sent(office, OURS, there)
             taken.setdefault(name(people, RUN), ran)
-            for step, words in ((STATUS, ["status", KEY]), (LINKS, ["links", KEY])):
-                taken[name(people, step)] = sample(_type(office, there, words))
+            for step, command in SEEN.items():
+                taken[name(people, step)] = sample(_type(office, there, command))
             taken[name(people, AGAIN)] = _run_more(office, there, 0)
             office.write_people(people + MORE)
             taken[name(people, ADDED)] = _run_more(office, there, MORE)
@@ -48,15 +64,14 @@ def _small(place: Place) -> Round:
     return {name(people, RUN): in_the_middle(samples) for people, samples in typed.items()}
 
 
-def _type(office: Office, there: Service, words: list[str]) -> Weighed:
-    environment = office.environment(there.environment)
-    return weigh([CAMPAIGN, *words], office.folder, environment)
+def _type(office: Office, there: Service, command: list[str | Path]) -> Weighed:
+    return weigh(command, office.folder, office.environment(there.environment))
 
 
 def _run_more(office: Office, there: Service, more: int) -> Sample:
     """Run it again. Raises Wrong unless just those who are new were invited."""
     before = there.received(())
-    ran = _type(office, there, ["run", f"{KEY}.yaml"])
+    ran = _type(office, there, [CAMPAIGN, "run", f"{KEY}.yaml"])
     after = there.received(office.emails)
     if after.twice or after.never or after.invited - before.invited != more:
         raise Wrong(f"campaign run, again with {more} more: {after}\n{ran.said}")
