@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Coroutine
 from typing import Any, ClassVar
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -25,12 +25,15 @@ STEADY = settings(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=80,
+    max_examples=20,
     stateful_step_count=12,
     suppress_health_check=list(HealthCheck),
 )
 POINTS = st.integers(1, 90)
-# The situations (histories/situations.py) that these examples are to meet, three times at least.
+# How often so many examples are drawn: so often, and then until each situation was met. What they
+# are depends on the program's constants as well, so any change of it may miss a rare one at first.
+LEAST, MOST = 4, 100
+# The situations (histories/situations.py) that these examples are to meet.
 MET = (
     "needs_attention",
     "completed",
@@ -145,8 +148,12 @@ def test_in_any_order_the_promise_holds() -> None:
     """After each step, and at the end, when the same command has finished what it can."""
     Campaigning.met.clear()
     with workshop() as place:
-        run_state_machine_as_test(lambda: Campaigning(place), settings=STEADY)
-    assert {name: n for name in MET if (n := Campaigning.met[name]) < 3} == {}
+        for number in range(MOST):
+            run_state_machine_as_test(seed(number)(lambda: Campaigning(place)), settings=STEADY)
+            missed = [name for name in MET if not Campaigning.met[name]]
+            if number + 1 >= LEAST and not missed:
+                break
+    assert missed == []
 
 
 def test_on_a_server_it_holds_as_well(postgres: Postgres) -> None:
