@@ -16,14 +16,15 @@ from data.sending.queue import ToInvite
 from data.store.states import By
 from flows.run.context import ActiveRun, check_stop, paused_by
 from flows.run.sibling_runs import SiblingRuns
-from flows.run.steps import around, may_go_on, name_of
+from flows.run.steps import around, at_once, may_go_on, name_of
 from tasks.plan.pilot import explained
 from tasks.plan.timing import kept_timetable, later, over, whose_turn
 from tasks.sending.invitations import Slots, invite
 from tasks.sending.sender import Sent
 from tasks.service.verdict import Proof
 
-WAVE = 100  # invitations in one step: what a person watches, and pauses between
+PART = 100  # invitations between two looks at whether a person wants the run to stop
+STEPS = 10  # of one turn: each costs Prefect's server as much as it costs to invite fifty people
 
 
 async def invite_people(work: ActiveRun) -> None:
@@ -101,43 +102,72 @@ class _Turn:
         self._held: str | None = None
 
     async def take(self, people: Sequence[ToInvite]) -> set[int]:
-        """Make each part ready while the previous one is being sent: the service never waits.
-
-        A stop ends both parts, so that no more than a part is sent after it. Returns the ledger
-        rows of the people in these parts, except those whom other runs had already invited.
+        """Invite them in steps. Returns the ledger rows of the people whom this run came to: not of
+        those whom other runs had already invited.
         """
-        work = self._work
         came_to: set[int] = set()
-        try:
-            async with asyncio.TaskGroup() as parts:
-                for start in await self._order(len(people)):
-                    part = await self._left(people[start : start + WAVE])
-                    if not part:
-                        continue
-                    if not await may_go_on(work):
-                        break
-                    came_to.update(person.row for person in part)
-                    half_out = asyncio.Event()
-                    step = partial(self._invite, part, half_out)
-                    name = name_of(self._name, start, WAVE, len(people))
-                    parts.create_task(work.context.perform(name, step))
-                    await half_out.wait()
-        except BaseExceptionGroup as several:
-            raise several.exceptions[0] from None  # the others were only cancelled because of it
+        async with at_once() as steps:
+            for parts in await self._steps(len(people)):
+                if not await self._anybody(people, parts):
+                    continue
+                if not await may_go_on(self._work):
+                    break
+                almost_out = asyncio.Event()
+                step = partial(self._step, people, parts, came_to, almost_out)
+                start = min(parts) * PART
+                name = name_of(self._name, start, len(parts) * PART, len(people))
+                steps.create_task(self._work.context.perform(name, step))
+                await almost_out.wait()
         if self._held is not None:
-            await _hold(work, self._held)
+            await _hold(self._work, self._held)
         return came_to
 
-    async def _order(self, people: int) -> list[int]:
-        """At which positions the parts begin, in the order in which this run takes them."""
-        begun = self._work.begun
+    async def _steps(self, people: int) -> list[range]:
+        """Which parts belong to each step, in the order in which this run takes them."""
+        begun, parts = self._work.begun, -(-people // PART)
         before = await asyncio.to_thread(
             self._work.context.ledger.read, runs.at_work_before, begun.campaign, begun.run
         )
-        return [WAVE * part for part in around(-(-people // WAVE), before)]
+        size = -(-parts // STEPS)
+        return [
+            order[at : at + size]
+            for order in around(parts, before)
+            for at in range(0, len(order), size)
+        ]
 
-    async def _left(self, part: Sequence[ToInvite]) -> Sequence[ToInvite]:
+    async def _step(
+        self,
+        people: Sequence[ToInvite],
+        parts: range,
+        came_to: set[int],
+        almost_out: asyncio.Event,
+    ) -> None:
+        """Make each part ready while the previous one is being sent: the service never waits.
+
+        A stop ends both parts, so that no more than a part is sent after it. `almost_out` is set
+        once half of the last part has left, so that the next step can begin.
+        """
+        async with at_once() as under_way:
+            for number in parts:
+                if not (part := await self._left(people, number)):
+                    continue
+                if number != parts[0] and not await may_go_on(self._work):
+                    break
+                came_to.update(person.row for person in part)
+                half_out = asyncio.Event()
+                under_way.create_task(self._invite(part, half_out))
+                await half_out.wait()
+            almost_out.set()
+
+    async def _anybody(self, people: Sequence[ToInvite], parts: range) -> bool:
+        for number in parts:
+            if await self._left(people, number):
+                return True
+        return False
+
+    async def _left(self, people: Sequence[ToInvite], number: int) -> Sequence[ToInvite]:
         """Those of a part whom no other run has invited meanwhile."""
+        part = people[number * PART : (number + 1) * PART]
         rows = [person.row for person in part]
         waiting = await asyncio.to_thread(self._work.context.ledger.read, queue.still_waiting, rows)
         return [person for person in part if person.row in waiting]

@@ -1,6 +1,8 @@
 """The parts of a run: the steps that a person watches, each a point where it may be stopped."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TypeVar
 
@@ -35,7 +37,17 @@ async def may_go_on(work: ActiveRun) -> bool:
     return work.gate.stopped is None
 
 
-def around(number: int, before: int) -> list[int]:
+@asynccontextmanager
+async def at_once() -> AsyncIterator[asyncio.TaskGroup]:
+    """Do several things side by side. Raises what the first of them raised, which ends the rest."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            yield group
+    except BaseExceptionGroup as several:
+        raise several.exceptions[0] from None
+
+
+def around(number: int, before: int) -> tuple[range, range]:
     """In which order a run takes `number` parts, if `before` runs began earlier.
 
     It starts where none of the others did and goes up to the end, then from its start down to the
@@ -44,7 +56,7 @@ def around(number: int, before: int) -> list[int]:
     """
     golden = 0.618033988749895  # the fractions of its multiples are far apart from each other
     first = int(number * (before * golden % 1))
-    return [*range(first, number), *reversed(range(first))]
+    return range(first, number), range(first - 1, -1, -1)
 
 
 def name_of(what: str, start: int, number: int, whole: int) -> str:

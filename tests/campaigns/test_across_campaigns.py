@@ -349,7 +349,7 @@ def test_a_list_that_goes_bad_during_a_run_ends_it(
     two: TwoCampaigns, listed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the next wave, gently; mended, the same command goes on, and keeps to it."""
-    monkeypatch.setattr(inviting, "WAVE", 1)
+    monkeypatch.setattr(inviting, "PART", 1)
     listed.write_text("# nobody\n")
 
     def hears(sent: Sent) -> None:

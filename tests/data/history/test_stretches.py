@@ -52,7 +52,7 @@ def invitations(number: int) -> list[Request]:
     [(1, [1]), (100, [100]), (101, [100, 1]), (250, [100, 100, 50])],
 )
 def test_a_wave_is_a_hundred_invitations(number: int, sizes: list[int]) -> None:
-    """As many as a run sends in one step, which a person watches and pauses between."""
+    """As many as a run sends between two looks at whether somebody wants it to stop."""
     assert [wave.people for wave in waves(invitations(number))] == sizes
 
 

@@ -316,7 +316,7 @@ def test_before_each_wave_the_receipt_is_up_to_date(
     office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever looks at the first invitation of a wave finds a receipt as far on as the ledger."""
-    monkeypatch.setattr(inviting, "WAVE", 2)
+    monkeypatch.setattr(inviting, "PART", 2)
     office.write("backend.yaml", KEY, ADA, ZOE, GRACE, JOAN)
     seen: list[tuple[str, int, int]] = []
 

@@ -1,7 +1,7 @@
 """Waves follow one another without a gap, and together never exceed what may be in flight."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +23,17 @@ NAMES = [f"person{number}" for number in range(12)]
 
 @pytest.fixture
 def office(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Office]:
-    monkeypatch.setattr(inviting, "WAVE", 4)
+    monkeypatch.setattr(inviting, "PART", 4)
     with Sandbox() as service:
         yield Office.at(tmp_path, service, invites_in_flight=2)
 
 
+@pytest.mark.parametrize("part", [4, 1], ids=["steps of one part", "steps of two"])
 def test_a_late_answer_does_not_hold_up_the_next_wave(
-    office: Office, monkeypatch: pytest.MonkeyPatch
+    office: Office, monkeypatch: pytest.MonkeyPatch, part: int
 ) -> None:
     """While the last answer of a wave is awaited, the slots that are free go on."""
+    monkeypatch.setattr(inviting, "PART", part)
     heard: list[int] = []
     others = asyncio.Event()
     really = Service.call
@@ -53,6 +55,44 @@ def test_a_late_answer_does_not_hold_up_the_next_wave(
     assert end.ending is Ending.COMPLETED
     assert heard[-1] == 4
     assert set(office.emails().values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("part", "steps"),
+    [
+        (4, ["1-4 of 12", "5-8 of 12", "9-12 of 12"]),
+        (1, ["1-2 of 12", "3-4 of 12", "5-6 of 12", "7-8 of 12", "9-10 of 12", "11-12 of 12"]),
+    ],
+)
+def test_many_people_are_invited_in_at_most_ten_steps(
+    office: Office, monkeypatch: pytest.MonkeyPatch, part: int, steps: list[str]
+) -> None:
+    """However many there are: each step costs Prefect's server as much as fifty people."""
+    monkeypatch.setattr(inviting, "PART", part)
+    names: list[str] = []
+
+    async def perform(name: str, step: Callable[[], Awaitable[Any]], /) -> Any:
+        names.append(name)
+        return await step()
+
+    office.run(office.write("in-steps", people(*NAMES)), perform=perform)
+    assert [name for name in names if "invitations" in name] == [f"invitations {s}" for s in steps]
+    assert set(office.emails().values()) == {1}
+
+
+def test_a_stop_is_heeded_between_the_parts_of_a_step(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cancel in Prefect, say: only those whose part was already being made ready are invited."""
+    monkeypatch.setattr(inviting, "PART", 1)
+    monkeypatch.setattr(inviting, "STEPS", 1)
+
+    async def stopped() -> str | None:
+        return "It was cancelled." if len(office.emails()) >= 3 else None
+
+    end = office.run(office.write("stopped", people(*NAMES)), stopped=stopped)
+    assert (end.ending, end.reason) == (Ending.STOPPED, "It was cancelled.")
+    assert 3 <= len(office.emails()) <= 3 + office.local.invites_in_flight
 
 
 def test_waves_share_what_may_be_in_flight(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
