@@ -28,7 +28,14 @@ class Target:
 
 def targets(size: Size) -> list[Target]:
     """Every figure, for campaigns of this size."""
-    return [*_sending(size), *_small(), *_growth(size), *_commands(), _requests()]
+    return [
+        *_sending(size),
+        *_small(),
+        *_growth(size),
+        *_once_all_are_invited(size.growth[-1]),
+        *_commands(),
+        _requests(),
+    ]
 
 
 def _sending(size: Size) -> list[Target]:
@@ -129,17 +136,6 @@ def _growth(size: Size) -> list[Target]:
             1.03,
             lambda r: each(most)(r) / each(least)(r),
         ),
-        _ratio(
-            f"plan of {most:,} with nothing changed / reading that file",
-            1.3,
-            growth.name(most, growth.PLAN),
-            growth.name(most, growth.READING),
-        ),
-        *(
-            target
-            for command in (growth.HISTORY, growth.REPORT, growth.STATUS)
-            for target in _costs(command, growth.name(most, command), most)
-        ),
         Target(
             f"peak memory at {most:,} candidates over an empty flow, MB",
             250,
@@ -152,22 +148,39 @@ def _growth(size: Size) -> list[Target]:
             lambda r: run(r).kept / most,
             timed=False,
         ),
+    ]
+
+
+def _once_all_are_invited(people: int) -> list[Target]:
+    again = growth.name(people, growth.AGAIN)
+    return [
         _ratio(
-            f"rerun with nothing to do at {most:,} / an empty flow",
+            f"plan of {people:,} with nothing changed / reading that file",
             1.3,
-            growth.name(most, growth.AGAIN),
+            growth.name(people, growth.PLAN),
+            growth.name(people, growth.READING),
+        ),
+        *(
+            target
+            for command in (growth.HISTORY, growth.REPORT, growth.STATUS)
+            for target in _costs(command, growth.name(people, command), people)
+        ),
+        _ratio(
+            f"rerun with nothing to do at {people:,} / an empty flow",
+            1.3,
+            again,
             EMPTY_FLOW,
         ),
         Target(
             "requests of that",
             0,
-            lambda r: r[growth.name(most, growth.AGAIN)].requests,
+            lambda r: r[again].requests,
             timed=False,
         ),
         _ratio(
-            f"rerun with ten rows added at {most:,} / an empty flow",
+            f"rerun with ten rows added at {people:,} / an empty flow",
             None,
-            growth.name(most, growth.ADDED),
+            growth.name(people, growth.ADDED),
             EMPTY_FLOW,
         ),
     ]

@@ -105,7 +105,7 @@ def test_an_import_that_nobody_declared_would_be_seen() -> None:
 
 
 def test_what_running_a_campaign_needs_stays_small() -> None:
-    """A package that only tests need, or a much larger one, in the lock's first part is seen."""
+    """A large package more in the lock's first part, such as one that only tests need, is seen."""
     first, _, _ = (ROOT / "requirements.lock").read_text("utf-8").partition("# tests and checks")
     pins = [Requirement(line.rstrip(" \\")) for line in first.splitlines() if "==" in line]
     names = {pin.name for pin in pins if pin.marker is None or pin.marker.evaluate()}

@@ -20,19 +20,7 @@ async def main(file: str, in_flight: int) -> None:
                 return await answer.json() if await answer.read() else None
 
         headers.update(calls.bearer(await ask(calls.TOKEN)))
-        await ask(calls.PROBLEMS)
-        project = (await ask(calls.PROJECT))["id"]
-        await ask(calls.problem(project))
-        everybody: list[int] = []
-        for chunk in calls.chunks(file):
-            everybody += calls.ids(await ask(calls.add(project, chunk)))
-        left = iter(everybody)
-
-        async def one_after_another() -> None:
-            for candidate in left:
-                await ask(calls.invite(project, candidate))
-
-        await asyncio.gather(*(one_after_another() for _ in range(in_flight)))
+        await calls.send(ask, file, in_flight)
 
 
 asyncio.run(main(sys.argv[1], int(sys.argv[2])))

@@ -1,7 +1,9 @@
 """The service's calls (interface 4) as every rival makes them, in words of httpx's `request`."""
 
+import asyncio
 import csv
 import os
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 CHUNK = 100  # people in one request, as `campaign` has it
@@ -64,3 +66,20 @@ def chunks(file: str) -> list[list[dict[str, Any]]]:
 
 def ids(added: list[dict[str, Any]]) -> list[int]:
     return [row["candidate_id"] for row in added]
+
+
+async def send(ask: Callable[[Call], Awaitable[Any]], file: str, in_flight: int) -> None:
+    """A campaign as a bare loop sends it; `ask` answers what the service did, read as JSON."""
+    await ask(PROBLEMS)
+    project = (await ask(PROJECT))["id"]
+    await ask(problem(project))
+    everybody: list[int] = []
+    for chunk in chunks(file):
+        everybody += ids(await ask(add(project, chunk)))
+    left = iter(everybody)
+
+    async def one_after_another() -> None:
+        for candidate in left:
+            await ask(invite(project, candidate))
+
+    await asyncio.gather(*(one_after_another() for _ in range(in_flight)))

@@ -98,8 +98,8 @@ def test_a_story_reads_as_it_happened(campaign: DoubtfulCampaign) -> None:
     eventful(campaign)
     answer = campaign.type("history", KEY)
     assert answer.code == 0
-    told = [line for line in answer.out.splitlines() if line.startswith("  ")]  # no day's heading
-    lines = [re.sub(r"\d+ ms", "1 ms", line[12:]) for line in told]
+    below = [line for line in answer.out.splitlines() if line.startswith("  ")]  # no day's heading
+    lines = [re.sub(r"\d+ ms", "1 ms", line[12:]) for line in below]
     at = lines.index("invite Zoe@Example.com: unsure, settled since (sent completely, no answer)")
     assert lines[at + 1] == (
         "The request was sent, but no answer came back: the invitation may have been sent."
