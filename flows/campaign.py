@@ -121,7 +121,7 @@ async def run_to_end(
                     local,
                     as_task,
                     observer=Observers(pages, _Log(), observer),
-                    stopped=pages.stopped,
+                    stopped=pages.stopped_lately,
                     accept_removed=_who() if accept_removed else None,
                     shares=partial(ask_for_wave_runs, asked, most or local.wave_runs),
                     patience=PATIENCE if local.wave_runs > 1 else local.request_deadline + A_MOMENT,

@@ -1,5 +1,6 @@
 """The pages that Prefect shows: what they tell, what they never tell, and how they stay small."""
 
+import asyncio
 import re
 from base64 import b64decode
 from dataclasses import replace
@@ -8,9 +9,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
+from uuid import uuid4
 from xml.etree import ElementTree
 
 import pytest
+from prefect.states import Cancelling
 
 from config.mistakes import Mistake, Place
 from data.campaigns.approvals import Answer, PlanInWords, ShownPlan
@@ -357,3 +360,26 @@ def test_a_mistake_that_quotes_an_address_is_only_placed(tmp_path: Path) -> None
     assert "@" not in shown
     other = Mistake(Place(str(file), 1), "invites.waves", message="wanted numbers")
     assert "wanted numbers" in where_wrong([other], file)
+
+
+def test_a_run_that_asks_often_asks_prefect_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it is cancelled: each question costs Prefect's server as much as fifteen people."""
+    monkeypatch.setenv("PREFECT__FLOW_RUN_ID", str(uuid4()))
+    at, asked = iter([0.0, 0.5, 1.0, 1.9]), []
+
+    class Client(Mock):
+        async def read_flow_run(self, run: Any) -> Any:
+            asked.append(run)
+            return SimpleNamespace(state=Cancelling())
+
+    async def looks() -> list[str | None]:
+        pages = seen.Seen(Client(), Mock(), Mock(), "")
+        answers = []
+        for now in at:
+            monkeypatch.setattr(seen, "monotonic", lambda now=now: now)
+            answers.append(await pages.stopped_lately())
+        return [*answers, await pages.stopped()]
+
+    cancelled = seen.CANCELLED
+    assert asyncio.run(looks()) == [cancelled, None, cancelled, None, cancelled]
+    assert len(asked) == 3

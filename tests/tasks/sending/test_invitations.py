@@ -80,21 +80,6 @@ def test_many_people_are_invited_in_at_most_ten_steps(
     assert set(office.emails().values()) == {1}
 
 
-def test_a_stop_is_heeded_between_the_parts_of_a_step(
-    office: Office, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A cancel in Prefect, say: only those whose part was already being made ready are invited."""
-    monkeypatch.setattr(inviting, "PART", 1)
-    monkeypatch.setattr(inviting, "STEPS", 1)
-
-    async def stopped() -> str | None:
-        return "It was cancelled." if len(office.emails()) >= 3 else None
-
-    end = office.run(office.write("stopped", people(*NAMES)), stopped=stopped)
-    assert (end.ending, end.reason) == (Ending.STOPPED, "It was cancelled.")
-    assert 3 <= len(office.emails()) <= 3 + office.local.invites_in_flight
-
-
 def test_waves_share_what_may_be_in_flight(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     """A wave that begins while another one ends sends no more at the same time than either."""
     really, under_way, most = Service.call, 0, 0

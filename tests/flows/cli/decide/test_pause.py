@@ -60,6 +60,7 @@ def run_hearing(office: Office, path: Path, hears: Callable[[Ledger, Sent], None
 @pytest.fixture
 def small_waves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inviting, "PART", 4)
+    monkeypatch.setattr(inviting, "STEPS", 1)
 
 
 def test_a_pause_ends_a_run_amid_a_wave(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
