@@ -39,7 +39,7 @@ class Changes:
     (`changed`) and a missing row (`removed`) are reported, never applied. Before that, and after a
     refused add, the new row is simply what will be sent (`reworded`). An address that a person has
     corrected does not come back (`corrected`: its row in the definition, and who it is now). A
-    changed timezone is simply noted (`moved`).
+    changed timezone, which is not sent, is simply noted (`noted`).
     """
 
     new: list[Candidate] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Changes:
     removed: list[Known] = field(default_factory=list)
     returned: list[Known] = field(default_factory=list)
     corrected: list[tuple[Candidate, Known]] = field(default_factory=list)
-    moved: list[tuple[Known, Candidate]] = field(default_factory=list)
+    noted: list[tuple[Known, Candidate]] = field(default_factory=list)
 
 
 def fields_of(candidate: Candidate) -> Fields:
@@ -76,7 +76,7 @@ def compare(definition: Definition, in_ledger: Mapping[str, Known]) -> Changes:
         if not before.listed:
             changes.returned.append(before)
         if before.timezone != candidate.timezone:
-            changes.moved.append((before, candidate))
+            changes.noted.append((before, candidate))
         if before.fields != fields_of(candidate):
             open_to_change = before.add in (Step.WAITING, Step.REFUSED)
             (changes.reworded if open_to_change else changes.changed).append((before, candidate))

@@ -78,6 +78,7 @@ _LATEST_OF = (
 )
 AT_ONCE = 5_000  # how many new people are prepared at a time; there is still only one commit
 SENT = ("first_name", "last_name", "email1", "source", "notes", "stage_id")
+KEPT = ("timezone",)  # what a definition says of a person, and the service is not told
 
 
 class ReadAnew(CampaignError):
@@ -337,7 +338,7 @@ def _write_people(connection: Connection, campaign_row: int, changes: Changes) -
                     "campaign_id": campaign_row,
                     "email_key": person.key,
                     **dict(zip(SENT, fields_of(person), strict=True)),
-                    "timezone": person.timezone,
+                    **{name: getattr(person, name) for name in KEPT},
                     "listed": True,
                     "add_state": Step.WAITING,
                     "invite_state": Step.WAITING,
@@ -367,10 +368,13 @@ def _write_people(connection: Connection, campaign_row: int, changes: Changes) -
                 update(candidate).where(candidate.c.id == bindparam("row")).values(listed=listed),
                 [{"row": person.row} for person in people_now],
             )
-    if changes.moved:
+    if changes.noted:
         connection.execute(
             update(candidate)
             .where(candidate.c.id == bindparam("row"))
-            .values(timezone=bindparam("now")),
-            [{"row": before.row, "now": person.timezone} for before, person in changes.moved],
+            .values({name: bindparam(f"new_{name}") for name in KEPT}),
+            [
+                {"row": before.row} | {f"new_{name}": getattr(person, name) for name in KEPT}
+                for before, person in changes.noted
+            ],
         )

@@ -13,7 +13,7 @@ from sqlmodel import select
 
 from config.command_line import command
 from data.campaigns import forgotten
-from data.campaigns.intake import SENT
+from data.campaigns.intake import KEPT, SENT
 from data.campaigns.queries import people_in
 from data.decisions.settling import find, reason, settle, write_down
 from data.decisions.verdicts import Decided, NotDecided
@@ -140,7 +140,7 @@ def correct(
 
 def _insert(connection: Connection, campaign_row: int, row: int, email1: str, key: str) -> int:
     old = people_in(connection, campaign_row, [row])[row]
-    values = {name: getattr(old, name) for name in SENT} | {
+    values = {name: getattr(old, name) for name in (*SENT, *KEPT)} | {
         "campaign_id": campaign_row,
         "email_key": key,
         "email1": email1,

@@ -159,7 +159,7 @@ def test_a_corrected_address_keeps_the_words_of_its_row() -> None:
 def test_a_clock_that_changed_is_noted() -> None:
     """It is sent nowhere, so it may change at any time."""
     there = beside(replace(known("ada", D, W), timezone="Asia/Tokyo"), known("bo", D, W))
-    [(before, now)] = compare(definition("ada", "bo"), there).moved
+    [(before, now)] = compare(definition("ada", "bo"), there).noted
     assert (before.key, before.timezone, now.timezone) == ("ada@example.com", "Asia/Tokyo", None)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import xlsxwriter
-from sqlalchemy import NullPool, create_engine, inspect, text
+from sqlalchemy import NullPool, create_engine, inspect, select, text, update
 
 from config.errors import BadSettings
 from config.settings import load_local, load_service
@@ -447,6 +447,24 @@ def test_every_column_is_told_to_the_person(desk: DoubtfulCampaign) -> None:
     with desk.ledger() as ledger, ledger._writing() as connection:
         [told] = about(connection, ADA)["campaigns"]
     assert set(tables.candidate.c.keys()) - told.keys() == INNER
+
+
+def test_every_text_of_a_person_is_deleted(desk: DoubtfulCampaign) -> None:
+    """Also in a column that candidates get later."""
+    desk.run()
+    person = tables.candidate
+    of_model = tables.Candidate.model_fields.items()
+    texts = {name for name, field in of_model if field.annotation in (str, str | None)}
+    texts -= {"email_key", "add_state", "invite_state"}
+    with desk.ledger() as ledger, ledger._writing() as connection:
+        row = connection.scalar(select(person.c.id).where(person.c.first_name == "Ada"))
+        marked = update(person).where(person.c.id == row).values(dict.fromkeys(texts, "Augusta"))
+        connection.execute(marked)
+    assert desk.type("forget", ADA, "--why", "asked", "--yes").code == 0
+    with desk.ledger() as ledger, ledger._writing() as connection:
+        after = connection.execute(select(person).where(person.c.id == row)).mappings().one()
+    assert {name for name in texts if after[name] == "Augusta"} == set()
+    assert len(texts) >= 7
 
 
 def test_what_is_being_sent_is_not_forgotten(desk: DoubtfulCampaign) -> None:

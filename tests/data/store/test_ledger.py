@@ -1,5 +1,6 @@
 """The ledger: one transaction a method, definitions taken over, and nobody named in an error."""
 
+from dataclasses import fields, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from sqlalchemy import insert, text
 from sqlalchemy.exc import IntegrityError, StatementError
 
+from config.definition.model import Candidate
 from data.campaigns import queries
 from data.sending import queue, runs
 from data.store import tables
@@ -39,6 +41,24 @@ def test_a_definition_taken_over_adds_and_never_forgets(small: Small) -> None:
     small.ledger.write_beside(runs.take_over, definition("bo", "ada"), intent("three"))
     assert listed(small) == ["ada", "bo"]
     assert small.campaign().digest == "three"
+
+
+def test_all_that_a_definition_says_of_a_person_is_kept(small: Small) -> None:
+    """Also what candidates get later: a field that is nowhere in the ledger is named here."""
+    given = definition("dora")
+    [dora] = given.candidates
+    dora = replace(dora, source="fair", notes="left-handed", stage_id=7, timezone="Asia/Tokyo")
+    usual = {each.name for each in fields(Candidate) if getattr(dora, each.name) == each.default}
+    assert usual == {"hidden"}
+    small.ledger.write_beside(runs.take_over, replace(given, candidates=(dora,)), intent("two"))
+    row = next(person for person in small.people() if person.first_name == "dora")
+    columns = {"key": "email_key"}
+    lost = {
+        each.name
+        for each in fields(Candidate)
+        if getattr(row, columns.get(each.name, each.name), None) != getattr(dora, each.name)
+    }
+    assert lost == {"place", "hidden"}
 
 
 def test_other_words_replace_what_was_never_sent_and_nothing_else(small: Small) -> None:

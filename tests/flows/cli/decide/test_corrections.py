@@ -4,9 +4,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import select, update
 
 from data.sending import runs
 from data.store.states import Ending
+from data.store.tables import candidate
 from sandbox.faults.faults import Fault
 from tests.support.doubtful_campaign import (
     DEFINITION,
@@ -53,6 +55,14 @@ def plan(desk: DoubtfulCampaign) -> dict[str, object]:
 def added(desk: DoubtfulCampaign) -> list[str]:
     requests = desk.service.record.of("add_candidates")
     return [row["email1"] for request in requests for row in request.body]
+
+
+# What is said of a request or an address, not of the person.
+ITS_OWN = {
+    *("id", "email_key", "email1", "listed", "corrected_to", "why", "candidate_id", "generation"),
+    *("add_state", "add_attempt", "invite_state", "invite_attempt"),
+    *("allowed_attempt", "allowed_entry"),
+}
 
 
 # -- corrections ------------------------------------------------------------------------------
@@ -125,6 +135,24 @@ def _take_over(desk: DoubtfulCampaign, ledger: object) -> None:
     ledger.write_beside(
         runs.take_over, wanted.definition, intent_of(wanted, asked, load_service(), None)
     )  # type: ignore[attr-defined]
+
+
+def test_all_that_is_known_of_a_person_goes_with_the_new_address(desk: DoubtfulCampaign) -> None:
+    """Also what the service is not told: without her time zone she was invited at night."""
+    only_added(desk)
+    of_her = {"source": "fair", "notes": "left-handed", "stage_id": 7, "timezone": "Asia/Tokyo"}
+    with desk.ledger() as ledger, ledger._writing() as connection:
+        hers = candidate.c.email1 == ADA
+        connection.execute(update(candidate).where(hers).values(of_her))
+    correct(desk)
+    with desk.ledger() as ledger, ledger._writing() as connection:
+        old, new = (
+            connection.execute(select(candidate).where(candidate.c.email1 == address)).one()
+            for address in (ADA, RIGHT)
+        )
+    other = {name for name, value in old._mapping.items() if new._mapping[name] != value}
+    assert other <= ITS_OWN
+    assert set(of_her) <= set(old._mapping) - ITS_OWN
 
 
 def test_who_was_never_sent_to_is_simply_replaced(desk: DoubtfulCampaign) -> None:
