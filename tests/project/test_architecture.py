@@ -27,8 +27,8 @@ def test_a_circle_is_noticed() -> None:
 
 
 def test_the_picture_is_the_one_that_the_imports_draw() -> None:
-    """`make rooms` draws it anew."""
-    assert rooms.drawn() == rooms.picture()
+    """A new module, or a new import between rooms, is in it."""
+    assert rooms.drawn() == rooms.picture(), "make rooms  draws it anew"
 
 
 def test_no_room_is_crowded() -> None:
@@ -61,7 +61,8 @@ def test_variables_have_names_of_the_field() -> None:
     assert named(VAGUE, "class Row:\n  told: str") == []  # may be a column, or a key of JSON
     for room in rooms.PACKAGES:
         for file in (ROOT / room).rglob("*.py"):
-            assert named(VAGUE, file.read_text("utf-8")) == [], file
+            vague = named(VAGUE, file.read_text("utf-8"))
+            assert vague == [], f"{file}: call each after what it holds"
 
 
 def test_functions_fit_a_screen() -> None:
