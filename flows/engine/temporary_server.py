@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from config.errors import CampaignError
 from flows.engine.child_process import start_child
 from flows.engine.login import OF_CLIENTS, guarded, made
-from flows.engine.prefect_settings import prepare
+from flows.engine.prefect_settings import UNSEEN, prepare
 
 NAMED = "PREFECT_API_URL"
 NOT_NEEDED = "named"
@@ -120,7 +120,7 @@ def temporary_server() -> Iterator[TemporaryServer]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
-        env=guarded(login),
+        env=guarded(login) | UNSEEN,
     )
     server = TemporaryServer(process, login)
     _under_way.append(server)

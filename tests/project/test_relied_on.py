@@ -132,7 +132,7 @@ def test_prefect_knows_every_setting_that_is_set(monkeypatch: pytest.MonkeyPatch
     for name in [name for name in os.environ if name.startswith("PREFECT_")]:
         monkeypatch.delenv(name)  # which tests before this one have set
     wanted = prefect_settings.RUNS | prefect_settings.SERVER | prefect_settings.QUIET
-    wanted |= prefect_settings.kept_for(None) | guarded("user:password")
+    wanted |= prefect_settings.UNSEEN | prefect_settings.kept_for(None) | guarded("user:password")
     names = {name for name in wanted if name.startswith("PREFECT_")}
     names |= {OF_CLIENTS, OF_SERVERS, *prefect_settings.LOGINS, "PREFECT_LOGGING_SETTINGS_PATH"}
     names |= {"PREFECT_HOME", "PREFECT_PROFILES_PATH", "PREFECT_API_URL"}
