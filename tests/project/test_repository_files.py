@@ -81,6 +81,7 @@ def test_both_parts_are_installed_by_uv_or_by_pip(
     )
     lines = (tmp_path / "asked").read_text().splitlines()
     assert [line.split()[0] for line in lines] == asked
+    assert all("--no-compile" in line for line in lines if line.startswith("pip"))
     half = len(lines) // 2
     assert all(line.endswith(PINNED) for line in lines[:half])
     assert all(line.endswith(OURS) for line in lines[half:])
