@@ -1,11 +1,9 @@
 """The story of a campaign, or of one person in it: what happened, in order. Pure."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from data.campaigns.approvals import CODE, Answer
 from data.campaigns.timetables import timetable
-from data.decisions.verdicts import MOVES
 from data.history.events import (
     Blocked,
     CameIn,
@@ -25,9 +23,8 @@ from data.history.events import (
 from data.history.records import Records
 from data.history.stretches import wave_numbers
 from data.receipts.receipt_doubts import ACCEPTED
-from data.sending.row_ranges import read as rows_in
-from data.store.states import SENT_NOTHING, AttemptState, Operation
-from data.store.tables import Attempt, Decision, Run
+from data.store.states import SENT_NOTHING
+from data.store.tables import Run
 
 
 def story(records: Records) -> list[Event]:
@@ -38,7 +35,7 @@ def story(records: Records) -> list[Event]:
     events += _receipts(records)
     events += _blocks(records)
     events += _runs_begun(records)
-    events += requests(records)
+    events += records.requests
     events += _decisions(records)
     events += _runs_ended(records)
     return sorted(events, key=lambda event: event.at)  # equal times stay in the order above
@@ -52,67 +49,6 @@ def numbers(records: Records, events: Iterable[Event]) -> dict[int, int]:
     )
     sent = (event for event in events if isinstance(event, Request))
     return wave_numbers(sent, table.waves, pilot)
-
-
-def requests(records: Records) -> list[Request]:
-    """Every request in the journal, oldest first, with its first outcome."""
-    settled = _Settled.of(records.decisions)
-    return [_request(attempt, records, settled) for attempt in records.attempts]
-
-
-@dataclass(slots=True)
-class _Settled:
-    """Which requests a person settled, and for whom."""
-
-    requests: set[int] = field(default_factory=set)
-    people: set[tuple[int, int | None]] = field(default_factory=set)
-
-    @classmethod
-    def of(cls, decisions: Iterable[Decision]) -> "_Settled":
-        settled = cls()
-        for decision in decisions:
-            # Other verdicts, such as a resend, follow a request that was finished.
-            if decision.attempt_id is not None and decision.verdict in MOVES:
-                settled.requests.add(decision.attempt_id)
-                settled.people.add((decision.attempt_id, decision.candidate_row))
-        return settled
-
-
-def _request(attempt: Attempt, records: Records, settled: _Settled) -> Request:
-    people = tuple(_people_of(attempt, records))
-    state = AttemptState(attempt.state)
-    decided = state is AttemptState.OVERRULED or (
-        attempt.id in settled.requests
-        and not (state is AttemptState.DONE and attempt.evidence is None)
-    )
-    if attempt.operation == Operation.ADD and state is AttemptState.DONE:
-        # If an answer had ids for some people, only the others were settled.
-        decided = decided and all((attempt.id, row) in settled.people for row in people)
-    # A person may let a refused request be tried again; it was never in doubt.
-    was_unsure = decided and state is not AttemptState.REFUSED
-    return Request(
-        at=attempt.claimed_at,
-        number=attempt.id,
-        run=attempt.run_id,
-        operation=Operation(attempt.operation),
-        people=people,
-        carried=attempt.rows,
-        generation=attempt.generation,
-        came_to=AttemptState.UNSURE if was_unsure else state,
-        settled=decided,
-        ended_at=attempt.ended_at,
-        phase=attempt.phase,
-        status=attempt.status,
-        evidence=attempt.evidence,
-        service_wrote=attempt.answer or None,
-    )
-
-
-def _people_of(attempt: Attempt, records: Records) -> Iterator[int]:
-    carried = [row for span in rows_in(attempt.carried) for row in span]
-    for row in carried if attempt.candidate_row is None else [attempt.candidate_row]:
-        if row in records.people and records.person in (None, row):
-            yield row
 
 
 def _readings(records: Records) -> Iterator[Event]:
@@ -152,7 +88,9 @@ def _receipts(records: Records) -> Iterator[Event]:
 
 
 def _blocks(records: Records) -> Iterator[Event]:
-    rows = {person.email_key: (row,) for row, person in records.people.items()}
+    blocked = {block.email_key for block in records.blocks}
+    everybody = records.people.items()
+    rows = {person.email_key: (row,) for row, person in everybody if person.email_key in blocked}
     for block in records.blocks:
         yield Blocked(block.listed_at, rows[block.email_key], block.who, block.why)
         if block.lifted_at is not None:
@@ -179,7 +117,12 @@ def _runs_that_sent(records: Records) -> Iterator[Run]:
 
 
 def _decisions(records: Records) -> Iterator[Event]:
-    operations = {attempt.id: Operation(attempt.operation) for attempt in records.attempts}
+    settled = {decision.attempt_id for decision in records.decisions}
+    operations = {
+        request.number: request.operation
+        for request in records.requests
+        if request.number in settled
+    }
     elsewhere = {ACCEPTED, *Answer}  # told by the receipt's and plan's events
     for decision in records.decisions:
         if decision.verdict not in elsewhere:

@@ -11,6 +11,8 @@ from sqlalchemy import ColumnElement, Connection
 from sqlmodel import col, select
 
 from data.campaigns.approvals import Answer
+from data.history.events import Request
+from data.history.requests import requests_of
 from data.sending.row_ranges import read as rows_in
 from data.store import clock
 from data.store.states import Operation
@@ -26,6 +28,7 @@ from data.store.tables import (
     Reading,
     ReceiptDoubt,
     Run,
+    each_of,
     rows_of,
 )
 
@@ -36,15 +39,15 @@ CORRECTED = "correct"  # a decision's verdict whose value is the row of the righ
 class Records:
     """Whole rows of the tables, each oldest first; `people` are candidates by their row.
 
+    The journal has the most rows by far: of it there are only the `requests` of the story.
     `receipts` are receipts that did not fit this ledger, `blocks` the entries that the
-    do-not-contact list ever had for these people, `at` is when all this was read. `person` is the
-    candidate row of the only person it is about; None: everybody.
+    do-not-contact list ever had for these people, `at` is when all this was read.
     """
 
     campaign: Campaign
     people: Mapping[int, Candidate]
     runs: Sequence[Run]
-    attempts: Sequence[Attempt]
+    requests: Sequence[Request]
     decisions: Sequence[Decision]
     approvals: Sequence[Approval]
     pauses: Sequence[Pause]
@@ -52,7 +55,6 @@ class Records:
     blocks: Sequence[DoNotContact]
     readings: Sequence[Reading]
     at: datetime
-    person: int | None = None
 
 
 def read(connection: Connection, campaign_row: int) -> Records:
@@ -62,13 +64,17 @@ def read(connection: Connection, campaign_row: int) -> Records:
         return rows_of(connection, select(model).where(which).order_by("id"))
 
     [here] = of(Campaign, Campaign.id == campaign_row)
+    candidates = select(Candidate).where(Candidate.campaign_id == here.id).order_by("id")
+    people = {row.id: row for row in each_of(connection, candidates)}
+    decisions = of(Decision, Decision.campaign_id == here.id)
+    journal = select(Attempt).where(Attempt.campaign_id == here.id).order_by("id")
     keys = select(Candidate.email_key).where(Candidate.campaign_id == here.id)
     return Records(
         campaign=here,
-        people={row.id: row for row in of(Candidate, Candidate.campaign_id == here.id)},
+        people=people,
         runs=of(Run, Run.campaign_id == here.id),
-        attempts=of(Attempt, Attempt.campaign_id == here.id),
-        decisions=of(Decision, Decision.campaign_id == here.id),
+        requests=requests_of(each_of(connection, journal), people, decisions),
+        decisions=decisions,
         approvals=of(Approval, Approval.campaign_key == here.key),
         pauses=of(Pause, Pause.campaign_key == here.key),
         receipts=of(ReceiptDoubt, ReceiptDoubt.campaign_key == here.key),
@@ -83,8 +89,12 @@ def about(records: Records, person: int) -> Records:
     the plans of those runs, decisions about the person, and the correction that led to this
     address.
     """
-    attempts = [request for request in records.attempts if carries(request, person)]
-    made_by = {request.run_id for request in attempts}
+    requests = [
+        replace(request, people=(person,))
+        for request in records.requests
+        if person in request.people
+    ]
+    made_by = {request.run for request in requests}
     runs_of_them = [run for run in records.runs if run.id in made_by]
     under = {run.approval_id for run in runs_of_them}
     plans = [plan for plan in records.approvals if plan.id in under]
@@ -92,7 +102,7 @@ def about(records: Records, person: int) -> Records:
     return replace(
         records,
         runs=runs_of_them,
-        attempts=attempts,
+        requests=requests,
         decisions=[
             verdict
             for verdict in records.decisions
@@ -105,7 +115,6 @@ def about(records: Records, person: int) -> Records:
         blocks=[
             block for block in records.blocks if block.email_key == records.people[person].email_key
         ],
-        person=person,
     )
 
 

@@ -120,7 +120,7 @@ def _ending(records: "Records", row: int | None) -> Iterable[str]:
         lines.append(f"  {why}")
     if "unsure" in (person.add_state, person.invite_state):
         lines.append(f"  unsure: {command('settle', key)}")
-    if not records.attempts:
+    if not records.requests:
         lines.insert(0, "Nothing was sent about this person yet.")
     return lines
 
