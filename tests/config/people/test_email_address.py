@@ -69,6 +69,10 @@ def test_the_longest_address_is_one() -> None:
     assert email_address(longest) == longest
 
 
+TWO = (
+    "an email address, not 2: keep the one the person logs in with, or put  several: first  under "
+    "candidates to use the first in each cell"
+)
 TOO_LONG = "an email address of at most 254 characters, 64 of them before the @"
 
 
@@ -85,6 +89,13 @@ TOO_LONG = "an email address of at most 254 characters, 64 of them before the @"
         ("ana@b.org;", "an email address without the semicolon at its end"),
         ("ana@b\n.org", "an email address on one line"),
         ("ana@@b.org", "an email address with one @ in it"),
+        ("ana@b\r.org", "an email address on one line"),
+        ("ana@b.org, eve@b.org", TWO),
+        ("ana@b.org <ana@b.org>", "an email address, only what is between < and >: ana@b.org"),
+        (f"ana@b.org,{' ' * 981}eve@b.org", TWO),
+        (f"ana@b.org,{' ' * 982}eve@b.org", "an email address with one @ in it"),
+        ("an\U000e0100a@b.org", "an email address without the invisible VARIATION SELECTOR-17"),
+        ("an\u2065a@b.org", "an email address without the invisible U+2065"),
         ("an\u200ba@b.org", "an email address without the invisible ZERO WIDTH SPACE"),
         ("an\u00ada@b.org", "an email address without the invisible SOFT HYPHEN"),
         ("an\u3164a@b.org", "an email address without the invisible HANGUL FILLER"),

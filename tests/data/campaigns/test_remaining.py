@@ -56,7 +56,10 @@ def test_other_words_are_sent_only_while_nothing_was(add: Step) -> None:
 
 
 def steps(people: Iterable[Due]) -> list[tuple[str, bool, bool]]:
-    return [(person.first_name, person.add, person.invite) for person in people]
+    """Who is added and who invited, by first name, which the email key begins with as well."""
+    whole = list(people)
+    assert [person.key for person in whole] == [f"{one.first_name}@example.com" for one in whole]
+    return [(person.first_name, person.add, person.invite) for person in whole]
 
 
 def test_once_taken_over_everyone_listed_is_due_once() -> None:

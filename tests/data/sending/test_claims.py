@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import insert, text, update
 from sqlalchemy.exc import IntegrityError
 
+from data.campaigns.intake import ReadAnew
 from data.holds import do_not_contact
 from data.sending import claims, runs
 from data.sending.row_ranges import written
@@ -41,6 +42,17 @@ def test_only_who_is_added_and_waits_may_be_invited(small: Small, add: Step, inv
     put(small, PEOPLE, row, add_state=add, invite_state=invite, candidate_id=FIRST_ID)
     granted = small.claim(Operation.INVITE, row)
     assert (granted is not None) is ((add, invite) == (Step.DONE, Step.WAITING))
+
+
+@pytest.mark.parametrize("back", [False, True], ids=["changed", "changed and changed back"])
+def test_a_run_of_an_older_version_claims_nothing_more(small: Small, back: bool) -> None:
+    """Nobody knows whom it would invite twice, not even if the file is the same again."""
+    assert small.claim(Operation.CREATE) is not None
+    for digest in ("two", "one") if back else ("two",):
+        small.ledger.write_beside(runs.take_over, definition("ada", "bo", "cy"), intent(digest))
+    refused = small.claim(Operation.ATTACH)
+    assert isinstance(refused, ReadAnew)
+    assert "Another version of a was read" in str(refused)
 
 
 @pytest.mark.parametrize("missing", [{"candidate_id": None}, {"listed": False}])

@@ -83,7 +83,9 @@ class Small:
         return self.ledger.read(queries.find_campaign, "a")
 
     def wish(self, operation: Operation, *rows: int, run: int | None = None) -> Claim:
-        return Claim(operation, self.begun.campaign, run or self.begun.run, NOON, rows)
+        return Claim(
+            operation, self.begun.campaign, run or self.begun.run, NOON, rows, self.begun.version
+        )
 
     def claim(self, operation: Operation, *rows: int, run: int | None = None) -> Claimed | None:
         [claimed] = self.ledger.write_beside(

@@ -8,7 +8,7 @@ import pytest
 
 from config.errors import CampaignError
 from data.store.states import Operation
-from tasks.sending.gate import Gate
+from tasks.sending.gate import PAUSES, Gate
 from tasks.service.verdict import Proof, Then, Verdict
 from tests.promise.histories.virtual_time import VirtualLoop
 
@@ -27,6 +27,10 @@ class Turns:
 
     def __init__(self, *waits: float) -> None:
         self.waits = list(waits)
+        self.given_back = 0
+
+    def give_back(self) -> None:
+        self.given_back += 1
 
     async def wait(self) -> float:
         return self.waits.pop(0)
@@ -125,6 +129,62 @@ def test_the_pause_of_another_run_holds_as_well() -> None:
     assert seen(happens) == [(True, 4.25), (True, 7)]
     assert [round(each) for each in world.told] == [7]
     assert [round(each) for each in world.paused] == [4, 7]
+
+
+@pytest.mark.parametrize(("pause", "told"), [(0, []), (0.5, [0.5])])
+def test_other_runs_hear_of_a_pause_however_short(pause: float, told: list[float]) -> None:
+    """And of none that nobody asked for."""
+    world = World()
+
+    async def happens() -> None:
+        if pause:
+            world.gate.heard(INVITE, paused(pause))
+        await world.gate.let_all_pause()
+
+    seen(happens)
+    assert world.told == told
+
+
+def test_a_service_that_asks_for_a_pause_each_time_is_left_alone() -> None:
+    """After ten in a row; nine may be a busy hour."""
+    world = World()
+
+    async def happens() -> list[str | None]:
+        reasons = []
+        for _ in range(PAUSES):
+            await world.opened()
+            world.gate.heard(INVITE, paused(1))
+            reasons.append(world.gate.stopped)
+        return reasons
+
+    *before, last = seen(happens)
+    assert set(before) == {None}
+    assert last == "The service asked for a pause 10 times in a row."
+
+
+def test_what_did_not_leave_gives_its_turn_back() -> None:
+    """An invitation that another run had claimed; adding takes no turn."""
+    turns = Turns()
+    world = World(turns)
+    for operation in (ADD, INVITE, ADD):
+        world.gate.nothing_left(operation)
+    assert turns.given_back == 1
+
+
+@pytest.mark.parametrize(
+    ("pauses", "told"),
+    [([0.5], []), ([1], [1]), ([5, 5.9], [5]), ([5, 6], [5]), ([5, 6.1], [5, 6.1])],
+)
+def test_a_pause_is_told_once(pauses: list[float], told: list[float]) -> None:
+    """One that ends within a second of the one before is the same; a short one is none."""
+    world = World()
+
+    async def happens() -> None:
+        for pause in pauses:
+            world.gate._tell(pause)
+
+    seen(happens)
+    assert world.paused == told
 
 
 def test_only_invitations_wait_for_a_turn() -> None:

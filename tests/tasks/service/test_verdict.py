@@ -6,6 +6,7 @@ from email.utils import format_datetime
 import pytest
 
 from config.definition.model import Trust
+from tasks.service.exchange import ENCODED, GLUED, HeldBack
 from tasks.service.verdict import (
     Exchange,
     Operation,
@@ -398,6 +399,23 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
         "A web page was announced but did not arrive: the invitation may have been sent.",
     ),
     (INVITE, answered(200), "The service confirmed it."),
+    (
+        INVITE,
+        answered(400, failure=GLUED),
+        "More than one answer came at once, the first with status 400: the invitation may have "
+        "been sent.",
+    ),
+    (
+        INVITE,
+        answered(200, body=None, failure=ENCODED),
+        "The service said yes in an encoding that was not asked for: the invitation may have been "
+        "sent.",
+    ),
+    (
+        INVITE,
+        Exchange(Phase.NOTHING, failure=HeldBack.__name__),
+        "The request could not be sent soon enough after it was claimed, so nothing was sent.",
+    ),
 ]
 
 
