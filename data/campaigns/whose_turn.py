@@ -10,6 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from config.timetable.timetable import Timetable
+from config.timetable.window import Phase
 
 
 class Wait(StrEnum):
@@ -94,18 +95,25 @@ def allowed_now(
     return Turn(answer.now[:room], wave, Wait.WAVE, None)
 
 
+def ended(table: Timetable, at: datetime) -> Wait | None:
+    """By which rule the time for invitations is over, for everybody and for good."""
+    if table.window is not None and table.window.phase(at) is Phase.LATE:
+        return Wait.OVER
+    if table.latest is not None and at > table.latest:
+        return Wait.TOO_LATE
+    return None
+
+
 def _closed(table: Timetable, so_far: SendProgress, at: datetime) -> Turn | None:
     """The rules that apply to everybody."""
     window = table.window
-    if window is not None and window.not_after is not None and at > window.not_after:
-        return Turn(wait=Wait.OVER)
-    if table.latest is not None and at > table.latest:
-        return Turn(wait=Wait.TOO_LATE)
+    if (end := ended(table, at)) is not None:
+        return Turn(wait=end)
     if table.hold_on is not None:
         why = table.hold_on.reached(so_far.judged, so_far.refused, so_far.unsure)
         if why is not None:
             return Turn(wait=Wait.HELD, why=why)
-    if window is not None and window.not_before is not None and at < window.not_before:
+    if window is not None and window.phase(at) is Phase.EARLY:
         return Turn(wait=Wait.EARLY, again=window.not_before)
     return None
 

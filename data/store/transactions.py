@@ -19,7 +19,7 @@ Work = Callable[[Connection], T]
 
 
 class Transactions:
-    """Transactions of a ledger in a file: a writer has the whole file to itself."""
+    """Transactions of a ledger in a file, which a writer has to itself (data/store/sqlite.py)."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -5,12 +5,11 @@ from datetime import datetime
 
 from config.timetable.moments import in_zone
 from config.timetable.timetable import Timetable
-from config.timetable.window import Phase
 from data.campaigns import intake, queries
 from data.campaigns import send_progress as progress
 from data.campaigns.changes import Known
 from data.campaigns.timetables import timetable
-from data.campaigns.whose_turn import SendProgress, Turn, Wait, Waiting, allowed_now
+from data.campaigns.whose_turn import SendProgress, Turn, Wait, Waiting, allowed_now, ended
 from data.sending.queue import ToInvite
 from data.store.ledger import Ledger
 from data.store.states import Step
@@ -44,15 +43,15 @@ def kept_timetable(campaign: Campaign) -> Timetable:
 
 def over(table: Timetable, at: datetime) -> str | None:
     """Say that the time for invitations is over; None if it is not."""
-    window = table.window
-    if window is not None and window.not_after and window.phase(at) is Phase.LATE:
-        end = window.wall(window.not_after)
+    end, window = ended(table, at), table.window
+    if end is Wait.OVER and window is not None and window.not_after is not None:
+        last = window.wall(window.not_after)
         return (
-            f"The time for invitations ended on {end} ({window.timezone}) (invites.not_after), so "
+            f"The time for invitations ended on {last} ({window.timezone}) (invites.not_after), so "
             "nothing more is sent. To invite the others: give a later not_after, then run the same "
             "command."
         )
-    if table.latest is not None and at > table.latest:
+    if end is Wait.TOO_LATE:
         return (
             "Less time is left before the project ends than invites.least_time asks for, so "
             "nothing more is sent. To invite the others anyway: give a shorter least_time, then "

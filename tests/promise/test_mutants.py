@@ -10,6 +10,7 @@ from tests.promise.crashes.child_runs import ChildRuns
 from tests.promise.crashes.crash_cases import ALONE, SLEPT, Crashes, crashes
 from tests.promise.crashes.small_campaigns import Scenario
 from tests.promise.mutants import MUTANTS
+from tests.promise.mutation_score import function, unexplained
 from tests.promise.promise import BrokenPromise
 from tests.support.ledgers.databases import on_both
 
@@ -107,3 +108,16 @@ def test_the_unbroken_rule_keeps_the_promise(
 ) -> None:
     """The same case without the mutant is fine: it was the mutant that was found."""
     assert place.case(scenario, *deaths).unsure <= scenario.in_flight
+
+
+def test_a_change_that_nobody_noticed_needs_a_reason() -> None:
+    """And a reason for what is noticed by now goes: `make mutants` says both."""
+    name = "tasks.sending.gate.xǁGateǁstop__mutmut_3"
+    change = (function(name), "stop = None")
+    assert change[0] == "tasks.sending.gate.Gate.stop"
+    assert function("data.sending.claims.x__entry__mutmut_15") == "data.sending.claims._entry"
+    assert list(unexplained({name: change}, {change})) == []
+    [missing] = unexplained({name: change}, set())
+    assert missing == f"no reason for {name} in {change[0]}: stop = None"
+    [needless] = unexplained({}, {change})
+    assert needless.endswith(f"{change[0]}: stop = None")

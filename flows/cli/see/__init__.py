@@ -1,4 +1,4 @@
 """Commands that look: status, links, history, report, doctor, metrics.
 
-Provides these commands; they send and decide nothing.
+Provides these commands; they send nothing and change nothing.
 """
