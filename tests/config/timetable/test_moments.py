@@ -98,6 +98,13 @@ def test_hours_of_a_clock_change_are_told(wall: str, timezone: str, why: str | N
     assert said is None if why is None else why in str(said)
 
 
+def test_a_moment_is_written_by_the_clocks_of_a_zone() -> None:
+    """To the minute, or to the second where two may be told apart."""
+    at = datetime(2026, 12, 1, 9, 30, 5, tzinfo=UTC)
+    assert moments.in_zone(at, "Asia/Tokyo") == "2026-12-01 18:30 (Asia/Tokyo)"
+    assert moments.in_zone(at, "Asia/Tokyo", seconds=True) == "2026-12-01 18:30:05 (Asia/Tokyo)"
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
@@ -108,6 +115,7 @@ def test_hours_of_a_clock_change_are_told(wall: str, timezone: str, why: str | N
         ("Buenos Aires", "America/Buenos_Aires"),
         ("Paros", "Europe/Paris"),
         ("Indianapolis", "America/Indianapolis"),
+        ("Monticello", "America/Kentucky/Monticello"),
         ("qqqqqqq", None),
     ],
 )

@@ -381,3 +381,34 @@ def test_whoever_is_held_at_this_moment_is_not_claimed(small: Small) -> None:
     assert claimed.rows == (ada, cy)
     put(small, PEOPLE, bo, add_state=Step.DONE, candidate_id=FIRST_ID + 9)
     assert small.claim(Operation.INVITE, bo) is None
+
+
+def test_each_person_of_an_add_has_a_reason_of_their_own(small: Small) -> None:
+    """What the answer says about a row, else what it says about all; and a single call's own."""
+    ada, bo, _ = small.rows().values()
+    claimed = small.claim(Operation.ADD, ada, bo)
+    small.land(Operation.ADD, claimed, Step.UNSURE, why="no id", whys={bo: "another name"})
+    assert {one.first_name: one.why for one in small.people()} == {
+        "ada": "no id",
+        "bo": "another name",
+        "cy": None,
+    }
+    small.land(Operation.CREATE, small.claim(Operation.CREATE), Step.REFUSED, why="not allowed")
+    assert small.campaign().why == "not allowed"
+
+
+def test_what_comes_behind_an_invitation_in_a_commit_is_recorded_too(small: Small) -> None:
+    """Waves go on while others are added: one commit may hold outcomes of both."""
+    ada, bo, _ = small.rows().values()
+    small.land(Operation.ADD, small.claim(Operation.ADD, ada), Step.DONE, ids={ada: FIRST_ID})
+    invited, added = small.claim(Operation.INVITE, ada), small.claim(Operation.ADD, bo)
+    small.ledger.write_beside(
+        runs.commit,
+        [
+            outcome(Operation.INVITE, invited, Step.DONE),
+            outcome(Operation.ADD, added, Step.DONE, ids={bo: FIRST_ID + 1}),
+        ],
+        [],
+        small.ledger.gone,
+    )
+    assert (small.end_of("ada"), small.end_of("bo")[0]) == ((Step.DONE, Step.DONE), Step.DONE)

@@ -398,6 +398,11 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
         answered(200, body=None, content_type="text/html"),
         "A web page was announced but did not arrive: the invitation may have been sent.",
     ),
+    (
+        INVITE,
+        answered(200, body=None, content_type="text/html; charset=utf-8"),
+        "A web page was announced but did not arrive: the invitation may have been sent.",
+    ),
     (INVITE, answered(200), "The service confirmed it."),
     (
         INVITE,
@@ -423,6 +428,11 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
 def test_what_a_person_is_told(operation: Operation, seen: Exchange, reason: str) -> None:
     """Whoever settles a doubt has this sentence and nothing else to judge by."""
     assert verdict(operation, seen).reason == reason
+
+
+def test_an_add_is_of_one_person_unless_it_is_said() -> None:
+    """What was too large for one cannot be halved."""
+    assert outcome(verdict(ADD, answered(413))) == (REFUSED, STOP)
 
 
 def test_doubt_after_repetitions_says_what_came_each_time() -> None:

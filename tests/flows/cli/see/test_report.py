@@ -160,14 +160,14 @@ def test_nobody_is_named_unasked(campaign: DoubtfulCampaign) -> None:
         ("Zoe\u0308 and ZOË, not zoë", "Z*** and Z***, not zoë"),
         ("李明已确认", "******已确认"),
         ("明月 agreed, so did Jo and J", "****** agreed, so did J*** and J"),
+        ("小月亮已确认", "小***已确认"),
         ("", ""),
     ],
 )
 def test_what_people_typed_is_masked_by_word(said: str, masked: str) -> None:
     """Addresses always; names only where a word begins like one."""
-    names = words_of_names(
-        [("Mark", "O'Neil"), ("Mary-Ann", "X"), ("Zoë", "Y"), ("明", "李"), ("明月", "Jo")]
-    )
+    western = [("Mark", "O'Neil"), ("Mary-Ann", "X"), ("Zoë", "Y")]
+    names = words_of_names([*western, ("明", "李"), ("明月", "Jo"), ("小月亮", "月")])
     assert masked_text(said, names) == masked
 
 
