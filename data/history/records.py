@@ -3,7 +3,7 @@
 `read` works inside a transaction that its caller opened.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -57,8 +57,10 @@ class Records:
     at: datetime
 
 
-def read(connection: Connection, campaign_row: int) -> Records:
-    """Everything that was recorded about a campaign, as of one moment."""
+def read(connection: Connection, campaign_row: int, person: int | None = None) -> Records:
+    """Everything that was recorded about a campaign, or about one `person` in it, by candidate row:
+    as of one moment.
+    """
 
     def of(model: type[Model], which: bool | ColumnElement[bool]) -> Sequence[Model]:
         return rows_of(connection, select(model).where(which).order_by("id"))
@@ -69,11 +71,18 @@ def read(connection: Connection, campaign_row: int) -> Records:
     decisions = of(Decision, Decision.campaign_id == here.id)
     journal = select(Attempt).where(Attempt.campaign_id == here.id).order_by("id")
     keys = select(Candidate.email_key).where(Candidate.campaign_id == here.id)
-    return Records(
+    requests: Iterable[Attempt] = each_of(connection, journal)
+    if person is None:
+        shown = requests_of(requests, people, decisions)
+    else:
+        requests = (request for request in requests if carries(request, person))
+        of_them = [verdict for verdict in decisions if _concerns(verdict, person)]
+        shown = requests_of(requests, {person}, of_them)
+    whole = Records(
         campaign=here,
         people=people,
         runs=of(Run, Run.campaign_id == here.id),
-        requests=requests_of(each_of(connection, journal), people, decisions),
+        requests=shown,
         decisions=decisions,
         approvals=of(Approval, Approval.campaign_key == here.key),
         pauses=of(Pause, Pause.campaign_key == here.key),
@@ -82,19 +91,14 @@ def read(connection: Connection, campaign_row: int) -> Records:
         readings=of(Reading, Reading.campaign_id == here.id),
         at=clock.now(),
     )
+    return whole if person is None else _about(whole, person)
 
 
-def about(records: Records, person: int) -> Records:
-    """Keep what concerns one person, by candidate row: their requests, the runs that made these,
-    the plans of those runs, decisions about the person, and the correction that led to this
-    address.
+def _about(records: Records, person: int) -> Records:
+    """Keep what concerns this person: the runs that made these requests, the plans of those runs,
+    decisions about the person, and the correction that led to this address.
     """
-    requests = [
-        replace(request, people=(person,))
-        for request in records.requests
-        if person in request.people
-    ]
-    made_by = {request.run for request in requests}
+    made_by = {request.run for request in records.requests}
     runs_of_them = [run for run in records.runs if run.id in made_by]
     under = {run.approval_id for run in runs_of_them}
     plans = [plan for plan in records.approvals if plan.id in under]
@@ -102,7 +106,6 @@ def about(records: Records, person: int) -> Records:
     return replace(
         records,
         runs=runs_of_them,
-        requests=requests,
         decisions=[
             verdict
             for verdict in records.decisions

@@ -13,7 +13,9 @@ from data.store.tables import Attempt, Decision
 def requests_of(
     journal: Iterable[Attempt], people: Container[int], decisions: Iterable[Decision]
 ) -> list[Request]:
-    """Every request in the journal, in its order; `people` are the candidate rows there are."""
+    """Every request in the journal, in its order; `people` are the candidate rows that the story is
+    about, and `decisions` those about them.
+    """
     settled = _Settled.of(decisions)
     return [_request(attempt, people, settled) for attempt in journal]
 

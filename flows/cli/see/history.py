@@ -39,14 +39,12 @@ def history(
     from data.history import records as campaign_records
     from data.history.events import CameIn
     from data.history.history import numbers, story
-    from data.history.records import about
     from data.history.stretches import summed_up
     from flows.report.story import Teller, zone_of
 
     with campaign_as_it_is(key) as (ledger, campaign):
-        records = ledger.read(campaign_records.read, campaign.id)
         row = None if email is None else _row_of(ledger, campaign, email)
-    records = records if row is None else about(records, row)
+        records = ledger.read(campaign_records.read, campaign.id, row)
     people, zone = records.people, zone_of(campaign.timezone)
     teller = Teller(lambda number: str(people[number].email1), zone)
     events = story(records)

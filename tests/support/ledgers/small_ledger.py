@@ -112,6 +112,7 @@ class Small:
 
 def outcome(operation: Operation, claimed: Claimed, step: Step, **more: Any) -> Outcome:
     """The outcome that puts a step there."""
-    state = AttemptState.NOT_SENT if step is Step.WAITING else AttemptState(step)
+    state = more.pop("state", None)
+    state = state or (AttemptState.NOT_SENT if step is Step.WAITING else AttemptState(step))
     at = NOON + timedelta(seconds=1)
     return Outcome(claimed.attempt, operation, state, step, at, claimed.rows, **more)
