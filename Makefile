@@ -21,10 +21,10 @@ BESIDE := bench matrix fuzz mutants advisories
 demo: $(VENV)/.ready   ## the sample campaign, end to end, against the sandbox
 	@$(COMPILING) $(BIN)/campaign demo
 
-test: setup-tests      ## the test suite, nine minutes on two cores
+test: setup-tests      ## what every change needs, four minutes on two cores
 	@$(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
 
-journeys: setup-tests  ## the rest of it: real workers, schedules, a browser and LibreOffice, six minutes
+journeys: setup-tests  ## the rest of it: Prefect, PostgreSQL, a browser and LibreOffice, nine minutes
 	@$(BIN)/pytest -m journey $(TESTS)
 
 steady: setup-tests    ## RUNS=20 of the tests and JOURNEYS=10, every second beside a load: is one ever red by chance?

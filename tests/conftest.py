@@ -91,14 +91,26 @@ JOURNEYS = {
 }
 
 
+# Of what holds on both databases, these are tried on the server with every change as well: who may
+# send. The others go there with the journeys, and with every change to a ledger in a file.
+ON_BOTH_ALWAYS = Path(__file__).parent / "data" / "sending"
+
+
 @pytest.hookimpl(tryfirst=True)  # before it is chosen by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tell journeys, and begin with what takes longest: groups, each done by one worker alone."""
     for item in items:
         group = item.get_closest_marker("xdist_group")
-        if group is not None and group.args[0] in JOURNEYS:
+        if (group is not None and group.args[0] in JOURNEYS) or _on_a_server_as_well(item):
             item.add_marker("journey")
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
+def _on_a_server_as_well(item: pytest.Item) -> bool:
+    """Whether a test repeats on the server what others show with a file."""
+    case = getattr(item, "callspec", None)
+    there = case is not None and "postgresql" in case.params.values()
+    return there and not item.path.is_relative_to(ON_BOTH_ALWAYS)
 
 
 def pytest_collection_finish() -> None:

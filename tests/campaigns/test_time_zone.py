@@ -152,6 +152,7 @@ def test_runs_in_prefect_have_the_campaigns_zone_or_the_machines(
     assert forms._name().endswith(f" ({time.strftime('%Z')})")
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("logger", ["flow_runs", "task_runs", "runner"])
 def test_up_names_the_zone_of_its_lines(logger: str, tmp_path: Path) -> None:
     """Among them are runs of campaigns in several zones: each line has the machine's, named."""

@@ -204,6 +204,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "spans.xls": (spans_without_end, "larger than any campaign needs"),
     "tags.xls": (tags_without_end, ""),
 }
+LARGE = {"bomb.xlsx", "repeated.xlsx", "wide.csv", "many.csv", "spans.xls"}  # seconds each
 
 
 def processor_seconds() -> float:
@@ -237,7 +238,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[3]))
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.journey) if name in LARGE else name for name in HOSTILE],
+)
 def test_a_hostile_file_gets_a_clear_error(name: str) -> None:
     """Exit 2 and a sentence, no stack trace, under 500 MB and 20 seconds of a processor."""
     content, wanted = HOSTILE[name]

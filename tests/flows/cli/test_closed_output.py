@@ -79,6 +79,7 @@ def ended_gently(desk: Desk) -> None:
     assert 20 <= received < PEOPLE
 
 
+@pytest.mark.journey
 def test_a_closed_terminal_ends_a_run_gently(alone: Desk) -> None:
     """A window is closed, or ssh is gone: the system says SIGHUP, and no line can be written."""
     ours, theirs = os.openpty()
@@ -108,6 +109,7 @@ def test_a_closed_terminal_ends_a_run_gently(alone: Desk) -> None:
     ended_gently(alone)
 
 
+@pytest.mark.journey
 def test_a_hangup_ends_a_run_gently(alone: Desk) -> None:
     """Where somebody still reads, it says so."""
     process = begin(alone)
@@ -119,6 +121,7 @@ def test_a_hangup_ends_a_run_gently(alone: Desk) -> None:
     ended_gently(alone)
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("streams", [("stdout",), ("stdout", "stderr")])
 def test_a_reader_that_has_gone_ends_a_run_gently(alone: Desk, streams: tuple[str, ...]) -> None:
     """As behind `| head -1`: the next line has nowhere to go."""
@@ -134,6 +137,7 @@ def test_a_reader_that_has_gone_ends_a_run_gently(alone: Desk, streams: tuple[st
     ended_gently(alone)
 
 
+@pytest.mark.journey
 def test_nohup_lets_a_run_go_on(alone: Desk) -> None:
     """Who asks for it to outlive the terminal gets that."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -162,6 +166,7 @@ def test_only_an_interrupt_is_not_shown_where_python_cannot_raise_it(
     assert ("Traceback" in capfd.readouterr().err) is (error is ValueError)
 
 
+@pytest.mark.journey
 def test_impatience_shows_no_stack(alone: Desk) -> None:
     """Three Ctrl-C: it ends at once, in words; what was in flight is in doubt, and no more."""
     process = begin(alone)
@@ -176,6 +181,7 @@ def test_impatience_shows_no_stack(alone: Desk) -> None:
 
 
 @pytest.mark.xdist_group("prefect")
+@pytest.mark.journey
 @pytest.mark.parametrize("away", ["moved", "deleted", "replaced"])
 def test_a_ledger_that_vanishes_ends_a_run(desk: WarmDesk, away: str) -> None:
     """Nobody is invited without a record; what a person can put back knows of every invitation."""

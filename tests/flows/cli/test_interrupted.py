@@ -18,6 +18,7 @@ from tests.support.prefects.prefect_tables import furnish
 from tests.support.session import PATIENCE
 
 
+@pytest.mark.journey
 def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
     """The run ends soon, in its own words, with nothing unsure; the same command goes on."""
     with Sandbox() as service:

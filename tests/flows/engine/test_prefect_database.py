@@ -16,6 +16,7 @@ from tests.support.prefects.prefect_tables import furnish
 from tests.support.session import PATIENCE
 
 
+@pytest.mark.journey
 def test_who_writes_waits_for_a_turn(tmp_path: Path) -> None:
     """Where another one wrote between its reading and its writing, Prefect's own server answers
     503 at once: "database is locked"."""

@@ -34,6 +34,7 @@ def desk_at(folder: Path, service: Sandbox, **more: str) -> Desk:
     return Desk(folder, service, environment)
 
 
+@pytest.mark.journey
 def test_it_keeps_every_step_and_the_end_of_a_run(tmp_path: Path) -> None:
     """Once the command is back, Prefect's database has all of it, ended as it did."""
     with Sandbox() as service:
@@ -48,6 +49,7 @@ def test_it_keeps_every_step_and_the_end_of_a_run(tmp_path: Path) -> None:
         assert database.execute("SELECT name FROM block_type").fetchall() == []
 
 
+@pytest.mark.journey
 def test_another_prefect_in_the_same_home_stops_nothing(tmp_path: Path) -> None:
     """A newer version was at work in ~/.prefect: ours has a home of its own."""
     theirs = tmp_path / ".prefect"
@@ -68,6 +70,7 @@ def test_another_prefect_in_the_same_home_stops_nothing(tmp_path: Path) -> None:
     assert lost(ours, 2) == []
 
 
+@pytest.mark.journey
 def test_a_server_that_cannot_start_is_told_in_words(tmp_path: Path) -> None:
     """Nothing is sent, and the person reads what to do instead of a stack trace."""
     nowhere = f"sqlite+aiosqlite:///{tmp_path / 'missing' / 'prefect.db'}"
@@ -88,6 +91,7 @@ def test_what_prefect_could_not_do_is_no_mistake_of_ours(kind: type[Exception]) 
     assert "ada@example.com" not in words
 
 
+@pytest.mark.journey
 def test_nobody_but_its_own_run_reaches_it(tmp_path: Path) -> None:
     """Its login is made for it alone; no other host's page or name, and nothing that shows it."""
     furnish(tmp_path / ".prefect")
@@ -123,6 +127,7 @@ def test_nobody_but_its_own_run_reaches_it(tmp_path: Path) -> None:
     assert login.encode() not in b"".join(kept(ours).values())
 
 
+@pytest.mark.journey
 @pytest.mark.parametrize("where", ["named", "PREFECT_HOME", "~/.prefect"])
 def test_a_server_named_in_a_profile_is_used(tmp_path: Path, where: str) -> None:
     """What a person set in Prefect stands: no server is started beside it."""
