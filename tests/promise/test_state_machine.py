@@ -32,7 +32,7 @@ STEADY = settings(
 POINTS = st.integers(1, 90)
 # How often so many examples are drawn: so often, and then until each situation was met. What they
 # are depends on the program's constants as well, so any change of it may miss a rare one at first.
-LEAST, MOST = 4, 100
+LEAST, MOST = 2, 100
 # The situations (histories/situations.py) that these examples are to meet.
 MET = (
     "needs_attention",
@@ -158,6 +158,6 @@ def test_in_any_order_the_promise_holds() -> None:
 
 def test_on_a_server_it_holds_as_well(postgres: Postgres) -> None:
     """A sample of the same orders."""
-    some = settings(STEADY, max_examples=8)
+    some = settings(STEADY, max_examples=4)
     with workshop(postgres.ledger_of("state machine")) as place:
         run_state_machine_as_test(lambda: Campaigning(place), settings=some)

@@ -19,7 +19,7 @@ from sandbox.server import Sandbox
 from tests.support.campaigns import Office
 
 PEOPLE = 8
-RUNS = 204  # beside which files are saved, over all kinds
+RUNS = 60  # beside which files are saved, over all kinds
 HEAD = "campaign: {key}\nproject: {{name: E}}\nproblem: 42\n"
 
 

@@ -270,7 +270,7 @@ def _warm_up() -> None:
     verdict.pause_of.__kwdefaults__.update(least=0.01, most=0.01, default=0.01)
     assert Sender.__init__.__kwdefaults__
     Sender.__init__.__kwdefaults__.update(first_wait=0.01)
-    throttle.QUIET = throttle.LONG_QUIET = 0.01
+    throttle.QUIET = throttle.LONG_QUIET = throttle.FIRST_GAP = 0.01
     file_bytes.REST = 0.0  # what these runs read is written before they begin
     # A call may take as long as it likes, on a machine with much other work and while its run is
     # stopped: the deadline of these runs is how long one waits for another's call.

@@ -73,11 +73,15 @@ LEAST: Mapping[str, int] = {
 
 
 def too_rare(met: Mapping[str, int], histories: int) -> dict[str, str]:
-    """What was met too rarely, and how often; nothing of fewer than `HISTORIES`."""
-    if histories < HISTORIES:
-        return {}
+    """What was met too rarely, and how often.
+
+    Of fewer than `HISTORIES`, where chance has more of a say, half of their share is asked for, and
+    nothing of what would then have to be met only once.
+    """
+    part = 1.0 if histories >= HISTORIES else histories / HISTORIES / 2
+    asked = {name: int(least * part) for name, least in LEAST.items()}
     return {
         name: f"{met.get(name, 0)} of at least {least}"
-        for name, least in LEAST.items()
-        if met.get(name, 0) < least
+        for name, least in asked.items()
+        if met.get(name, 0) < least and (least > 1 or part == 1.0)
     }

@@ -175,9 +175,14 @@ def hold_to_the_record(
     return proofs
 
 
-@pytest.mark.parametrize("in_flight", [1, 8])
-@pytest.mark.parametrize("again", AGAIN.values(), ids=AGAIN)
-@pytest.mark.parametrize("operation", list(Operation))
+@pytest.mark.parametrize(
+    ("operation", "again", "in_flight"),
+    [
+        pytest.param(operation, again, (1, 8)[(row + column) % 2], id=f"{operation}, {name}")
+        for row, operation in enumerate(Operation)
+        for column, (name, again) in enumerate(AGAIN.items())
+    ],
+)
 def test_a_repeated_answer_is_nobody_elses(
     operation: Operation,
     again: Callable[[Line, bytes, asyncio.Event], Awaitable[None]],
