@@ -24,7 +24,7 @@ demo: $(VENV)/.ready   ## the sample campaign, end to end, against the sandbox
 test: setup-tests      ## what every change needs, four minutes on two cores
 	@$(BIN)/pytest $(if $(filter tests,$(TESTS)),-m "not journey") $(TESTS)
 
-journeys: setup-tests  ## the rest of it: Prefect, PostgreSQL, a browser and LibreOffice, nine minutes
+journeys: setup-tests  ## the rest of it: Prefect, PostgreSQL, a browser and LibreOffice, eight minutes
 	@$(BIN)/pytest -m journey $(TESTS)
 
 steady: setup-tests    ## RUNS=20 of the tests and JOURNEYS=10, every second beside a load: is one ever red by chance?
@@ -48,7 +48,7 @@ matrix: setup-tests .matrix/.ready  ## kill rivals and ours at six moments, in p
 fuzz: .fuzz/.ready     ## SECONDS=1800 of bytes that nobody chose for each reader; TARGETS="tables words"
 	@.fuzz/bin/python -m tests.fuzz.fuzz_for_hours $(or $(SECONDS),60) $(TARGETS)
 
-mutants: .mutants/.ready  ## change every decision in every small way: do the tests notice? 15 minutes
+mutants: .mutants/.ready  ## change every decision in every small way: do the tests notice? 11 minutes
 	@nice .mutants/bin/mutmut run
 	@.mutants/bin/python -m tests.promise.mutation_score
 
