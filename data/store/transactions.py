@@ -3,6 +3,7 @@
 In a file they are SQLite's own. For a server see data/store/postgres_transactions.py.
 """
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ class Transactions:
         self._file = _identity(engine)
         if self._file is not None:
             event.listen(engine, "do_connect", self._connects)
+            event.listen(engine, "connect", self._connected, insert=True)  # before any statement
 
     def gone(self) -> LedgerGone | None:
         """Return an error if the open file is no longer the file with that name."""
@@ -48,6 +50,13 @@ class Transactions:
     def _connects(self, *_: object) -> None:
         # SQLite would create an empty file there, and read the old file's log into it.
         if (gone := self.gone()) is not None:
+            raise gone
+
+    def _connected(self, connection: sqlite3.Connection, _: object) -> None:
+        # It was replaced since. A first statement would begin the old file's log anew, and what
+        # lies in there would be lost to the connections that have the old file open.
+        if (gone := self.gone()) is not None:
+            connection.close()
             raise gone
 
     def look(self, work: Work[T]) -> T:

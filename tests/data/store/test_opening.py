@@ -1,11 +1,15 @@
 """What a person is told when the ledger cannot be opened."""
 
 import sys
+from pathlib import Path
 
 import pytest
+from sqlalchemy import event, text
 
+from data.store.errors import LedgerGone
 from data.store.ledger import Ledger
-from data.store.opening import LedgerUnusable
+from data.store.opening import LedgerUnusable, open_engine
+from data.store.transactions import Transactions
 from tests.support.ledgers.databases import Postgres
 
 
@@ -30,3 +34,22 @@ def test_a_database_that_has_no_room_for_every_name_is_told(postgres: Postgres) 
         with pytest.raises(LedgerUnusable, match=f"stores text as {encoding}.* ENCODING 'UTF8'"):
             Ledger.open(postgres.url(name))
         postgres.ask(f"DROP DATABASE {name}")
+
+
+def test_a_file_replaced_while_it_is_opened_is_not_read_into_the_old_ones_log(
+    tmp_path: Path,
+) -> None:
+    """What the other connections recorded still lies in the log: they go on to read it."""
+    file, other = tmp_path / "ledger.db", tmp_path / "other.db"
+    engine = open_engine(f"sqlite:///{file}", create=True)
+    other.touch()
+    transactions = Transactions(engine)
+    event.listen(engine, "do_connect", lambda *_: other.replace(file) and None)
+    ours = text("SELECT count(*) FROM alembic_version")
+    with transactions.reading() as first:
+        before = first.scalar(ours)
+        with pytest.raises(LedgerGone), transactions.reading() as second:
+            second.scalar(ours)
+    with transactions.reading() as first:
+        assert first.scalar(ours) == before
+    engine.dispose()
