@@ -31,7 +31,8 @@ class Contender:
     """A program: how it is begun and begun again, and how it is asked whom it shows as unsure.
 
     `words` and `shown` are command lines; `exits` are the codes of an end of its own. `control`: it
-    must do what is predicted of it, or the run is void.
+    must do what is predicted of it, or the run is void. `libraries`, of a program in Python, are
+    what others wrote and it imports: they are imported once for many deaths (warm.py).
     """
 
     name: str
@@ -43,6 +44,7 @@ class Contender:
     with_prefect: bool = False
     with_postgres: bool = False
     control: bool = False
+    libraries: tuple[str, ...] = ()
 
 
 def _unsure(text: str) -> set[str]:
@@ -53,6 +55,8 @@ def _unsure(text: str) -> set[str]:
 
 LOOPS, DURABLE, OURS = (str(HERE / name) for name in ("loops.py", "durable.py", "ours.py"))
 FILE = "people.txt"
+PREFECT = ("prefect", "prefect.client.orchestration", "prefect.cache_policies")
+OUR_LIBRARIES = (*PREFECT, "sqlmodel", "alembic", "typer", "httpx", "h11", "ruamel.yaml")
 
 
 def _loop(kind: str, title: str, *, control: bool = False) -> Contender:
@@ -60,7 +64,8 @@ def _loop(kind: str, title: str, *, control: bool = False) -> Contender:
 
 
 def _prefect_tasks(kind: str, title: str) -> Contender:
-    return Contender(kind, title, (str(OWN), DURABLE, kind, FILE), with_prefect=True)
+    words = (str(OWN), DURABLE, kind, FILE)
+    return Contender(kind, title, words, with_prefect=True, libraries=PREFECT)
 
 
 CONTENDERS = (
@@ -70,12 +75,15 @@ CONTENDERS = (
     _prefect_tasks("prefect-retries", "Prefect tasks with retries"),
     _prefect_tasks("prefect-cache", "Prefect tasks with kept results"),
     _prefect_tasks("prefect-transactions", "Prefect transactions"),
-    Contender("dbos", "DBOS, a step each", (str(BESIDE), DURABLE, "dbos", FILE)),
+    Contender(
+        "dbos", "DBOS, a step each", (str(BESIDE), DURABLE, "dbos", FILE), libraries=("dbos",)
+    ),
     Contender(
         "procrastinate",
         "procrastinate, a job each",
         (str(BESIDE), DURABLE, "procrastinate", FILE),
         with_postgres=True,
+        libraries=("procrastinate", "procrastinate.manager", "psycopg", "psycopg_pool"),
     ),
     Contender(
         "at-most-once",
@@ -88,9 +96,10 @@ CONTENDERS = (
         "campaign run",
         (str(OWN), OURS, "run", f"{KEY}.yaml", "--yes"),
         exits=frozenset({0, 3}),
-        shown=(str(OWN.parent / "campaign"), "status", KEY, "--json"),
+        shown=(str(OWN), str(OWN.parent / "campaign"), "status", KEY, "--json"),
         read=_unsure,
         with_prefect=True,
+        libraries=OUR_LIBRARIES,
     ),
 )
 BY_NAME = {each.name: each for each in CONTENDERS}

@@ -36,6 +36,7 @@ from tests.matrix.contenders import KEY, ROOT, Contender
 from tests.matrix.judging import PEOPLE, PERSON, Death
 from tests.matrix.moments import HARNESS, SEEN_BY_THE_SERVICE, Moment
 from tests.matrix.service import PROJECT
+from tests.matrix.warm import Warm
 
 LONGEST = 300.0  # seconds until something happens; a program that takes longer hangs
 OUTPUT, ERRORS = "output.txt", "errors.txt"  # standard output and standard error
@@ -85,6 +86,7 @@ class Lane:
             self._desk = opened.enter_context(socket.socket(socket.AF_UNIX))
             self._desk.bind(str(self.folder / "moments"))
             self._desk.listen()
+            self._warm: dict[tuple[str, ...], Warm] = {}
             self._opened = opened.pop_all()
         return self
 
@@ -119,7 +121,7 @@ class Lane:
         held = moment if moment in SEEN_BY_THE_SERVICE else None
         self._order("open", case, people=PEOPLE, moment=held, person=PERSON)
         try:
-            program = _begin(contender.words, folder, environment)
+            program = self._begin(contender, contender.words, folder, environment)
             if not self._follow(program.pid, moment):
                 program.wait()
                 raise NotReached(f"{case}: it ended before the moment\n{_last_words(folder)}")
@@ -137,7 +139,7 @@ class Lane:
         """Begin the same command until it ends by itself, and well."""
         codes = []
         for _ in range(STARTS):
-            codes.append(self._to_the_end(contender.words, folder, environment))
+            codes.append(self._to_the_end(contender, contender.words, folder, environment))
             if codes[-1] in contender.exits:
                 return
         raise Misplaced(f"{folder.name}: it ended with {codes}\n{_last_words(folder)}")
@@ -149,7 +151,7 @@ class Lane:
         if not contender.shown:
             return set()
         (folder / OUTPUT).unlink()
-        code = self._to_the_end(contender.shown, folder, environment)
+        code = self._to_the_end(contender, contender.shown, folder, environment)
         if code not in contender.exits:
             raise Misplaced(
                 f"{folder.name}: {contender.shown} ended with {code}\n{_last_words(folder)}"
@@ -157,11 +159,45 @@ class Lane:
         return contender.read((folder / OUTPUT).read_text("utf-8"))
 
     def _to_the_end(
-        self, words: Sequence[str], folder: Path, environment: Mapping[str, str]
+        self,
+        contender: Contender,
+        words: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
     ) -> int:
-        program = _begin(words, folder, environment)
+        program = self._begin(contender, words, folder, environment)
         self._follow(program.pid, None)
         return program.wait()
+
+    def _begin(
+        self,
+        contender: Contender,
+        words: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+    ) -> "subprocess.Popen[bytes] | Warm":
+        """Begin a command in its folder, in a group of its own: one signal ends all of it."""
+        if contender.libraries:
+            python, *script = words
+            warm = self._warmed(python, contender.libraries)
+            return warm.begin(script, folder, environment, (OUTPUT, ERRORS))
+        with (folder / OUTPUT).open("ab") as output, (folder / ERRORS).open("ab") as errors:
+            return subprocess.Popen(
+                words,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+    def _warmed(self, python: str, libraries: tuple[str, ...]) -> Warm:
+        if (warm := self._warm.get((python, *libraries))) is None:
+            env = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "PYTHONPATH": str(ROOT)}
+            warm = self._opened.enter_context(Warm(python, libraries, env | self._standing))
+            self._warm[python, *libraries] = warm
+        return warm
 
     def _follow(self, pid: int, moment: Moment | None) -> bool:
         """Follow a program until it has reached the moment and is killed, or has ended before."""
@@ -244,22 +280,6 @@ class Lane:
         self._lines += map(json.loads, whole)
         if self._lines:
             self._head = self._lines[-1]["head"]
-
-
-def _begin(
-    words: Sequence[str], folder: Path, environment: Mapping[str, str]
-) -> "subprocess.Popen[bytes]":
-    """Begin a command in its folder, in a group of its own: one signal ends all of it."""
-    with (folder / OUTPUT).open("ab") as output, (folder / ERRORS).open("ab") as errors:
-        return subprocess.Popen(
-            words,
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            start_new_session=True,
-        )
 
 
 def _hold(talking: socket.socket, moment: Moment | None) -> bool:

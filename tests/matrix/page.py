@@ -125,7 +125,8 @@ was stopped. The last makes this page from all that is there; do not change it b
 Each program invites three people, one after the other. It is killed (SIGKILL) at one of six
 moments of the second invitation; then the same command is typed again until it ends by itself. What
 became of that person is judged by the record of the service: another process, which writes the
-hash of each line into the next one.
+hash of each line into the next one. A program that stands on libraries is forked from a Python that
+has imported them, and nothing of its own ([warm.py](../tests/matrix/warm.py)): an hour, not three.
 
 ![What became of the person during whose invitation each program was killed](matrix.svg)
 

@@ -2,8 +2,9 @@
 
 import json
 import os
+import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from tests.matrix import page
 from tests.matrix.__main__ import kept, missing, wanted
 from tests.matrix.contenders import BY_NAME, CONTENDERS, Contender
-from tests.matrix.deaths import Lane, NotReached
+from tests.matrix.deaths import Lane, Misplaced, NotReached
 from tests.matrix.judging import (
     PEOPLE,
     Cell,
@@ -231,6 +232,41 @@ def test_any_command_can_be_a_contender(tmp_path: Path) -> None:
         lane.die(early, Moment.DONE, 1)
     assert "\nnone-done-1.0\n" in str(told.value)
     assert f"{PEOPLE[0]} http://127.0.0.1:" in str(told.value)
+
+
+PROGRAM = """
+import json, os, sys
+from tests.matrix.moments import Moment, reached
+os.environ.pop("LC_CTYPE", None)  # Python's own, where nobody chose a language
+stands = [os.getcwd(), sys.argv, sys.path[0], __name__, dict(os.environ), "colorsys" in sys.modules]
+with open(sys.argv[1], "a") as file:
+    print(json.dumps([*stands, os.getsid(0) == os.getpid()]), file=file)
+if not os.path.exists("died"):
+    open("died", "w")
+    reached(Moment.CLAIMED, "person2@example.com")
+raise SystemExit(3)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="the matrix runs on Linux")
+def test_a_forked_program_is_as_one_that_was_typed(tmp_path: Path) -> None:
+    """It has its words, folder and environment, leads a group, dies by a signal, ends by a code."""
+    program, stood = tmp_path / "program.py", tmp_path / "stood"
+    program.write_text(PROGRAM)
+    words = (sys.executable, str(program), str(stood))
+    with Lane(tmp_path / "lane", tmp_path / "record.jsonl", {}) as lane:
+        for name, libraries in (("typed", ()), ("forked", ("colorsys",))):
+            once_more = Contender(name, "", words, frozenset({3}), libraries=libraries)
+            lane.die(once_more, Moment.CLAIMED, 1)
+            with pytest.raises(Misplaced, match=r"ended with \[3, 3, 3, 3, 3\]"):
+                lane.die(replace(once_more, exits=frozenset({0})), Moment.CLAIMED, 2)
+    typed, forked = [], []
+    for *stands, warm, leads in map(json.loads, stood.read_text().splitlines()):
+        assert leads
+        line = json.dumps(stands).replace("forked", "typed")
+        (forked if warm else typed).append(line)
+    assert typed == forked
+    assert len(typed) == 2 + 6
 
 
 def test_the_page_has_every_cell_and_the_picture_a_bar_for_each() -> None:
