@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from config.definition.model import PILOT
 from data.campaigns.approvals import CODE, Answer
 from data.campaigns.timetables import timetable
 from data.history.events import (
@@ -24,7 +25,7 @@ from data.history.records import Records
 from data.history.stretches import wave_numbers
 from data.receipts.receipt_doubts import ACCEPTED
 from data.store.states import SENT_NOTHING
-from data.store.tables import Run
+from data.store.tables import Candidate, Run
 
 
 def story(records: Records) -> list[Event]:
@@ -42,13 +43,25 @@ def story(records: Records) -> list[Event]:
 
 
 def numbers(records: Records, events: Iterable[Event]) -> dict[int, int]:
-    """Number the waves that the campaign's definition asks for (data/stretches.wave_numbers)."""
+    """Number the waves that the campaign's definition asks for (data/history/stretches.py).
+
+    Without waves and a pilot, nobody has a number.
+    """
     table = timetable(records.campaign.timetable)
-    pilot = next(
-        (n for n, person in records.people.items() if person.email_key == table.pilot), None
-    )
+    if table.waves is None and table.pilot is None:
+        return {}
+    pilots = {
+        row
+        for row, person in records.people.items()
+        if person.email_key == table.pilot or _was_pilot(person)
+    }
     sent = (event for event in events if isinstance(event, Request))
-    return wave_numbers(sent, table.waves, pilot)
+    return wave_numbers(sent, table.waves, pilots)
+
+
+def _was_pilot(person: Candidate) -> bool:
+    named = (person.first_name, person.last_name, person.source)
+    return not person.listed and named == PILOT
 
 
 def _readings(records: Records) -> Iterator[Event]:

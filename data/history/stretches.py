@@ -1,7 +1,7 @@
 """Summaries of long parts of a story: requests by wave, simultaneous verdicts together. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from types import MappingProxyType
@@ -36,18 +36,15 @@ def stretches(requests: Iterable[Request]) -> list[list[Request]]:
 
 
 def wave_numbers(
-    requests: Iterable[Request], declared: Waves | None, pilot: int | None
+    requests: Iterable[Request], declared: Waves | None, pilots: Collection[int]
 ) -> dict[int, int]:
     """Number the waves of a definition, by the row of everybody who was invited in them.
 
-    The pilot is wave 0. Without a pilot and waves, nobody has a number.
+    `pilots` are wave 0: the definition's, and those that it named before.
     """
-    if declared is None and pilot is None:
-        return {}
     invited = (request.people[0] for request in requests if request.operation is Operation.INVITE)
-    tried = dict.fromkeys(person for person in invited if person != pilot)
-    own = {} if pilot is None else {pilot: 0}
-    return own | {
+    tried = dict.fromkeys(person for person in invited if person not in pilots)
+    return dict.fromkeys(pilots, 0) | {
         person: declared.room(before)[0] if declared else 1 for before, person in enumerate(tried)
     }
 

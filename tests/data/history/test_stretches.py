@@ -86,7 +86,7 @@ def test_people_of_a_request_that_was_halved_are_counted_once() -> None:
 def test_the_waves_of_a_definition_are_told_as_they_are() -> None:
     """A pilot, then 5, then 50, then the rest by hundreds; one more invitation is of no wave."""
     pilot, *others = invitations(200)
-    numbers = wave_numbers([pilot, *others], Waves((5, 50)), pilot=1)
+    numbers = wave_numbers([pilot, *others], Waves((5, 50)), pilots={1})
     told = waves([pilot, *others], numbers)
     assert [(wave.number, wave.people) for wave in told] == [
         (0, 1),
@@ -97,8 +97,10 @@ def test_the_waves_of_a_definition_are_told_as_they_are() -> None:
     ]
     [again] = waves([replace(others[0], generation=2, run=2)], numbers)
     assert again.number is None
-    assert wave_numbers(others, None, None) == {}
-    assert waves(others, wave_numbers(others, None, 1))[0].number == 1
+    assert waves(others, wave_numbers(others, None, {1}))[0].number == 1
+    earlier, *others = others
+    numbers = wave_numbers([pilot, earlier, *others], Waves((5, 50)), pilots={1, 2})
+    assert [numbers[row] for row in (1, 2, 3, 7, 8)] == [0, 0, 1, 1, 2]
 
 
 def test_a_few_requests_are_told_one_by_one() -> None:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from data.campaigns import queries
+from data.history.history import numbers, story
+from data.history.records import read
 from data.store.states import Ending
 from sandbox.faults.faults import Fault
 from tests.support.doubtful_campaign import KEY, DoubtfulCampaign, doubtful_campaign
@@ -133,6 +136,11 @@ def test_a_confirmed_pilot_speaks_for_no_other_address(doubtful: DoubtfulCampaig
     assert doubtful.type("confirm", KEY).code == 0
     doubtful.run()
     assert len(doubtful.emails()) == 3
+    with doubtful.ledger() as ledger:
+        campaign = ledger.read(queries.find_campaign, KEY)
+        assert campaign is not None
+        records = ledger.read(read, campaign.id)
+    assert sorted(numbers(records, story(records)).values()) == [0, 0, 1]
 
 
 def test_another_spelling_of_the_pilots_mailbox_is_held(doubtful: DoubtfulCampaign) -> None:
