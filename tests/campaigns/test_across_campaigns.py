@@ -21,6 +21,7 @@ from tasks.plan.target import CampaignSource
 from tasks.sending.sender import Sent
 from tests.support.campaigns import Heard
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.wording import NO_SUCH_CANDIDATE, ON_THE_LIST, SAME_PROBLEM
 
 ADA, ZOE, GRACE = EMAILS
 SECOND = "second"
@@ -98,7 +99,7 @@ def test_nobody_is_invited_to_one_problem_by_two_campaigns(two: TwoCampaigns) ->
     [hold] = status["holds"]  # type: ignore[misc]
     assert hold == {"email1": ADA.upper(), "cause": "same problem", "until": None}
     [why] = [one["why"] for one in status["candidates"] if one["email1"] == ADA.upper()]  # type: ignore[attr-defined]
-    assert why.startswith(f"held: invited to the same problem by {KEY} on 2")
+    assert why.startswith(f"held: {SAME_PROBLEM} {KEY} on 2")
     said = two.desk.type("status", SECOND).out
     assert "2 candidates: 1 invited, 1 held" in said
     assert f"campaign allow {SECOND} EMAIL --why TEXT" in said
@@ -136,7 +137,7 @@ def test_the_plan_and_the_run_agree_about_who_is_held(two: TwoCampaigns) -> None
         assert len(two.emails()) - before == expected[1]
     assert two.desk.service.api_requests() == requests  # the second time there was nothing to do
     said = two.desk.type("plan", two.file).out
-    assert f"  held        {ADA.upper()}: invited to the same problem by {KEY}" in said
+    assert f"  held        {ADA.upper()}: {SAME_PROBLEM} {KEY}" in said
     assert "Nothing to send" in said
 
 
@@ -180,7 +181,7 @@ def test_by_name_somebody_is_let_through_once(two: TwoCampaigns) -> None:
     ("words", "told"),
     [
         (("new@example.com", "--why", "x"), "new@example.com is not held"),
-        (("nobody@example.com", "--why", "x"), "no candidate with this address"),
+        (("nobody@example.com", "--why", "x"), NO_SUCH_CANDIDATE),
         ((ADA, "--why", " "), "needs a reason"),
     ],
 )
@@ -234,7 +235,7 @@ def test_who_is_on_the_list_is_left_out_as_decided(two: TwoCampaigns) -> None:
     assert two.desk.run().ending is Ending.COMPLETED
     assert two.emails() == {ZOE.lower(): 1, GRACE: 1}
     said = two.desk.type("status", KEY).out
-    assert "on the do-not-contact list since 2" in said
+    assert f"{ON_THE_LIST} 2" in said
     assert "by rita: asked us to stop" in said
     assert "do-not-contact list: 1 person is left out; to invite one anyway" in said
     assert ADA.upper() in two.desk.type("block").out

@@ -27,6 +27,7 @@ from data.sending import runs
 from data.store import tables
 from data.store.states import By, Ending, Operation, Step, Word
 from tests.support.ledgers.small_ledger import NOON, Small, definition, intent
+from tests.wording import ON_THE_LIST, SAME_PROBLEM
 
 HERE = Assessment("https://api.example.com", problem_id=42, project_id=101)
 MONTH = timedelta(days=30)
@@ -128,10 +129,10 @@ def test_the_strongest_reason_is_told() -> None:
     entry = Entry(3, BEFORE, "rita", "asked us to stop")
     both = [earlier(), earlier(ANOTHER)]
     assert held(Terms(HERE, MONTH), both, [entry], NOON) == Held(
-        Cause.LISTED, "on the do-not-contact list since 2026-11-21, by rita: asked us to stop"
+        Cause.LISTED, f"{ON_THE_LIST} 2026-11-21, by rita: asked us to stop"
     )
     assert held(Terms(HERE, MONTH), both, [], NOON) == Held(
-        Cause.PROBLEM, "invited to the same problem by spring on 2026-11-21"
+        Cause.PROBLEM, f"{SAME_PROBLEM} spring on 2026-11-21"
     )
     assert held(Terms(HERE), [], [Entry(3, BEFORE, file="/etc/stop.txt")], NOON) == Held(
         Cause.LISTED, "on the do-not-contact list (stop.txt)"
@@ -142,7 +143,7 @@ def test_doubt_is_told_as_doubt() -> None:
     """An unsure invitation, or one under way, holds like one that was sent."""
     said = held(Terms(HERE), [earlier(sent=False)], [], NOON)
     assert said is not None
-    assert said.why == "may have been invited to the same problem by spring on 2026-11-21"
+    assert said.why == f"may have been {SAME_PROBLEM} spring on 2026-11-21"
     certain = held(Terms(HERE), [earlier(sent=False, attempt=8), earlier()], [], NOON)
     assert certain is not None and certain.why.startswith("invited")
 

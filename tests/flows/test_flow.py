@@ -12,6 +12,7 @@ import pytest
 from sandbox.faults.faults import Fault
 from tests.support.prefects.prefect_home import Desk, PrefectServer, answer, kept
 from tests.support.session import PATIENCE
+from tests.wording import CHECK_SERVICE
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -56,7 +57,7 @@ def test_the_run_is_seen_with_its_steps(desk: Desk, prefect: PrefectServer) -> N
     assert {step["name"] for step in steps} == {
         "read the definition",
         "check the receipt",
-        "check the service and the problem",
+        CHECK_SERVICE,
         "create the project",
         "add the problem",
         "add candidates 1-120 of 120",

@@ -14,6 +14,7 @@ from sandbox.faults.faults import Fault
 from tests.campaigns.test_sheet_option import write_book
 from tests.support.prefects.prefect_home import Answer, Desk, PrefectServer, WarmDesk, answer, kept
 from tests.support.session import PATIENCE
+from tests.wording import STILL_WORKING
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -193,7 +194,7 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
         "again needs a reason: fill in why. Nothing was decided.",
     )
     fill_in(desk, "settle_campaign", **fields, verdict="again", why="no email came")
-    assert (told()[0], "may still be working on" in told()[1]) == ("NotDecided", True)
+    assert (told()[0], STILL_WORKING in told()[1]) == ("NotDecided", True)
     fill_in(desk, "settle_campaign", **fields, verdict="id", value=5)
     assert (told()[0], "does not fit here" in told()[1]) == ("NotDecided", True)
     fill_in(desk, "settle_campaign", **fields, verdict="sent", person=number)

@@ -44,6 +44,7 @@ from tasks.inbox import Situation, Trace, at_rest, due
 from tasks.plan.pilot import confirm
 from tests.support.campaigns import Office, people, settings_of
 from tests.support.prefects.prefect_home import PrefectServer, WarmDesk, answer, kept
+from tests.wording import NO_FIELD, ONLY_PEOPLE
 
 pytestmark = pytest.mark.xdist_group("prefect")
 
@@ -413,7 +414,7 @@ def test_a_bad_file_is_told_once_beside_it_and_stops_no_other(box: Inbox) -> Non
     name, message = box.look()
     assert (name, message) == ("NeedsAttention", "2 campaigns: 1 completed, bad input: bad.yaml")
     report = (box.folder / "bad.yaml.problems.txt").read_text()
-    assert "bad.yaml:6:11, invites.sned: there is no field sned" in report
+    assert f"bad.yaml:6:11, invites.sned: {NO_FIELD} sned" in report
     assert "campaign check bad.yaml" in report
     assert bad.read_bytes() == written
     assert box.office.emails() == {"grace@example.com": 1}
@@ -466,7 +467,7 @@ def test_a_table_without_a_definition_is_told(box: Inbox) -> None:
     os.utime(path, (0, 0))
     assert box.look()[0] == "NeedsAttention"
     report = (box.folder / "people.csv.problems.txt").read_text()
-    assert "this file has only candidates" in report
+    assert ONLY_PEOPLE in report
     assert box.look() == ("Completed", "Nothing new")
 
 

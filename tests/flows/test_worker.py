@@ -33,6 +33,7 @@ from tests.support.prefects.workers import (
 )
 from tests.support.session import PATIENCE
 from tests.support.webhook import webhook
+from tests.wording import ANOTHER_GOES_ON
 
 # Each group has a server, and is done beside the other: nearly all of it is waiting.
 dying = pytest.mark.xdist_group("workers")
@@ -108,7 +109,7 @@ def test_a_worker_that_stops_or_is_killed_leaves_nobody_twice(
         told = [text for text in hook.told if ended["killed"][0]["id"] in text]
         assert len(told) == 1
         assert "killed 20" in told[0]
-        assert "Another run goes on with the rest." in told[0]
+        assert f"{ANOTHER_GOES_ON} with the rest." in told[0]
     kept_no_secret(desk.folder / TEMPORARY, desk.service, ["**/*"])
     assert set(invitations(desk).values()) == {1}
     for key, most in (("killed", 8), ("terminated", 0)):

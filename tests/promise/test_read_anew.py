@@ -19,11 +19,12 @@ from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Heard, Office, people
 from tests.support.ledgers.small_ledger import Small
+from tests.wording import CHECK_SERVICE
 
 APPROVED = "invites: {approval: required}\n"
 READ, LOOKED, CREATED = (
     "read the definition",
-    "check the service and the problem",
+    CHECK_SERVICE,
     "create the project",
 )
 

@@ -23,6 +23,7 @@ from tests.support.doubtful_campaign import (
     DoubtfulCampaign,
     doubtful_campaign,
 )
+from tests.wording import MAY_BE_ADDED
 
 ADA, ZOE, GRACE = EMAILS
 MANY = 8  # two of three halves hold several people
@@ -93,7 +94,7 @@ def test_who_may_have_been_added_twice_is_listed_once(
     said = desk.type("clean-up", KEY).out
     for email, number in in_use.items():
         assert (
-            f"  {email}: may have been added to project {project} more than once, because an add "
+            f"  {email}: {MAY_BE_ADDED} {project} more than once, because an add "
             "was "
             f"refused and sent again; candidate {number} is in use\n"
         ) in said

@@ -25,6 +25,7 @@ from tests.promise.crashes.child_runs import ChildRuns
 from tests.promise.crashes.crash_cases import Crashes, child_run, crashes
 from tests.promise.crashes.small_campaigns import KEY, Place, Scenario
 from tests.support.ledgers.small_ledger import Small
+from tests.wording import NO_SIGN_OF_LIFE
 
 MANY = Scenario("many", people=12, per_request=3, in_flight=4)
 # Of several in flight one may be in the middle of a commit when its run is stopped, and would keep
@@ -164,7 +165,7 @@ def test_a_late_answer_clears_the_doubt_of_a_run_taken_for_dead(tried: Crashes) 
         os.kill(first, signal.SIGCONT)
         woken = tried.runs.wait(first)
         assert woken.finish["ending"] == Ending.STOPPED
-        assert "gave no sign of life for 3 minutes" in woken.finish["reason"]
+        assert f"{NO_SIGN_OF_LIFE} for 3 minutes" in woken.finish["reason"]
         assert steps(place)[Step.UNSURE] == 0
         assert tried.runs.run(child_run(place, service)).as_asked
     assert place.check_in_the_end(service) == 0

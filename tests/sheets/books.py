@@ -4,6 +4,22 @@ from datetime import datetime
 from typing import Any
 
 from tests.sheets.shapes import Book, Formula, Outcome, Sheet
+from tests.wording import (
+    A_TYPO,
+    BUT_DIFFERENT,
+    HIDDEN,
+    NAME_DEFINITION,
+    ONE_OF_THESE,
+    ONLY_FULL_NAMES,
+    SAME_PERSON,
+    SAY_WHICH,
+    SAYS_SOURCE,
+    TIME_AS_WELL,
+    TO_SPLIT,
+    TWO_COLUMNS,
+    UNUSED,
+    WITHOUT_RESULT,
+)
 
 Row = list[Any]
 at = datetime.fromisoformat
@@ -58,9 +74,8 @@ TITLE = one(
     Outcome(
         {"a": [person(ADA, "D5"), person(BOB, "D8"), person(ZOE, "D9")]},
         remarks=(
-            "{file}, Candidates: columns not used and never sent: Salary, "
-            "Interviewer's email address book",
-            "{file}, Candidates: 2 rows are hidden, but read like any other: 5, 8",
+            "{file}, Candidates: " + UNUSED + ": Salary, Interviewer's email address book",
+            "{file}, Candidates: 2 rows are " + HIDDEN + " other: 5, 8",
         ),
     ),
     hidden=[1, 5, 8],
@@ -93,8 +108,7 @@ ERRORS = one(
     Outcome(
         complaints=(
             "{file}, Candidates!A2, first_name: found the error #N/A, wanted a first name",
-            "{file}, Candidates!D3, source: found the error #DIV/0!, "
-            "wanted text that says where the person came from",
+            f"{{file}}, Candidates!D3, source: found the error #DIV/0!, wanted {SAYS_SOURCE}",
             "{file}, Candidates!F3, stage_id: found the error #N/A, wanted a whole number",
             "{file}, Candidates!C4, email1: found the error #N/A, wanted an email address",
         )
@@ -198,7 +212,7 @@ DATE_ALONE = one(
     Outcome(
         complaints=(
             '{file}, campaign!B5, project.starttime: found "2026-12-01", '
-            "wanted a time of day as well, as in 2026-12-01 09:00",
+            f"wanted {TIME_AS_WELL}, as in 2026-12-01 09:00",
         )
     ),
     ["starttime", at("2026-12-01T00:00")],
@@ -239,7 +253,7 @@ BAD_PEOPLE = one(
             "address without the invisible ZERO WIDTH SPACE",
             nothing("B5", "first_name", "a first name"),
             "{file}, Candidates!D5, stage_id: found 2.5, wanted a whole number",
-            '{file}, Candidates!A6, email1: found "DAN@EXAMPLE.COM", the same person as {file}, '
+            '{file}, Candidates!A6, email1: found "DAN@EXAMPLE.COM", ' + SAME_PERSON + " {file}, "
             "Candidates!A5",
             '{file}, Candidates!D6, stage_id: found "Phone screen", wanted a whole number',
             nothing("A7", "email1", "an email address"),
@@ -252,8 +266,9 @@ TWICE = one(
     Outcome(
         complaints=(
             '{file}, Candidates!C4, email1: found "ADA@Example.com", '
-            "the same person as {file}, Candidates!C2, "
-            "but with a different source, notes, stage_id",
+            + SAME_PERSON
+            + " {file}, Candidates!C2, "
+            f"{BUT_DIFFERENT} source, notes, stage_id",
         )
     ),
 )
@@ -263,7 +278,8 @@ NO_EMAIL = one(
     Outcome(
         complaints=(
             "{file}, Candidates!A1: no column for email1; found First name, Last name, Phone; "
-            'if it is one of these: columns: {{email1: "…"}}',
+            + ONE_OF_THESE
+            + ' {{email1: "…"}}',
         )
     ),
 )
@@ -273,7 +289,8 @@ TWO_EMAILS = one(
     Outcome(
         complaints=(
             "{file}, Candidates!A1: 2 columns for email1: E-mail, Work email; "
-            'say which, as in columns: {{email1: "E-mail"}}',
+            + SAY_WHICH
+            + ' {{email1: "E-mail"}}',
         )
     ),
 )
@@ -282,7 +299,7 @@ MAPPED = one(
     [["First name", "Last name", "E-mail", "Work email"], ["A", "B", "a@x.org", "b@x.org"]],
     Outcome(
         {"a": [("A", "B", "b@x.org", "", "", "1", "D2")]},
-        remarks=("{file}, Candidates: columns not used and never sent: E-mail",),
+        remarks=("{file}, Candidates: " + UNUSED + ": E-mail",),
     ),
     ["columns.email1", "work E-MAIL"],
 )
@@ -298,7 +315,7 @@ FULL_NAMES = one(
         },
         look_at=(
             '{file}, Candidates!A3, first_name: "Beethoven, Ludwig van" is split into "Ludwig" and '
-            '"van Beethoven"; if "Ludwig van" and "Beethoven" are meant, put them into two columns',
+            f'"van Beethoven"; if "Ludwig van" and "Beethoven" are meant, {TWO_COLUMNS}',
         ),
     ),
     ["split_name", True],
@@ -306,12 +323,7 @@ FULL_NAMES = one(
 FULL_NAMES_UNTOLD = one(
     "full-names-untold",
     [["Name", "E-mail"], ["Ada Lovelace", "a@x.org"]],
-    Outcome(
-        complaints=(
-            '{file}, Candidates!A1: only full names, in "Name"; to split them into first and last '
-            "names, put  split_name: true  under candidates",
-        )
-    ),
+    Outcome(complaints=("{file}, Candidates!A1: " + ONLY_FULL_NAMES + ' "Name"; ' + TO_SPLIT,)),
 )
 DOUBTFUL = one(
     "doubtful",
@@ -334,7 +346,7 @@ DOUBTFUL = one(
             ]
         },
         look_at=(
-            '{file}, Candidates!C2, email1: "ann@gmial.com": gmial.com may be a typo for gmail.com',
+            '{file}, Candidates!C2, email1: "ann@gmial.com": gmial.com ' + A_TYPO + " gmail.com",
             '{file}, Candidates!C3, email1: "jobs@example.com": several people may read this '
             "mailbox, and whoever logs in with it is the candidate",
             '{file}, Candidates!C5, email1: "abc+work@googlemail.com": probably the same '
@@ -344,7 +356,7 @@ DOUBTFUL = one(
             "like Latin letters: CYRILLIC SMALL LETTER A",
         ),
         remarks=(
-            "{file}, Candidates: columns not used and never sent: Bemerkung",
+            "{file}, Candidates: " + UNUSED + ": Bemerkung",
             "{file}, Candidates: to send Bemerkung as notes, add  "
             'columns: {{notes: "Bemerkung"}}  (a row of a sheet campaign: columns.notes)',
         ),
@@ -357,7 +369,7 @@ NO_SHEETS = Book(
         complaints=(
             "{file}, sheets: found the sheets Tabelle1, "
             "wanted a sheet campaign (or campaigns) and a sheet candidates; if this has only "
-            "people, name their definition: --campaign definition.yaml",
+            f"people, {NAME_DEFINITION}",
         )
     ),
 )
@@ -369,18 +381,14 @@ NOBODY = one(
     ),
 )
 
-NO_RESULT = (
-    "found a formula without its result (open the file in a spreadsheet program and save "
-    "it), wanted"
-)
+NO_RESULT = f"found {WITHOUT_RESULT} in a spreadsheet program and save it), wanted"
 # What comes of a book that a program wrote which calculates nothing.
 WITHOUT_RESULTS = {
     "formulas": Outcome(
         complaints=(
             f"{{file}}, Candidates!A2, first_name: {NO_RESULT} a first name",
             f"{{file}}, Candidates!C2, email1: {NO_RESULT} an email address",
-            f"{{file}}, Candidates!D2, source: {NO_RESULT} text that says where the person came "
-            "from",
+            f"{{file}}, Candidates!D2, source: {NO_RESULT} {SAYS_SOURCE}",
             f"{{file}}, Candidates!E2, notes: {NO_RESULT} text",
             f"{{file}}, Candidates!F2, stage_id: {NO_RESULT} a whole number",
         )
@@ -388,8 +396,7 @@ WITHOUT_RESULTS = {
     "errors": Outcome(
         complaints=(
             f"{{file}}, Candidates!A2, first_name: {NO_RESULT} a first name",
-            f"{{file}}, Candidates!D3, source: {NO_RESULT} text that says where the person came "
-            "from",
+            f"{{file}}, Candidates!D3, source: {NO_RESULT} {SAYS_SOURCE}",
             f"{{file}}, Candidates!F3, stage_id: {NO_RESULT} a whole number",
             f"{{file}}, Candidates!C4, email1: {NO_RESULT} an email address",
         )

@@ -6,6 +6,8 @@ from xml.sax.saxutils import escape
 
 import openpyxl
 
+from tests.wording import DAMAGED, HIDDEN, NO_TABLE, SHEET_USED
+
 PEOPLE = [
     ("Ada", "Lovelace", "ada@mail.example"),
     ("Zoë", "Müller", "zoe@mail.example"),
@@ -188,20 +190,18 @@ EXPORTS = {
         ROWS,
     ),
     "page-by-excel.xls": Export(
-        BY_EXCEL.encode("latin-1"), ("C3", "C4", "C5"), remark="1 row is hidden, but read like any"
+        BY_EXCEL.encode("latin-1"), ("C3", "C4", "C5"), remark=f"1 row is {HIDDEN}"
     ),
     "page-with-spans.xls": Export(SPANS, ("C3", "C4", "C5")),
     "page-of-two.xls": Export(
         page(f"<table><tr><td>Report</td></tr></table><table>{rows_in_html()}</table>"),
         ROWS,
-        remark="Table 2: this sheet is used",
+        remark=f"Table 2: {SHEET_USED}",
     ),
     "page-in-page.xls": Export(NESTED, ROWS),
     "page.html": Export(page(f"<table>{rows_in_html()}</table>"), ROWS),
     "page.csv": Export(page(f"<table>{rows_in_html()}</table>"), ROWS),
-    "login.xls": Export(
-        page("<h1>Log in</h1><form>E-mail</form>"), complaint="a web page without a table"
-    ),
+    "login.xls": Export(page("<h1>Log in</h1><form>E-mail</form>"), complaint=NO_TABLE),
     "archive-of-page.xls": Export(
         b"MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=x\r\n\r\n--x\r\n",
         complaint="save it as .xlsx",
@@ -220,13 +220,13 @@ EXPORTS = {
     "book-2003-rich.xls": Export(
         RICH_2003.encode(),
         ("D4", "D5", "D6"),
-        remark="1 row is hidden, but read like any other: 5",
+        remark=f"1 row is {HIDDEN} other: 5",
         options=", columns: {notes: Notes}",
     ),
     "book-2003-wrong.xls": Export(
         WRONG_2003.encode(), complaint="Candidates!A2, first_name: found the error #N/A"
     ),
-    "book-2003-cut.xls": Export(PLAIN_2003[:900].encode(), complaint="this workbook is damaged"),
+    "book-2003-cut.xls": Export(PLAIN_2003[:900].encode(), complaint=DAMAGED),
     "book-2003-entities.xml": Export(
         PLAIN_2003.replace("<Workbook", '<!DOCTYPE x [<!ENTITY a "b">]><Workbook').encode(),
         complaint="declares XML entities",
@@ -278,7 +278,7 @@ EXPORTS = {
             ("Sheet 1 - Candidates", [("Candidates",), HEADER, *PEOPLE]),
         ),
         ("C3", "C4", "C5"),
-        remark="Sheet 1 - Candidates: this sheet is used",
+        remark=f"Sheet 1 - Candidates: {SHEET_USED}",
     ),
     "numbers.csv": Export(text(";", "Candidates;;").encode(), (":3", ":4", ":5")),
 }

@@ -1,6 +1,7 @@
 """Text tables as systems export them; each is written in several encodings and delimiters."""
 
 from tests.sheets.shapes import Outcome, Table
+from tests.wording import BUT_DIFFERENT, ONE_OF_THESE, SAME_PERSON, SAYS_SOURCE, UNUSED
 
 HEADER = ["First Name", "Last Name", "Email", "Source", "Notes", "Stage ID"]
 ADA = ["Ada", "Lovelace", "ada@example.com", "referral", "", "3"]
@@ -50,7 +51,7 @@ TABLES = [
         [["Who", "Last", "Mail", "Contact"], ["Ada", "L", "x", "ada@example.com"]],
         Outcome(
             {"a": [("Ada", "L", "ada@example.com", "", "", "1", ":2")]},
-            remarks=("{file}: columns not used and never sent: Mail",),
+            remarks=("{file}: " + UNUSED + ": Mail",),
         ),
         options="columns: {first_name: who, last_name: LAST, email1: Contact}",
         encodings=("utf-8",),
@@ -104,8 +105,8 @@ TABLES = [
             "(there must be something after the @-sign)",
             '2, stage_id: found "x", wanted a whole number',
             "3, first_name: missing, wanted a first name",
-            '5, email1: found "ada@example.com", the same person as {file}:4, '
-            "but with a different stage_id",
+            '5, email1: found "ada@example.com", ' + SAME_PERSON + " {file}:4, "
+            f"{BUT_DIFFERENT} stage_id",
         ),
     ),
     Table(
@@ -120,7 +121,7 @@ TABLES = [
         wrong(
             "2, first_name: found the error #N/A, wanted a first name",
             "3, last_name: found the error #NV, wanted a last name",
-            "3, source: found the error Err:502, wanted text that says where the person came from",
+            f"3, source: found the error Err:502, wanted {SAYS_SOURCE}",
             "4, email1: found the error #REF!, wanted an email address",
             "4, notes: found the error #DIV/0!, wanted text",
             "4, stage_id: found the error #VALUE!, wanted a whole number",
@@ -150,7 +151,7 @@ TABLES = [
         wrong(
             *(
                 f"1: no column for {field}; found Ada, Lovelace, ada@example.com, referral, 3; "
-                f'if it is one of these: columns: {{{{{field}: "…"}}}}'
+                f'{ONE_OF_THESE} {{{{{field}: "…"}}}}'
                 for field in ("first_name", "last_name", "email1")
             )
         ),

@@ -65,21 +65,27 @@ def _word(node: ast.expr) -> Any:
 
 
 def literals() -> Iterator[tuple[str, str, bool]]:
-    """Every string of the product with its file, `…` for what is put in; and if it is help."""
+    """Every string of the product with its file, and whether it is help."""
     for file, tree in sources():
-        parts = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
-        help_texts = {
-            id(node.body[0].value)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
-            and isinstance(node.body[0], ast.Expr)
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.JoinedStr):
-                pieces = (getattr(value, "value", "…") for value in node.values)
-                yield file, "".join(p if isinstance(p, str) else "…" for p in pieces), False
-            elif isinstance(getattr(node, "value", None), str) and id(node) not in parts:
-                yield file, node.value, id(node) in help_texts
+        for text, is_help in strings(tree):
+            yield file, text, is_help
+
+
+def strings(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Every string of a module, `…` for what is put in; and whether it is a docstring."""
+    parts = {id(v) for n in ast.walk(tree) if isinstance(n, ast.JoinedStr) for v in n.values}
+    help_texts = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            pieces = (getattr(value, "value", "…") for value in node.values)
+            yield "".join(p if isinstance(p, str) else "…" for p in pieces), False
+        elif isinstance(getattr(node, "value", None), str) and id(node) not in parts:
+            yield node.value, id(node) in help_texts
 
 
 @cache

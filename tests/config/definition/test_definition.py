@@ -9,6 +9,7 @@ from config.definition.model import Definition, Invites, ProblemById, ProblemByT
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from tests.support import yaml_definition as sample
+from tests.wording import BEFORE_AT, BETWEEN_BRACKETS, NO_FIELD, PUT_QUOTES, SAME_PERSON
 
 
 @pytest.fixture(autouse=True)
@@ -118,7 +119,7 @@ MISTAKES = [
     ("campaign: a", "campaign: 2026", "found 2026, wanted a key"),
     ("campaign: a\n", "", "1:1, campaign: missing, wanted a key"),
     ("campaign: a", "campaign: a\nstarttime: x", "did you mean project.starttime?"),
-    ("campaign: a", "campaign: a\ncadence: x", "2:1, cadence: there is no field cadence"),
+    ("campaign: a", "campaign: a\ncadence: x", f"2:1, cadence: {NO_FIELD} cadence"),
     ("{name: A}", "A", '2:10, project: found "A", wanted a mapping with name'),
     ("{name: A}", "{}", "2:10, project.name: missing, wanted the project's name"),
     (
@@ -148,37 +149,37 @@ MISTAKES = [
     ("problem: 1", "problem: 0", "3:10, problem: found 0, wanted the problem's id"),
     ("problem: 1", "problem: Two sum", '3:10, problem: found "Two sum"'),
     ("problem: 1", "problem: [1]", "3:10, problem: found a list"),
-    ("problem: 1", "problem: {id: 1, name: x}", "3:18, problem.name: there is no field name"),
+    ("problem: 1", "problem: {id: 1, name: x}", f"3:18, problem.name: {NO_FIELD} name"),
     ("problem: 1", "problem: {}", "3:10, problem.title: missing"),
     ("problem: 1\n", "", "1:1, problem: missing, wanted the problem's id"),
     ("problem: 1", "problem: 1\ninvites: {send: yes}", 'invites.send: found "yes", wanted true'),
     ("problem: 1", "problem: 1\ninvites: false", "4:10, invites: found false, wanted a mapping"),
     ("problem: 1", "problem: 1\nstage_id: first", '4:11, stage_id: found "first", wanted a whole'),
     ("ada@example.com", "ana@", '5:52, email1: found "ana@", wanted an email address'),
-    ("ada@example.com", "Ann <a@x.org>", "only what is between < and >: a@x.org"),
+    ("ada@example.com", "Ann <a@x.org>", f"{BETWEEN_BRACKETS}: a@x.org"),
     ("ada@example.com", '"a\\u200bb@x.org"', "ZERO WIDTH SPACE"),
     ("ada@example.com", '"a@x.org\\u202e"', "RIGHT-TO-LEFT OVERRIDE"),
     ("ada@example.com", '"a@x\\ufe0f.org"', "without the invisible VARIATION SELECTOR-16"),
     ("ada@example.com", '"a\\u3164@x.org"', "without the invisible HANGUL FILLER"),
-    ("ada@example.com", "a" * 65 + "@x.org", "64 of them before the @"),
+    ("ada@example.com", "a" * 65 + "@x.org", f"64 {BEFORE_AT}"),
     ("ada@example.com", "a@localhost", "an email address"),
     ("ada@example.com", "a@x.org; b@x.org", "an email address"),
     ("ada@example.com", "5", "email1: found 5, wanted an email address"),
     ("Lovelace", '"  "', '5:34, last_name: found "  ", wanted a last name'),
-    ("Lovelace", "007", "last_name: found 007, wanted a last name; put quotes around it"),
-    ("Lovelace", "L, notes: 0049", "notes: found 0049, wanted text; put quotes around it"),
-    ("Lovelace", "L, notes: 1_000", "notes: found 1_000, wanted text; put quotes around it"),
-    ("Lovelace", "L, notes: 0x1F", "notes: found 0x1F, wanted text; put quotes around it"),
-    ("Lovelace", "L, notes: 1.50", "notes: found 1.50, wanted text; put quotes around it"),
+    ("Lovelace", "007", f"last_name: found 007, wanted a last name; {PUT_QUOTES}"),
+    ("Lovelace", "L, notes: 0049", f"notes: found 0049, wanted text; {PUT_QUOTES}"),
+    ("Lovelace", "L, notes: 1_000", f"notes: found 1_000, wanted text; {PUT_QUOTES}"),
+    ("Lovelace", "L, notes: 0x1F", f"notes: found 0x1F, wanted text; {PUT_QUOTES}"),
+    ("Lovelace", "L, notes: 1.50", f"notes: found 1.50, wanted text; {PUT_QUOTES}"),
     ("Lovelace", "L, stage_id: 0x" + "f" * 5_000, 'stage_id: found "0xff'),
-    ("Lovelace", "9" * 400, "wanted a last name; put quotes around it"),
+    ("Lovelace", "9" * 400, f"wanted a last name; {PUT_QUOTES}"),
     ("Lovelace", "[x]", "last_name: found a list"),
     ("Lovelace", "L, stage_id: 3.0", "stage_id: found 3.0, wanted a whole number"),
     ("Lovelace", "L, stage_id: -1", "stage_id: found -1"),
     (
         "Lovelace",
         "L, frist_name: x",
-        "frist_name: there is no field frist_name; did you mean first",
+        f"frist_name: {NO_FIELD} frist_name; did you mean first",
     ),
     ("Lovelace", "L, notes: " + "x" * 10_001, "notes: found"),
     ("{first_name", "text\n  - {first_name", '5:5, candidates: found "text", wanted a mapping'),
@@ -197,7 +198,7 @@ def test_each_mistake_is_told_at_its_place(right: str, wrong: str, said: str) ->
 def test_a_misspelt_field_is_told_beside_the_one_that_lacks() -> None:
     """The nearest known name is offered at the misspelt one."""
     misspelt, missing = sorted(complaints(sample.MINIMAL.replace("campaign:", "campaing:")))[::-1]
-    assert "1:1, campaing: there is no field campaing; did you mean campaign?" in misspelt
+    assert f"1:1, campaing: {NO_FIELD} campaing; did you mean campaign?" in misspelt
     assert "1:1, campaign: missing" in missing
 
 
@@ -227,7 +228,7 @@ def test_the_same_person_twice_names_both_rows() -> None:
     text = sample.MINIMAL + "  - {first_name: B, last_name: B, email1: ' ADA@example.com'}\n"
     (complaint,) = complaints(text)
     assert complaint.startswith("campaign.yaml:6:43, email1:")
-    assert complaint.endswith("the same person as campaign.yaml:5:5")
+    assert complaint.endswith(f"{SAME_PERSON} campaign.yaml:5:5")
 
 
 def test_no_personal_data_in_texts_that_may_be_logged() -> None:

@@ -12,6 +12,7 @@ from config.reading.reading import read_campaigns
 from tests.config.definition.drawn_definitions import BASES, REFUSED
 from tests.support.documents import BIN
 from tests.support.editor.language_server import LanguageServer, installed, server
+from tests.wording import DAYS_AND_TIMES
 
 __all__ = ["installed", "server"]
 
@@ -85,7 +86,7 @@ def test_fields_and_values_are_completed(server: LanguageServer, definition: Pat
     server.underlined(definition)
     fields = server.completed(definition, (last, len("  ho") + 1))
     assert fields["hours"].startswith("Working hours for invitations")
-    assert "Give days and times of the clock" in fields["hours"]
+    assert f"Give {DAYS_AND_TIMES}" in fields["hours"]
     assert fields.keys() < InvitesFields.model_fields.keys()
     assert server.completed(definition, (last - 1, len("  trust: ") + 1)).keys() > {
         "status",

@@ -10,6 +10,7 @@ from config.reading.folder import campaigns_at
 from config.reading.reading import read_campaigns
 from flows.cli.run.run_folder import shown_by
 from tests.flows.cli.test_cli import Typed, clean_environment, typed
+from tests.wording import AS_EMPTY_TEXT, HIDDEN, IN_HIDDEN_ROWS, UNUSED
 
 __all__ = ["clean_environment", "typed"]
 
@@ -113,7 +114,7 @@ def test_remarks_are_sent_only_where_somebody_says_so(
     [person] = read_campaigns(definition).definitions[0].candidates
     assert person.notes == ""
     told = typed("check", "autumn.yaml").out
-    assert f"columns not used and never sent: {header}" in told
+    assert f"{UNUSED}: {header}" in told
     wish = f'columns: {{notes: "{header}"}}'
     assert f"to send {header} as notes, add  {wish}" in told
     definition.write_text(f"{HEAD}candidates: {{file: people.csv, {wish}}}\n", "utf-8")
@@ -135,10 +136,8 @@ def test_hidden_rows_are_counted_in_a_plan(typed: Typed) -> None:
     definition = read_campaigns(filtered(Path("filtered.xlsx"))).definitions[0]
     assert [person.hidden for person in definition.candidates] == [False, True, False]
     answer = typed("plan", "filtered.xlsx")
-    assert "  invite      3 emails, 1 of them to people in hidden rows" in answer.out.splitlines()
-    assert (
-        "Note: filtered.xlsx, candidates: 1 row is hidden, but read like any other: 3" in answer.err
-    )
+    assert f"  invite      3 emails, 1 {IN_HIDDEN_ROWS}" in answer.out.splitlines()
+    assert f"Note: filtered.xlsx, candidates: 1 row is {HIDDEN} other: 3" in answer.err
     plan = typed("plan", "filtered.xlsx", "--json").object
     assert plan["campaigns"][0]["hidden"] == 1
     assert "row is hidden" in " ".join(plan["notes"])
@@ -269,7 +268,7 @@ def test_times_left_out_of_a_project_are_pointed_at(
 ) -> None:
     """They are sent as empty text (interface 4.3), and no document says what that means."""
     note = (
-        f"a.yaml: the project of autumn has {left_out} sent as empty text, and the service decides "
+        f"a.yaml: the project of autumn has {left_out} {AS_EMPTY_TEXT}, and the service decides "
         "what that means"
     )
     head = f"campaign: autumn\nproject: {project}\nproblem: 42\n"

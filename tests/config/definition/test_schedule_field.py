@@ -10,6 +10,7 @@ from config.definition.model import Schedule
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from config.timetable.cron import NotACron, cron
+from tests.wording import PUT_QUOTES
 
 HEAD = """\
 campaign: planned
@@ -110,7 +111,7 @@ def test_a_schedule_is_read(tmp_path: Path, text: str, schedule: Schedule | None
             HERE + "schedule: daily",
             '5:11, schedule: found "daily", wanted a mapping, as in schedule:',
         ),
-        (HERE + "schedule: {cron: 9}", "put quotes around it"),
+        (HERE + "schedule: {cron: 9}", PUT_QUOTES),
         (
             HERE + "schedule: {cron: tomorrow}",
             'found "tomorrow", wanted a cron line of five fields',

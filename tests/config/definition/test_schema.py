@@ -16,6 +16,7 @@ from config.mistakes import Mistake
 from config.reading.reading import read_campaigns
 from config.reading.starter import write_starter
 from tests.config.definition.drawn_definitions import BASES, DEFINITIONS, REFUSED, TABLE
+from tests.wording import NO_FILE
 
 SCHEMA = Draft202012Validator(schema())
 MANY = 5_000
@@ -27,7 +28,7 @@ BEYOND = {
     "what a list says": re.compile("found a list, wanted (dates|sizes of waves)"),
     "that 7.0 is no whole number": re.compile(r"found 7\.0, "),
     "what a table holds": re.compile(
-        "(there is )?no column |no row (has|is kept)|no candidates|.*there is no such file"
+        f"(there is )?no column |no row (has|is kept)|no candidates|.*{NO_FILE}"
     ),
 }
 

@@ -6,6 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from config.people.email_address import LONGEST, LONGEST_LOCAL, WANTED, NotAnEmail, email_address
+from tests.wording import BEFORE_AT, BETWEEN_BRACKETS, KEEP_ONE
 
 LOCALS = ("ada", "a.b", "a+b", "a..b", ".a", "a.", "a-", "_", "o'neil", "zoë", '"a b"', "", "a b")
 DOMAINS = (
@@ -70,10 +71,10 @@ def test_the_longest_address_is_one() -> None:
 
 
 TWO = (
-    "an email address, not 2: keep the one the person logs in with, or put  several: first  under "
+    f"an email address, not 2: {KEEP_ONE} with, or put  several: first  under "
     "candidates to use the first in each cell"
 )
-TOO_LONG = "an email address of at most 254 characters, 64 of them before the @"
+TOO_LONG = f"an email address of at most 254 characters, 64 {BEFORE_AT}"
 
 
 @pytest.mark.parametrize(
@@ -81,9 +82,9 @@ TOO_LONG = "an email address of at most 254 characters, 64 of them before the @"
     [
         ("ana@", "an email address (there must be something after the @-sign)"),
         ("ana", "an email address (an email address must have an @-sign)"),
-        ("Ana Lee <ana@b.org>", "an email address, only what is between < and >: ana@b.org"),
-        ("Ana <", "an email address, only what is between < and >: "),
-        ("<ana@b.org> or <eve", "an email address, only what is between < and >: eve"),
+        ("Ana Lee <ana@b.org>", f"an email address, {BETWEEN_BRACKETS}: ana@b.org"),
+        ("Ana <", f"an email address, {BETWEEN_BRACKETS}: "),
+        ("<ana@b.org> or <eve", f"an email address, {BETWEEN_BRACKETS}: eve"),
         ("<ana@b.org> at home", "an email address"),
         ("ana@b.org,", "an email address without the comma at its end"),
         ("ana@b.org;", "an email address without the semicolon at its end"),
@@ -91,7 +92,7 @@ TOO_LONG = "an email address of at most 254 characters, 64 of them before the @"
         ("ana@@b.org", "an email address with one @ in it"),
         ("ana@b\r.org", "an email address on one line"),
         ("ana@b.org, eve@b.org", TWO),
-        ("ana@b.org <ana@b.org>", "an email address, only what is between < and >: ana@b.org"),
+        ("ana@b.org <ana@b.org>", f"an email address, {BETWEEN_BRACKETS}: ana@b.org"),
         (f"ana@b.org,{' ' * 981}eve@b.org", TWO),
         (f"ana@b.org,{' ' * 982}eve@b.org", "an email address with one @ in it"),
         ("an\U000e0100a@b.org", "an email address without the invisible VARIATION SELECTOR-17"),

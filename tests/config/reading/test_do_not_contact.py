@@ -7,6 +7,7 @@ import xlsxwriter
 
 from config.errors import BadInput
 from config.reading.do_not_contact import read_do_not_contact
+from tests.wording import EMPTY_FILE, NO_FILE
 
 BOTH = {"ada@example.com": "Ada@Example.com", "bo@example.com": "bo@example.com"}
 
@@ -121,9 +122,9 @@ def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("stop.txt", None, "there is no such file"),
+        ("stop.txt", None, NO_FILE),
         ("stop.txt", "", "in a line that begins with #"),
-        ("stop.txt", "\n \n", "the file is empty"),
+        ("stop.txt", "\n \n", EMPTY_FILE),
         ("stop.csv", "name,phone\nAda,1\n", "no column for email1"),
         ("stop.csv", "email\nada@example.com\n,\n \nbo\n", "wanted an email address"),
     ],

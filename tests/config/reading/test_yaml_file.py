@@ -7,6 +7,7 @@ import pytest
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from tests.support import yaml_definition as sample
+from tests.wording import EMPTY_FILE, NO_FILE, NOT_ORDINARY, NOT_TEXT
 
 BAD = [
     ("tab", "campaign: a\nproject:\n\tname: x\n", "3:1", "this line is indented with a tab"),
@@ -18,9 +19,9 @@ BAD = [
     ("two documents", sample.MINIMAL + "---\na: 1\n", "6:1", "second document"),
     ("a list", "- a\n", "1:1", "wanted a mapping"),
     ("text", "hello\n", "1:1", "wanted a mapping"),
-    ("comments only", "# nothing\n", "", "the file is empty"),
-    ("spaces only", " \n\n", "", "the file is empty"),
-    ("nothing", "", "", "the file is empty"),
+    ("comments only", "# nothing\n", "", EMPTY_FILE),
+    ("spaces only", " \n\n", "", EMPTY_FILE),
+    ("nothing", "", "", EMPTY_FILE),
     ("control character", "campaign: a\nx: \x01\n", "2", "U+0001 is not allowed"),
     ("deep nesting", "a: " + "[" * 20_000, "", "nested too deeply"),
     ("alias", "campaign: *a\n", "1:11", "aliases"),
@@ -50,7 +51,7 @@ def test_a_broken_file_gets_one_plain_sentence(
     ("data", "said"),
     [
         (b"\x89PNG\r\n\x1a\n\x00\x00", "binary"),
-        (b"campaign: a\nname: Zo\xeb\n", ":2: this is not text in UTF-8"),
+        (b"campaign: a\nname: Zo\xeb\n", f":2: {NOT_TEXT} in UTF-8"),
     ],
 )
 def test_bytes_that_are_no_text(tmp_path: Path, data: bytes, said: str) -> None:
@@ -71,10 +72,10 @@ def test_byte_order_marks_are_understood(tmp_path: Path, encoding: str) -> None:
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     """A missing file, a folder, a device and an unknown kind are told apart."""
-    assert complaints(tmp_path / "c.yaml") == [": there is no such file"]
+    assert complaints(tmp_path / "c.yaml") == [f": {NO_FILE}"]
     assert complaints(tmp_path) == [": this is a folder, wanted a file"]
-    assert complaints(Path("/dev/zero")) == [": this is not an ordinary file"]
-    assert complaints(Path("a\0.yaml")) == [": there is no such file"]
+    assert complaints(Path("/dev/zero")) == [f": {NOT_ORDINARY}"]
+    assert complaints(Path("a\0.yaml")) == [f": {NO_FILE}"]
     other = tmp_path / "c.docx"
     other.write_text("x")
     assert "wanted a definition (.yaml)" in complaints(other)[0]

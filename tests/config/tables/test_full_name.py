@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from config.tables.full_name import LONGEST, Split, split_name
 from tests.flows.cli.test_cli import Typed, clean_environment, typed
+from tests.wording import TWO_COLUMNS
 
 __all__ = ["clean_environment", "typed"]
 
@@ -97,7 +98,7 @@ def test_what_is_written_to_settle_a_doubt_is_read_so() -> None:
         first, last = split.other
         settled = split_name(f"{last}, {first}")
         assert (settled.first, settled.last) == (first, last), full
-    assert split_name("Ruud van 't Hof").doubt.endswith("are meant, put them into two columns")
+    assert split_name("Ruud van 't Hof").doubt.endswith(f"are meant, {TWO_COLUMNS}")
 
 
 @settings(max_examples=100, deadline=None)

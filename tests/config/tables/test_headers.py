@@ -15,6 +15,7 @@ from config.tables.headers import (
     spelling,
     wishes_of,
 )
+from tests.wording import ONLY_FULL_NAMES, SAY_WHICH, TO_SPLIT
 
 SPLIT = (FULL_NAME, "email1")
 
@@ -98,7 +99,7 @@ def test_two_columns_for_one_field_are_listed() -> None:
     header = ["First name", "Last name", "E-mail", "Personal email"]
     (complaint,) = find_columns(header, {}).complaints
     assert complaint == (
-        '2 columns for email1: E-mail, Personal email; say which, as in columns: {email1: "E-mail"}'
+        "2 columns for email1: E-mail, Personal email; " + SAY_WHICH + ' {email1: "E-mail"}'
     )
 
 
@@ -106,10 +107,7 @@ def test_a_full_name_is_split_only_when_told_to() -> None:
     """Untold, the column is a hint; told, it is one of the columns that are needed."""
     header = ["Candidate Name", "Email"]
     (hint,) = find_columns(header, {}).complaints
-    assert hint == (
-        'only full names, in "Candidate Name"; to split them into first and last names, put  '
-        "split_name: true  under candidates"
-    )
+    assert hint == (f'{ONLY_FULL_NAMES} "Candidate Name"; {TO_SPLIT}')
     assert find_columns(header, {}, SPLIT).by_field == {FULL_NAME: 0, "email1": 1}
     assert find_columns(header, {}, SPLIT).complaints == ()
     both = find_columns(["Name", "First name", "Email"], {}, SPLIT).complaints

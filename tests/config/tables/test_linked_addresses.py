@@ -20,6 +20,7 @@ from config.workbooks.xls import HYPERLINK, Records, _take
 from tests.sheets.broken import changed
 from tests.sheets.shapes import Book, Formula, Outcome, Sheet
 from tests.sheets.writers import by_hand
+from tests.wording import KEEP_ONE, TOO_LARGE
 
 HEAD = "campaign: a\nproject: {name: A}\nproblem: 42\n"
 HEADER = ("First name", "Last name", "Email", "Source")
@@ -169,7 +170,7 @@ def test_a_cell_that_shows_another_address_than_its_link_is_a_mistake(
         "wanted an email address"
     )
     assert "C3" in mistakes[1] and "Ada" in mistakes[1]
-    assert "C4" in mistakes[2] and "not 2: keep the one the person logs in" in mistakes[2]
+    assert "C4" in mistakes[2] and f"not 2: {KEEP_ONE}" in mistakes[2]
 
 
 def test_a_link_over_many_cells_is_that_of_each() -> None:
@@ -194,7 +195,7 @@ def test_a_link_over_many_cells_is_that_of_each() -> None:
     assert read("A2:A1048576") == ["None", "mailto:ada@work.org", "mailto:ada@work.org"]
     with pytest.raises(BadInput) as raised:
         read("A1:XFD1048576")
-    assert "larger than any campaign needs" in str(raised.value.problems[0])
+    assert TOO_LARGE in str(raised.value.problems[0])
 
 
 def test_a_link_of_an_old_workbook_is_found_in_its_record() -> None:

@@ -14,6 +14,21 @@ from config.tables.address_cells import plain_address
 from config.tables.cells import as_text, as_whole_number, as_yes_or_no
 from config.tables.headers import find_columns
 from tests.support import yaml_definition as sample
+from tests.wording import (
+    BINARY,
+    BUT_DIFFERENT,
+    CANNOT_SEPARATE,
+    EMPTY_FILE,
+    KEEP_ONE,
+    NO_FILE,
+    NO_STAGE_ID,
+    NOT_TEXT,
+    ONE_OF_THESE,
+    PART_OF_WORKBOOK,
+    SAME_PERSON,
+    TOO_WIDE,
+    UNUSED,
+)
 
 ADA = "Ada,Lovelace,ada@example.com\n"
 HEADER = "first_name,last_name,email1\n"
@@ -202,9 +217,9 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        (HEADER + "A,B,C,a@example.com\n", ":2: this row has 4 columns, the header has 3"),
-        (HEADER + '"A"x,B,a@example.com\n', ":2: the rows cannot be separated"),
-        (HEADER + ADA + 'A,B,"a@example.com\n', ":3: the rows cannot be separated"),
+        (HEADER + "A,B,C,a@example.com\n", f":2: this row has 4 {TOO_WIDE} 3"),
+        (HEADER + '"A"x,B,a@example.com\n', f":2: {CANNOT_SEPARATE}"),
+        (HEADER + ADA + 'A,B,"a@example.com\n', f":3: {CANNOT_SEPARATE}"),
         ("first,last_name,email1\n" + ADA, ":1: no column for first_name; found first, last_name"),
         ("first_name,last_name,Email,E-mail\n", ":1: 2 columns for email1: Email, E-mail"),
         (ADA, ":1: no column for first_name"),
@@ -213,7 +228,7 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
         (HEADER + ADA + ADA.replace("Ada", "Eda"), ":3, email1: found"),
         (
             HEADER + "A,B,straße@example.com\nA,B,STRASSE@example.com\n",
-            ':3, email1: found "STRASSE@example.com", the same person as people.csv:2 if '
+            f':3, email1: found "STRASSE@example.com", {SAME_PERSON} people.csv:2 if '
             "letters such as ß and ss count as the same; if these are two people, put one of "
             "them into a separate campaign",
         ),
@@ -222,10 +237,10 @@ def test_quotes_line_breaks_and_blank_rows() -> None:
             ':2, first_name: found "Ad\\u202ea", wanted text without the invisible '
             "RIGHT-TO-LEFT OVERRIDE",
         ),
-        (b"PK\x03\x04\x00\x00", ": this is only part of a workbook"),
-        (b"\x7fELF\x00\x00", ": this is a binary file"),
-        (b"\x81\x8d\n", ":1: this is not text"),
-        ("", ": the file is empty"),
+        (b"PK\x03\x04\x00\x00", f": this is {PART_OF_WORKBOOK}"),
+        (b"\x7fELF\x00\x00", f": {BINARY}"),
+        (b"\x81\x8d\n", f":1: {NOT_TEXT}"),
+        ("", f": {EMPTY_FILE}"),
         (
             HEADER.replace("\n", ",stage_id\n") + "A,B,a@example.com,2.5\n",
             ':2, stage_id: found "2.5"',
@@ -241,7 +256,7 @@ def test_a_duplicate_names_both_lines() -> None:
     """One address, one invitation."""
     (said,) = complaints(HEADER + ADA + ADA.upper())
     assert said.startswith("people.csv:3, email1:")
-    end = "the same person as people.csv:2, but with a different first_name, last_name"
+    end = f"{SAME_PERSON} people.csv:2, {BUT_DIFFERENT} first_name, last_name"
     assert said.endswith(end)
 
 
@@ -257,7 +272,7 @@ def test_a_spoilt_name_is_pointed_at_and_sent_as_it_is() -> None:
 def test_unused_columns_are_remarked_on_and_never_sent() -> None:
     """A salary in the sheet stays in the sheet."""
     reading = read("first_name,salary,last_name,email1,\nAda,100,Lovelace,ada@example.com,\n")
-    assert reading.notes == ("people.csv: columns not used and never sent: salary",)
+    assert reading.notes == (f"people.csv: {UNUSED}: salary",)
 
 
 def test_stages_are_whole_numbers_however_a_spreadsheet_writes_them() -> None:
@@ -288,9 +303,8 @@ def test_words_under_stage_are_no_stage_id(words: list[str], numbers: list[str],
         assert {person.stage_id for person in reading.definitions[0].candidates} == {1}
         line, cell = named[0]
         assert reading.notes == (
-            "people.csv: columns not used and never sent: Stage",
-            "people.csv: column Stage is not used as stage_id: its cells are text, "
-            f'e.g. line {line} "{cell}"',
+            f"people.csv: {UNUSED}: Stage",
+            f'people.csv: column Stage {NO_STAGE_ID}, e.g. line {line} "{cell}"',
         )
     elif wrong:
         places = {said.partition(",")[0] for said in complaints(table)}
@@ -322,7 +336,7 @@ def test_columns_say_that_a_field_has_none_or_which_it_is(
         ]
     else:
         reading = read(table)
-        assert reading.notes == (f"people.csv: columns not used and never sent: {header}",)
+        assert reading.notes == (f"people.csv: {UNUSED}: {header}",)
 
 
 def test_a_stage_of_words_beside_one_of_numbers_is_no_second_column() -> None:
@@ -371,7 +385,7 @@ def test_several_addresses_in_a_cell_are_a_mistake_or_the_first_counts(cell: str
     table = f'{HEADER}Ada,Lovelace,"{cell}"\n'
     [said] = complaints(table)
     assert said.startswith("people.csv:2, email1: found ")
-    assert "wanted an email address, not 2: keep the one the person logs in with" in said
+    assert f"wanted an email address, not 2: {KEEP_ONE} with" in said
     Path("campaign.yaml").write_text(sample.HEAD + "candidates: {several: first}\n")
     [ada] = people(table)
     assert ada.email1 == ("b@y.org" if cell.startswith("b") else "a@x.org")
@@ -404,8 +418,8 @@ def test_rows_that_say_the_same_are_one_person(rows: list[tuple[int, str]]) -> N
     wrong = [at for at, (who, source) in enumerate(rows) if rows[first[who]][1] != source]
     if wrong:
         assert complaints(table) == [
-            f'people.csv:{at + 2}, email1: found "p{rows[at][0]}@x.org", the same person as '
-            f"people.csv:{first[rows[at][0]] + 2}, but with a different source"
+            f'people.csv:{at + 2}, email1: found "p{rows[at][0]}@x.org", {SAME_PERSON} '
+            f"people.csv:{first[rows[at][0]] + 2}, {BUT_DIFFERENT} source"
             for at in wrong
         ]
         return
@@ -483,7 +497,7 @@ def test_a_named_table_that_is_missing_is_told_in_the_definition() -> None:
         read_campaigns(Path("campaign.yaml"))
     problem, missing = map(str, raised.value.problems)
     assert "problem: found 0" in problem
-    assert missing == "campaign.yaml:4:20, candidates.file: nope.csv: there is no such file"
+    assert missing == f"campaign.yaml:4:20, candidates.file: nope.csv: {NO_FILE}"
 
 
 def test_a_table_alone_asks_for_its_definition() -> None:
@@ -527,7 +541,8 @@ def test_columns_of_a_header() -> None:
     assert columns.unused == ("x",)
     assert columns.complaints == (
         "no column for last_name; found Email, x, First name; "
-        'if it is one of these: columns: {last_name: "…"}',
+        + ONE_OF_THESE
+        + ' {last_name: "…"}',
     )
 
 

@@ -22,6 +22,22 @@ from sandbox.server import Sandbox
 from tasks.plan.target import CampaignSource
 from tests.support import yaml_definition as sample
 from tests.support.campaigns import Office, settings_of
+from tests.wording import (
+    BUT_DIFFERENT,
+    DAMAGED,
+    NAME_DEFINITION,
+    NO_FIELD,
+    NO_STAGE_ID,
+    NO_TABLE,
+    NO_WORKBOOK,
+    ONLY_PEOPLE,
+    PART_OF_WORKBOOK,
+    SAME_PERSON,
+    SHEET_USED,
+    TEXT_DOCUMENT,
+    UNUSED,
+    WITHOUT_RESULT,
+)
 
 Rows = Sequence[Sequence[Any]]
 CAMPAIGN: Rows = [["field", "value"], ["campaign", "a "], ["name", "A"], ["problem", 42.0]]
@@ -117,17 +133,17 @@ def test_mistakes_are_told_at_their_cells() -> None:
         "(there must be something after the @-sign)",
         "people.xlsx, Candidates!E3, stage_id: found 2.5, wanted a whole number",
         "people.xlsx, Candidates!B5, first_name: found the error #N/A, wanted a first name",
-        "people.xlsx, Candidates!C6, last_name: found a formula without its result (open the file "
+        f"people.xlsx, Candidates!C6, last_name: found {WITHOUT_RESULT} "
         "in a spreadsheet program and save it), wanted a last name",
         'people.xlsx, Candidates!D8, email1: found "ada@example.com", '
-        "the same person as people.xlsx, Candidates!D7, but with a different stage_id",
+        f"{SAME_PERSON} people.xlsx, Candidates!D7, {BUT_DIFFERENT} stage_id",
     ]
 
 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        (["nmae", "x"], "campaign!A5, nmae: there is no field nmae; did you mean project.name?"),
+        (["nmae", "x"], f"campaign!A5, nmae: {NO_FIELD} nmae; did you mean project.name?"),
         (["project.name", "B"], "campaign!B5, project.name: project.name is written twice"),
         (["endtime", date(2026, 12, 2)], "campaign!B5, project.endtime: found"),
         (["problem.title", "x"], "campaign!B5, problem.title: give a problem by its id or"),
@@ -307,7 +323,7 @@ def test_sheets_that_are_missing_are_named() -> None:
     """The complaint lists the sheets there are."""
     (said,) = complaints(book(Tabelle1=[HEADER, ADA]))
     assert "found the sheets Tabelle1, wanted a sheet campaign" in said
-    assert said.endswith("name their definition: --campaign definition.yaml")
+    assert said.endswith(NAME_DEFINITION)
     assert "no candidates" in complaints(book(campaign=CAMPAIGN, candidates=[HEADER]))[0]
     assert "the table is empty" in complaints(book(campaign=CAMPAIGN, candidates=[]))[0]
 
@@ -344,13 +360,12 @@ def test_words_under_stage_are_shown_by_their_cell() -> None:
     candidates = [HEADER, [*BOB[:3], " "], [*ADA[:3], "Take Home Test"]]
     [note] = read_campaigns(book(campaign=CAMPAIGN, Candidates=candidates)).notes[1:]
     assert note == (
-        "people.xlsx, Candidates: column Stage is not used as stage_id: its cells are text, "
-        'e.g. D3 "Take Home Test"'
+        f'people.xlsx, Candidates: column Stage {NO_STAGE_ID}, e.g. D3 "Take Home Test"'
     )
     fields = [*CAMPAIGN, ["columns.stage_id", "null"], ["columns.source", None]]
     candidates[1][3] = 3
     reading = read_campaigns(book(campaign=fields, Candidates=candidates))
-    assert reading.notes == ("people.xlsx, Candidates: columns not used and never sent: Stage",)
+    assert reading.notes == (f"people.xlsx, Candidates: {UNUSED}: Stage",)
 
 
 def test_a_campaign_sheet_says_that_the_first_of_several_addresses_counts() -> None:
@@ -369,7 +384,7 @@ def test_blank_sheets_and_pivots_are_not_in_the_way() -> None:
     book(Sheet1=[], Leute=[["Our people"], HEADER, ADA], Pivot=[["Stage", "Number"], [1, 1]])
     reading = read_campaigns(definition)
     assert keys(reading) == {"a": ["ada@example.com"]}
-    assert any("people.xlsx, Leute: this sheet is used" in note for note in reading.notes)
+    assert any(f"people.xlsx, Leute: {SHEET_USED}" in note for note in reading.notes)
     book(Sheet1=[], Sheet2=[["x"]])
     assert complaints(definition) == [
         "people.xlsx, sheet: found the sheets Sheet1, Sheet2, "
@@ -447,14 +462,14 @@ def test_what_is_no_workbook(tmp_path: Path) -> None:
     """Damaged, protected, renamed or far too large: a sentence, before anything unpacks it."""
     whole = book(campaign=CAMPAIGN, candidates=[HEADER, ADA]).read_bytes()
     for name, data, said in [
-        ("a.xlsx", b"hello", "this file has only candidates"),
-        ("b.xlsx", whole[:2000], "only part of a workbook"),
-        ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 999, "this workbook is damaged"),
-        ("d.xls", b"<html><table>", "this is a web page without a table"),
-        ("e.ods", b"\0" * 99, "not a workbook, or it is damaged"),
-        ("f.xlsx", torn(whole), "this workbook is damaged"),
+        ("a.xlsx", b"hello", ONLY_PEOPLE),
+        ("b.xlsx", whole[:2000], PART_OF_WORKBOOK),
+        ("c.xlsx", bytes.fromhex("d0cf11e0a1b11ae1") + b"x" * 999, DAMAGED),
+        ("d.xls", b"<html><table>", f"this is {NO_TABLE}"),
+        ("e.ods", b"\0" * 99, NO_WORKBOOK),
+        ("f.xlsx", torn(whole), DAMAGED),
         ("g.xlsx", b"%PDF-1.7", "this is a PDF; export the table"),
-        ("h.xlsx", packed("word/document.xml"), "this is a text document; save its table as"),
+        ("h.xlsx", packed("word/document.xml"), f"{TEXT_DOCUMENT}; save its table as"),
         ("i.xlsx", packed("xl/workbook.bin"), "of the binary kind (.xlsb); save its table as"),
     ]:
         (tmp_path / name).write_bytes(data)

@@ -15,6 +15,7 @@ from tests.sheets.books import DATES_1900, MERGED, PLAIN, TITLE
 from tests.sheets.broken import changed
 from tests.sheets.shapes import Book, Formula, Outcome, Sheet
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
+from tests.wording import HIDDEN
 
 MAIN = b"http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 LINKS = b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -116,9 +117,7 @@ def test_hidden_rows_are_known() -> None:
     """They are read, and said to be hidden."""
     sheet = read_sheets(by_openpyxl(TITLE), "a.xlsx")["candidates"]
     assert sheet.hidden == {1, 5, 8}
-    assert sheet.remarks(header=4) == (
-        "a.xlsx, Candidates: 2 rows are hidden, but read like any other: 5, 8",
-    )
+    assert sheet.remarks(header=4) == (f"a.xlsx, Candidates: 2 rows are {HIDDEN} other: 5, 8",)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from tasks.outputs.writing_back import keys_in, results_by_row
 from tests.flows.cli.test_cli import Typed, clean_environment, typed
 from tests.support import yaml_definition as sample
 from tests.support.campaigns import PROJECT, Office
+from tests.wording import SAME_PERSON
 
 __all__ = ["clean_environment", "typed"]
 
@@ -227,7 +228,7 @@ def test_applications_are_folded_into_people_or_told(
     if not inside or any(len(ways) > 1 for ways in sent.values()):
         wrong = complaints(path)
         assert len(wrong) >= 1
-        assert not inside or all("the same person as people.csv:" in said for said in wrong)
+        assert not inside or all(f"{SAME_PERSON} people.csv:" in said for said in wrong)
         return
     read = read_campaigns(path).definitions[0]
     assert [person.key for person in read.candidates] == list(sent)

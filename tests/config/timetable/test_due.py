@@ -10,6 +10,7 @@ from prefect.server.schemas.schedules import CronSchedule, IntervalSchedule
 from config.definition.model import Schedule
 from config.timetable.due import in_words, times
 from flows.serving.deployments import every as so_often
+from tests.wording import WHILE_UP
 
 # After changes of the clocks as well; which run falls into the hour itself is left out.
 MOMENTS = [
@@ -49,10 +50,10 @@ def test_the_next_three_times_are_in_the_zone_of_the_schedule() -> None:
     after = datetime(2026, 12, 1, 9, tzinfo=UTC)
     when = Schedule(cron="0 9 * * *", timezone="Asia/Tokyo")
     assert list(in_words(when.cron, when.every, when.timezone, after)) == [
-        ("schedule", "0 9 * * * (Asia/Tokyo), while campaign up, serve or a worker is running"),
+        ("schedule", f"0 9 * * * (Asia/Tokyo), {WHILE_UP}"),
         ("", "next 2026-12-02 09:00, 2026-12-03 09:00, 2026-12-04 09:00"),
     ]
     assert list(in_words(None, timedelta(hours=12), None, after)) == [
-        ("schedule", "every 12 hours (UTC), while campaign up, serve or a worker is running"),
+        ("schedule", f"every 12 hours (UTC), {WHILE_UP}"),
         ("", "next 2026-12-01 12:00, 2026-12-02 00:00, 2026-12-02 12:00"),
     ]

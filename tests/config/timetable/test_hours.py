@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.timetable.hours import EVERY_DAY, Hours, NotHours, hours
+from tests.wording import DAYS_AND_TIMES
 
 WEEKDAYS = frozenset(range(5))
 
@@ -47,7 +48,7 @@ def test_hours_are_read_as_people_write_them(
     assert hours(typed) == (days, begins, ends)
 
 
-SUCH_AS = "days and times of the clock, such as Mon-Fri 09:00-18:00"
+SUCH_AS = f"{DAYS_AND_TIMES}, such as Mon-Fri 09:00-18:00"
 IN_ORDER = "an end after the start, within one day, such as 09:00-18:00 or 18:00-24:00"
 TIMES = "times from 00:00 to 24:00"
 

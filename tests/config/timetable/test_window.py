@@ -19,6 +19,7 @@ from flows.run.order import CampaignSource, RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
 from tests.support.campaigns import Heard, Office, people, settings_of
+from tests.wording import TIME_AS_WELL
 
 PARIS = "{name: Engineers, timezone: Europe/Paris}"
 
@@ -130,7 +131,7 @@ def test_times_are_read_in_the_zone_of_the_project_or_their_own(tmp_path: Path) 
         ),
         ("{not_before: 2026-03-29 02:30}", PARIS, "clocks in Europe/Paris skip this one"),
         ("{not_after: 2026-10-25 02:30}", PARIS, "show this one twice"),
-        ("{not_before: 2026-12-01}", PARIS, "a time of day as well"),
+        ("{not_before: 2026-12-01}", PARIS, TIME_AS_WELL),
         ("{not_before: 2026-02-29 09:00}", PARIS, "no such date"),
         ("{not_before: 2026-12-01 09:00Z}", PARIS, "no offset"),
         (

@@ -20,6 +20,7 @@ from tests.sheets.broken import changed, replaced
 from tests.sheets.shapes import Book
 from tests.sheets.writers import by_hand, by_openpyxl, by_xlsxwriter
 from tests.support.session import PATIENCE
+from tests.wording import NOT_ORDINARY, TOO_LARGE
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/status").exists(), reason="memory is told in /proc only"
@@ -198,10 +199,10 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
         "a cell has more than 131,072 characters",
     ),
     "repeated.xlsx": (one_text_a_million_times, ""),
-    "merged.xlsx": (merged_everywhere, "larger than any campaign needs"),
+    "merged.xlsx": (merged_everywhere, TOO_LARGE),
     "wide.csv": (wide_text, "this row has 5,000,000 columns"),
     "many.csv": (many_rows, "more than 250,000 rows"),
-    "spans.xls": (spans_without_end, "larger than any campaign needs"),
+    "spans.xls": (spans_without_end, TOO_LARGE),
     "tags.xls": (tags_without_end, ""),
 }
 LARGE = {"bomb.xlsx", "repeated.xlsx", "wide.csv", "many.csv", "spans.xls"}  # seconds each
@@ -313,9 +314,9 @@ def test_what_is_no_file_is_not_read() -> None:
     )
     for name, wanted in [
         ("folder.xlsx", "this folder has no campaigns in it"),
-        ("pipe.xlsx", "this is not an ordinary file"),
-        ("c.yaml", "endless.csv: this is not an ordinary file"),
-        ("/dev/zero", "this is not an ordinary file"),
+        ("pipe.xlsx", NOT_ORDINARY),
+        ("c.yaml", f"endless.csv: {NOT_ORDINARY}"),
+        ("/dev/zero", NOT_ORDINARY),
     ]:
         code, said = check(name)
         assert code == 2

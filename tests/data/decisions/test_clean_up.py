@@ -13,6 +13,7 @@ from data.decisions.clean_up import (
 )
 from data.store.states import Operation
 from tests.support.ledgers.small_ledger import NOON
+from tests.wording import MAY_BE_ADDED, SECOND_PROJECT
 
 HERE = Place("Backend engineer", 101, 42, "Asia/Tokyo")
 
@@ -55,13 +56,13 @@ def test_who_was_ever_added_is_still_there(
         (
             HERE,
             Operation.CREATE,
-            'there may be a second project "Backend engineer": the request of 2026-12-01 21:00 '
+            f'{SECOND_PROJECT} "Backend engineer": the request of 2026-12-01 21:00 '
             "(Asia/Tokyo) was sent again; project 101 is in use",
         ),
         (
             Place("Backend engineer", None, 42, "Asia/Tokyo"),
             Operation.CREATE,
-            'there may be a second project "Backend engineer": the request of 2026-12-01 21:00 '
+            f'{SECOND_PROJECT} "Backend engineer": the request of 2026-12-01 21:00 '
             "(Asia/Tokyo) was sent again",
         ),
         (
@@ -96,7 +97,7 @@ def test_a_program_reads_the_same() -> None:
     assert found == LeftOver(
         What.DOUBLE,
         False,
-        "may have been added to project 101 more than once; candidate 5002 is in use",
+        f"{MAY_BE_ADDED} 101 more than once; candidate 5002 is in use",
         (4, 7),
         "ada@example.com",
         5002,

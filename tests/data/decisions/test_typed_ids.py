@@ -22,12 +22,13 @@ from flows.words.doubts import listed
 from sandbox.faults.faults import Fault
 from tasks.plan.target import CampaignSource
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.wording import ID_TAKEN, ONLY_UNSURE
 
 ADA, ZOE, GRACE = EMAILS
 LOST_PROJECT = Fault("lost", "create_project", after_work=True)
 LOST_ADD = Fault("lost", "add_candidates", after_work=True)
 PARTIAL = Fault("partial", "add_candidates")
-ONLY_UNSURE = "only what is unsure can be settled"
+ONLY_UNSURE = f"{ONLY_UNSURE} can be settled"
 
 
 @pytest.fixture
@@ -149,7 +150,7 @@ def test_it_is_mended_before_anything_is_sent_as_well(desk: DoubtfulCampaign) ->
     desk.run(LOST_ADD)
     assert desk.settle("--candidate", f"{ADA}=5002", "--candidate", f"{ZOE}=5001").code == 3
     alone = desk.settle("--candidate", f"{ADA}=5001")
-    assert "another candidate of this campaign already has the id 5001" in alone.err
+    assert f"{ID_TAKEN} 5001" in alone.err
     right = [f"{email}={5001 + number}" for number, email in enumerate(EMAILS)]
     assert desk.settle(*(word for one in right for word in ("--candidate", one))).code == 0
     desk.run()

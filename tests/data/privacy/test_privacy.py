@@ -35,6 +35,7 @@ from tests.support.doubtful_campaign import (
 )
 from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.small_ledger import definition, intent
+from tests.wording import IN_NO_ROW, NOT_IN_CAMPAIGN
 
 ADA, ZOE, GRACE = EMAILS
 WORDS = ("Lovelace", "ada@example.com")
@@ -168,8 +169,8 @@ def test_whoever_was_forgotten_is_called_so_and_offered_to_nobody(desk: Doubtful
     table.write_text(f"first_name,last_name,email1\n{rows}", encoding="utf-8")
     copy = desk.folder / "with-results.csv"
     said = desk.type("links", KEY, "--into", table, "-o", copy)
-    assert "2 forgotten, 1 invited, 1 not in the campaign" in said.err
-    assert "not in any row of" not in said.err
+    assert f"2 forgotten, 1 invited, 1 {NOT_IN_CAMPAIGN}" in said.err
+    assert IN_NO_ROW not in said.err
     lines = copy.read_text(encoding="utf-8-sig").splitlines()
     assert [line.split(",")[-2:] for line in lines[1:3]] == [
         ['"forgotten"', '"Forgotten on request: take this row out of the sheet."']
@@ -414,7 +415,7 @@ def test_what_the_service_has_is_told_whatever_is_in_the_way(
 
 
 def _cannot_write(*_: object) -> None:
-    raise CannotWrite(Path("links.csv"), "the disk is full")
+    raise CannotWrite(Path("links.csv"), "no room")
 
 
 @pytest.mark.parametrize("kind", ["utf-16 table", "workbook", "cut off workbook", "not a package"])

@@ -30,7 +30,7 @@ class Disk:
         assert change is runs.commit
         self.commits.append(([o.attempt for o in outcomes], [c.rows[0] for c in claims]))
         if len(self.commits) in self.full:
-            raise LedgerUnusable("the disk is full")
+            raise LedgerUnusable("no room")
         return [Claimed(claim.rows[0], claim.rows) for claim in claims]
 
 

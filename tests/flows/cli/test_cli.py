@@ -46,6 +46,7 @@ from tasks.outputs.links import write_links
 from tasks.plan.target import CampaignSource, Target, intent_of
 from tasks.service.problem import Problem as ServiceProblem
 from tests.support.session import PATIENCE
+from tests.wording import A_TYPO, IN_NO_ROW, WHILE_UP, WITHDRAWN_SINCE
 
 BASE_URL = "https://api.example.com"
 DEFINITION = """\
@@ -356,9 +357,7 @@ def test_a_schedule_is_shown_with_its_next_times(typed: Typed, file: Path, word:
     own = 'schedule: {cron: "0 9 31 12 *", timezone: Asia/Tokyo}\n'
     file.write_text(DEFINITION + own, encoding="utf-8")
     lines = typed(word, file.name).out.splitlines()
-    at = lines.index(
-        "  schedule    0 9 31 12 * (Asia/Tokyo), while campaign up, serve or a worker is running"
-    )
+    at = lines.index(f"  schedule    0 9 31 12 * (Asia/Tokyo), {WHILE_UP}")
     year = int(lines[at + 1].split()[1][:4])
     shown = ", ".join(f"{year + n}-12-31 09:00" for n in range(3))
     assert lines[at + 1] == f"              next {shown}"
@@ -392,7 +391,7 @@ def test_what_to_look_at_is_told_before_anything_is_sent(typed: Typed, file: Pat
     """Check and plan point at a doubtful address, also beside mistakes, also to programs."""
     doubtful = DEFINITION.replace("ada@example.com", "ada@gmial.com")
     file.write_text(doubtful, encoding="utf-8")
-    slip = "gmial.com may be a typo for gmail.com"
+    slip = f"gmial.com {A_TYPO} gmail.com"
     assert slip in typed("check", file.name).out
     assert slip in typed("plan", file.name).err
     [warning] = typed("plan", file.name, "--json").object["warnings"]
@@ -608,7 +607,7 @@ def test_who_is_held_before_a_first_run_is_let_through_after_it(
         ({"invited": 3, "added": 3}, 0, 1, "1 invited now, 3 in all"),
         ({"invited": 3, "added": 4}, 0, 0, "0 invited now, 3 in all, 4 added"),
         ({"invited": 9, "added": 9, "withdrawn": 2}, 2, 1,
-         "1 invited now, 9 in all (2 of them withdrawn since)"),
+         f"1 invited now, 9 in all (2 {WITHDRAWN_SINCE})"),
         ({"added": 2, "waiting": 2}, 0, 0, "2 added, 2 waiting"),
     ],
 )  # fmt: skip
@@ -1001,7 +1000,7 @@ def test_links_go_into_a_copy_of_ones_own_table(
     answer = typed("links", "backend-2026", "--into", "people.xlsx", "-o", "done.xlsx")
     assert (answer.code, answer.out) == (0, "")
     assert "2 rows of backend-2026 in done.xlsx: 1 refused, 1 invited" in answer.err
-    assert "1 candidate of backend-2026 not in any row of people.xlsx" in answer.err
+    assert f"1 candidate of backend-2026 {IN_NO_ROW} people.xlsx" in answer.err
     header, grace, ada = cells_of(tmp_path / "done.xlsx")
     assert header == (*PEOPLE[0], "candidate_id", "embed_url", "status", "why")
     url = "https://app.example.com/embedded/welcome?projectId=101&candidateId="

@@ -24,6 +24,7 @@ from sandbox.server import Sandbox
 from tests.support.prefects.prefect_home import CAMPAIGN, Desk, WarmDesk, answer
 from tests.support.prefects.prefect_tables import furnish
 from tests.support.session import PATIENCE
+from tests.wording import INTERRUPTED
 
 PEOPLE = 900  # for a minute, so that a slow machine does not end before it is told to
 SLOWLY = Fault("slow", "invite", count=None, seconds=0.5)
@@ -116,7 +117,7 @@ def test_a_hangup_ends_a_run_gently(alone: Desk) -> None:
     os.killpg(process.pid, signal.SIGHUP)
     out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
-    assert err.strip() == "stopped: The run was interrupted."
+    assert err.strip() == f"stopped: {INTERRUPTED}"
     assert "waiting: campaign run" in out
     ended_gently(alone)
 
@@ -132,7 +133,7 @@ def test_a_reader_that_has_gone_ends_a_run_gently(alone: Desk, streams: tuple[st
     assert process.returncode == 1
     if "stderr" not in streams:
         assert process.stderr is not None
-        assert process.stderr.read().strip() == "stopped: The run was interrupted."
+        assert process.stderr.read().strip() == f"stopped: {INTERRUPTED}"
         process.stderr.close()
     ended_gently(alone)
 

@@ -45,7 +45,7 @@ def test_ctrl_c_on_a_terminal_ends_gently(tmp_path: Path) -> None:
         os.killpg(process.pid, signal.SIGINT)
         out, err = process.communicate(timeout=PATIENCE)
         assert process.returncode == 1
-        assert err.strip() == "stopped: The run was interrupted."
+        assert err.strip() == f"stopped: {INTERRUPTED}"
         assert "unsure" not in out and "waiting: campaign run" in out
         assert len(service.record.invitations) < 900
 

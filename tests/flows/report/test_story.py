@@ -26,6 +26,7 @@ from data.history.events import (
 from data.store.states import AttemptState, Operation
 from flows.report.story import Teller, words, zone_of
 from tests.support.ledgers.small_ledger import NOON
+from tests.wording import PILOT_CONFIRMED, SENT_NO_ANSWER
 
 TELLER = Teller(lambda row: f"p{row}", zone_of("Europe/Paris"))
 INVITE, ADD = Operation.INVITE, Operation.ADD
@@ -69,7 +70,7 @@ def request(operation: Operation, came_to: AttemptState, *people: int, **more: o
         (decided("resend", INVITE, 1), "asked for one more invitation to p1"),
         (decided("correct", None, 1, value="2"), "corrected p1 to p2"),
         (decided("allow", None, 1), "allowed p1, who was held"),
-        (decided("pilot-confirmed", None, 1), "confirmed the pilot's invitation: p1"),
+        (decided("pilot-confirmed", None, 1), f"{PILOT_CONFIRMED}: p1"),
         (
             decided("cleaned", ADD, 1),
             "removed by hand in the web application: p1",
@@ -138,7 +139,7 @@ def test_an_event_is_told_in_a_line(event: Event, lines: list[str]) -> None:
         ),
         (
             request(INVITE, AttemptState.UNSURE, 1, status=None, phase=2, settled=True),
-            "invite p1: unsure, settled since (sent completely, no answer)",
+            f"invite p1: unsure, settled since ({SENT_NO_ANSWER})",
         ),
         (
             request(INVITE, AttemptState.NOT_SENT, 1, status=None, phase=0),

@@ -21,6 +21,7 @@ from flows.serving.lookout import (
     patience_with,
     what_next,
 )
+from tests.wording import ANOTHER_GOES_ON
 
 AT = datetime(2026, 12, 1, 9, tzinfo=UTC)
 DEPLOYMENT = uuid4()
@@ -145,7 +146,7 @@ def test_one_run_tells_of_a_campaign(flow: str, kind: StateType, name: str, told
 def test_a_run_that_was_typed_is_only_told() -> None:
     """It belongs to no deployment: whoever typed it goes on."""
     assert what_next(run_of(StateType.CRASHED, deployment_id=None)) == ""
-    assert "Another run goes on" in what_next(run_of(StateType.CRASHED))
+    assert ANOTHER_GOES_ON in what_next(run_of(StateType.CRASHED))
     assert what_next(run_of(StateType.FAILED, "NeedsAttention")) == ""
 
 

@@ -56,6 +56,7 @@ from tests.promise.promise import (
     check_promise,
     open_books,
 )
+from tests.wording import NO_SIGN_OF_LIFE
 
 KEY = "sim"
 SERVICE = ServiceSettings(
@@ -355,7 +356,7 @@ class World:
             self.situations[type(error).__name__] += 1
             return None
         if finish is not None:
-            taken_over = (finish.reason or "").startswith("This run gave no sign of life")
+            taken_over = (finish.reason or "").startswith(f"This run {NO_SIGN_OF_LIFE}")
             self.situations["taken over" if taken_over else finish.ending] += 1
         return finish
 

@@ -34,6 +34,7 @@ from tasks.outputs.writing_back import (
 )
 from tasks.plan.target import CampaignSource
 from tests.support.campaigns import Office, settings_of
+from tests.wording import NOT_IN_CAMPAIGN
 
 URL = "https://app.example.com/embedded/welcome?projectId=101&candidateId="
 KNOWN = {
@@ -104,9 +105,9 @@ def test_each_person_gets_their_own_result_in_whatever_order(tmp_path: Path) -> 
     assert column(sheet, "status") == [
         "unsure",
         "invited",
-        "not in the campaign",
+        NOT_IN_CAMPAIGN,
         "refused",
-        "not in the campaign",
+        NOT_IN_CAMPAIGN,
     ]
     why = column(sheet, "why")
     assert why[:2] == ["no answer came", None]
@@ -209,7 +210,7 @@ def test_an_address_is_found_as_the_reader_finds_it(tmp_path: Path) -> None:
     path = write_book(tmp_path / "people.xlsx", {"people": rows})
     _, _, people = read(path)
     status = [result.status for result in results_by_row(people, "backend", KNOWN).values()]
-    assert status == ["invited", "not in the campaign"]
+    assert status == ["invited", NOT_IN_CAMPAIGN]
     wishes = wishes_of({"several": "first"})
     _, _, people = read(path, Named(path, wishes=wishes))
     status = [result.status for result in results_by_row(people, "backend", KNOWN).values()]

@@ -16,6 +16,7 @@ from tasks.service.channel import Way
 from tasks.service.client import Service
 from tests.support.campaigns import Office, people
 from tests.support.ledgers.databases import Postgres
+from tests.wording import TAKEN_OVER
 
 
 def once_connected(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], None]) -> None:
@@ -68,7 +69,7 @@ def test_a_run_that_others_took_over_sends_nothing(
     once_connected(monkeypatch, taken_over)
     end = office.run(office.write("asleep", people("ada", "grace")))
     assert (end.ending, office.emails()) == (Ending.STOPPED, {})
-    assert "another run took over" in str(end.reason)
+    assert TAKEN_OVER in str(end.reason)
 
 
 def test_a_run_whose_ledger_is_moved_sends_nothing(

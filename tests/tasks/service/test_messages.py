@@ -21,6 +21,7 @@ from tasks.service.messages import (
     read_project_id,
     service_date,
 )
+from tests.wording import FOUND_ELSEWHERE
 
 ADA: CandidateBody = {
     "first_name": "Ada",
@@ -219,7 +220,7 @@ def test_an_id_elsewhere_is_shown_and_never_believed(answer: Any) -> None:
     matched = match_answer(json.dumps(answer).encode(), SENT)
     assert not matched.ids
     assert matched.without[A] == (
-        "Probably added, perhaps as candidate 7, an id found elsewhere in the answer."
+        f"Probably added, perhaps as candidate 7, an id {FOUND_ELSEWHERE}."
     )
     assert "no usable candidate id" in matched.without[B]
 

@@ -19,6 +19,7 @@ from tasks.service.verdict import (
     used_up,
     verdict,
 )
+from tests.wording import FOUND_ELSEWHERE, MAY_BE_SENT, NO_ANSWER
 
 CREATE, ATTACH, ADD, INVITE = Operation
 NOT_SENT, REFUSED, UNSURE, DONE = Proof.NOT_SENT, Proof.REFUSED, Proof.UNSURE, Proof.DONE
@@ -297,12 +298,12 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     (
         INVITE,
         Exchange(Phase.SENDING),
-        "The request was partly sent, but no answer came back: the invitation may have been sent.",
+        f"The request was partly sent, but {NO_ANSWER}: {MAY_BE_SENT}.",
     ),
     (
         ATTACH,
         Exchange(Phase.SENT),
-        "The request was sent, but no answer came back: the problem may have been added.",
+        f"The request was sent, but {NO_ANSWER}: the problem may have been added.",
     ),
     (CREATE, answered(401), "The access token was not accepted; nothing happened."),
     (
@@ -331,13 +332,13 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     (
         INVITE,
         answered(302),
-        "The service pointed to another address (status 302), which is never followed: the "
-        "invitation may have been sent.",
+        "The service pointed to another address (status 302), which is never followed: "
+        f"{MAY_BE_SENT}.",
     ),
     (
         INVITE,
         answered(408),
-        "The service gave up waiting (status 408): the invitation may have been sent.",
+        f"The service gave up waiting (status 408): {MAY_BE_SENT}.",
     ),
     (
         CREATE,
@@ -358,12 +359,12 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     (
         INVITE,
         answered(200, body=b"<html>"),
-        "A web page answered instead of the service: the invitation may have been sent.",
+        f"A web page answered instead of the service: {MAY_BE_SENT}.",
     ),
     (
         INVITE,
         answered(200, early=True),
-        "The service said yes before it had the whole request: the invitation may have been sent.",
+        f"The service said yes before it had the whole request: {MAY_BE_SENT}.",
     ),
     (
         CREATE,
@@ -379,13 +380,12 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
         CREATE,
         answered(200, body=b'{"projectId": 7}'),
         "The service said yes but gave no usable project id: the project was probably created, "
-        "perhaps as 7, an id found elsewhere in the answer.",
+        f"perhaps as 7, an id {FOUND_ELSEWHERE}.",
     ),
     (
         INVITE,
         answered(200, body=b'{"success": false}'),
-        "The service said yes and no at the same time (success: false): the invitation may have "
-        "been sent.",
+        f"The service said yes and no at the same time (success: false): {MAY_BE_SENT}.",
     ),
     (
         ATTACH,
@@ -396,25 +396,23 @@ REASONS: list[tuple[Operation, Exchange, str]] = [
     (
         INVITE,
         answered(200, body=None, content_type="text/html"),
-        "A web page was announced but did not arrive: the invitation may have been sent.",
+        f"A web page was announced but did not arrive: {MAY_BE_SENT}.",
     ),
     (
         INVITE,
         answered(200, body=None, content_type="text/html; charset=utf-8"),
-        "A web page was announced but did not arrive: the invitation may have been sent.",
+        f"A web page was announced but did not arrive: {MAY_BE_SENT}.",
     ),
     (INVITE, answered(200), "The service confirmed it."),
     (
         INVITE,
         answered(400, failure=GLUED),
-        "More than one answer came at once, the first with status 400: the invitation may have "
-        "been sent.",
+        f"More than one answer came at once, the first with status 400: {MAY_BE_SENT}.",
     ),
     (
         INVITE,
         answered(200, body=None, failure=ENCODED),
-        "The service said yes in an encoding that was not asked for: the invitation may have been "
-        "sent.",
+        f"The service said yes in an encoding that was not asked for: {MAY_BE_SENT}.",
     ),
     (
         INVITE,
@@ -439,17 +437,16 @@ def test_doubt_after_repetitions_says_what_came_each_time() -> None:
     """It is the evidence for whoever settles it."""
     assert verdict(INVITE, answered(401), before=(401,)).reason == (
         "The access token was not accepted. The same request was refused before (status 401), so "
-        "this refusal is not trusted: the invitation may have been sent."
+        f"this refusal is not trusted: {MAY_BE_SENT}."
     )
     assert verdict(INVITE, answered(403), before=(403, 429)).reason == (
         "The service does not allow the invitation with these credentials (status 403). The same "
-        "request was refused before (status 403, 429), so this refusal is not trusted: the "
-        "invitation "
-        "may have been sent."
+        "request was refused before (status 403, 429), so this refusal is not trusted: "
+        f"{MAY_BE_SENT}."
     )
     assert verdict(INVITE, answered(429), trust=Trust.WIRE).reason == (
         "The service asked for a pause (status 429). This campaign does not trust any status "
-        "(trust: wire): the invitation may have been sent."
+        f"(trust: wire): {MAY_BE_SENT}."
     )
 
 

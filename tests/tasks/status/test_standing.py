@@ -12,6 +12,7 @@ from flows.pages.markdown import percent
 from flows.words.closing import next_steps, summary
 from tasks.status.standing import counts_of, in_short, standing
 from tests.support.ledgers.small_ledger import FIRST_ID, Small, definition, intent
+from tests.wording import WITHDRAWN_SINCE
 
 
 def refused_to_add(small: Small, name: str) -> None:
@@ -34,7 +35,7 @@ def test_an_email_that_went_out_stays_counted(tmp_path: Path) -> None:
     stand = standing(small.ledger, small.campaign())
     assert (stand["counts"]["invited"], stand["withdrawn_since"]) == (2, 1)
     assert stand["counts"]["withdrawn"] == 3
-    assert summary(stand) == "2 invited (1 of them withdrawn since), 4 added, 2 withdrawn"
+    assert summary(stand) == f"2 invited (1 {WITHDRAWN_SINCE}), 4 added, 2 withdrawn"
     assert percent(counts_of(small.ledger, small.campaign()), send=True) == 100
     small.ledger.write(
         withdrawing.correct,

@@ -17,6 +17,7 @@ from tests.support.doubtful_campaign import (
     DoubtfulCampaign,
     doubtful_campaign,
 )
+from tests.wording import NO_SUCH_CANDIDATE, SECOND_PROJECT
 
 ADA, ZOE, GRACE = EMAILS
 RIGHT = "ada@right.example.com"
@@ -222,7 +223,7 @@ def test_an_undone_correction_sends_nothing_that_is_still_doubtful(desk: Doubtfu
         (ADA, ADA.upper(), f"{ADA.upper()} is the same address"),
         (ADA, ZOE, f"{ZOE} is already a candidate of this campaign"),
         (ADA, "not an address", "wanted an email address"),
-        ("nobody@example.com", RIGHT, "no candidate with this address"),
+        ("nobody@example.com", RIGHT, NO_SUCH_CANDIDATE),
     ],
 )
 def test_what_cannot_be_corrected_is_told(
@@ -356,7 +357,7 @@ def test_what_was_sent_again_after_doubt_may_be_there_twice(desk: DoubtfulCampai
     assert len(record.projects) == 2  # it is as the list says
     said = desk.type("status", KEY).out
     assert "Remove these by hand in the web application" in said
-    assert 'there may be a second project "Backend engineer": the request of 2' in said
+    assert f'{SECOND_PROJECT} "Backend engineer": the request of 2' in said
     assert desk.type("clean-up", KEY, "--done", "--why", "looked").code == 0
     assert desk.type("clean-up", KEY).out == f"{KEY}: nothing to remove by hand\n"
     assert desk.type("status", KEY, "--json").object["clean_up"] == []

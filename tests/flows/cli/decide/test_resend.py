@@ -22,6 +22,7 @@ from tests.support.doubtful_campaign import (
     DoubtfulCampaign,
     doubtful_campaign,
 )
+from tests.wording import IF_RIGHT, NO_SUCH_CANDIDATE, ROW_WAS_RIGHT
 
 ADA, ZOE, GRACE = EMAILS
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -108,11 +109,11 @@ def test_a_refused_add_is_tried_again_by_a_persons_word(desk: DoubtfulCampaign) 
     desk.run(*no)
     refused = [email for email in EMAILS if desk.steps(email)[0] == "refused"]
     assert refused == [ADA, ZOE]
-    told = rf"if the row is right: campaign settle {KEY} --candidates again --listed \w+ --why TEXT"
+    told = rf"{IF_RIGHT} settle {KEY} --candidates again --listed \w+ --why TEXT"
     assert re.search(told, desk.type("status", KEY).out)
     answer = desk.type("resend", KEY, refused[0], "--why", "mended there", "--yes")
     assert answer.code == 2
-    assert f"campaign status {KEY} says what to type if the row was right" in answer.err
+    assert f"campaign status {KEY} says what to type {ROW_WAS_RIGHT}" in answer.err
     answer = desk.settle("--candidates", "again", "--why", "the stage exists now")
     assert answer.code == 0, answer.err
     assert f"{len(refused)} verdict" in answer.out
@@ -173,7 +174,7 @@ def test_everyone_is_checked_before_anyone_is_resent(desk: DoubtfulCampaign) -> 
     assert answer.code == 2
     assert f"{ZOE} may have been invited: settle that first" in answer.err
     assert (
-        f"grase@example.com: the campaign has no candidate with this address; did you mean {GRACE}?"
+        f"grase@example.com: the campaign has {NO_SUCH_CANDIDATE}; did you mean {GRACE}?"
         in answer.err
     )
     assert desk.steps(ADA) == ("done", "done")

@@ -54,6 +54,16 @@ from tests.support.doubtful_campaign import (
 )
 from tests.support.ledgers.databases import ledger_at
 from tests.support.ledgers.journal import attempts
+from tests.wording import (
+    CANNOT_SEPARATE,
+    ID_TAKEN,
+    IF_RIGHT,
+    MAY_BE_SENT,
+    NO_ANSWER,
+    ONLY_UNSURE,
+    SENT_NO_ANSWER,
+    STILL_WORKING,
+)
 
 ADA, ZOE, GRACE = EMAILS
 ALL = ["create_project", "attach_problem", "add_candidates", "invite", "invite", "invite"]
@@ -346,8 +356,8 @@ def test_only_what_is_unsure_can_be_settled(desk: DoubtfulCampaign) -> None:
         *("--candidate", f"{ADA}=7", "--candidates", "again", "--invites", "sent", "--why", "x"),
     )
     assert answer.code == 2
-    assert "--project: the project is done; only what is unsure" in answer.err
-    assert "--problem: the problem is done; only what is unsure" in answer.err
+    assert f"--project: the project is done; {ONLY_UNSURE}" in answer.err
+    assert f"--problem: the problem is done; {ONLY_UNSURE}" in answer.err
     assert "--candidates: no add is unsure (3 done)" in answer.err
     assert f"--candidate {ADA}=7: the add is done" in answer.err
     assert f"did you mean {ADA}?" in answer.err
@@ -393,7 +403,7 @@ def test_an_id_of_somebody_else_is_refused(desk: DoubtfulCampaign) -> None:
     assert desk.steps(GRACE) == ("unsure", "waiting")
     answer = desk.settle("--candidate", f"{GRACE}=5001")
     assert answer.code == 2
-    assert "another candidate of this campaign already has the id 5001" in answer.err
+    assert f"{ID_TAKEN} 5001" in answer.err
     assert desk.steps(GRACE) == ("unsure", "waiting")
     assert desk.settle("--candidate", f"{GRACE}=5003").code == 0
     desk.run()
@@ -696,10 +706,7 @@ def test_listing_says_what_happened_and_what_to_type(desk: DoubtfulCampaign) -> 
     [zoe] = [line for line in answer.out.splitlines() if ZOE in line]
     [grace] = [line for line in answer.out.splitlines() if GRACE in line]
     assert datetime.fromisoformat(zoe[:19]).astimezone() <= datetime.now().astimezone()
-    assert (
-        "sent completely, no answer" in zoe
-        and "no answer came back: the invitation may have been sent." in zoe
-    )
+    assert SENT_NO_ANSWER in zoe and f"{NO_ANSWER}: {MAY_BE_SENT}." in zoe
     assert "answered, status 504" in grace
     assert f"campaign settle {KEY} --invites sent --listed " in answer.out
     assert re.search(rf"{KEY} --invites again --listed \w{{8}} --why TEXT", answer.out)
@@ -724,7 +731,7 @@ def test_a_printed_verdict_is_about_what_was_listed(desk: DoubtfulCampaign) -> N
 
 def _printed(desk: DoubtfulCampaign) -> list[str]:
     """What `status` prints for people whose add was refused, with a reason."""
-    [line] = re.findall(r"if the row is right: campaign (.*)", desk.type("status", KEY).out)
+    [line] = re.findall(IF_RIGHT + r" (.*)", desk.type("status", KEY).out)
     return [*line.removesuffix("TEXT").split(), "it is right"]
 
 
@@ -899,7 +906,7 @@ def test_a_file_that_was_taken_is_not_to_be_typed_again(desk: DoubtfulCampaign) 
     assert desk.settle("--from", "v.csv").code == 0
     again = desk.settle("--from", "v.csv")
     assert again.code == 2
-    assert "this is done; only what is unsure can be settled" in again.err
+    assert f"this is done; {ONLY_UNSURE} can be settled" in again.err
     assert again.err.splitlines()[-1].endswith(f"campaign status {KEY}")
     assert desk.settle("--invites", "sent").err.splitlines()[-1].endswith(f"status {KEY}")
 
@@ -958,7 +965,7 @@ def test_a_stray_quote_in_the_file_of_verdicts_is_a_mistake(
     (desk.folder / "v.csv").write_text(filled.replace("X", value))
     answer = desk.settle("--from", "v.csv")
     assert (answer.code, desk.decisions()) == (2, [])
-    assert answer.err.startswith("v.csv:2: the rows cannot be separated from here on")
+    assert answer.err.startswith(f"v.csv:2: {CANNOT_SEPARATE} from here on")
 
 
 def test_no_cell_of_the_file_is_a_formula(desk: DoubtfulCampaign) -> None:
@@ -980,7 +987,7 @@ def test_a_terminal_is_asked_one_by_one(desk: DoubtfulCampaign) -> None:
     answer = desk.settle()
     assert answer.code == 3
     assert "1 of 3: add Ada Lovelace <ada@example.com>" in answer.out
-    assert "Not accepted: the service may still be working on" in answer.out
+    assert f"Not accepted: the service {STILL_WORKING}" in answer.out
     assert "maybe is not one of these" in answer.out
     assert [desk.steps(one)[0] for one in EMAILS] == ["unsure", "done", "withdrawn"]
     assert [one[0] for one in desk.decisions()] == ["id", "withdraw"]

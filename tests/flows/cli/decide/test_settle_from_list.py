@@ -18,6 +18,7 @@ from tests.support.doubtful_campaign import (
     DoubtfulCampaign,
     doubtful_campaign,
 )
+from tests.wording import CANNOT_SEPARATE, ID_TAKEN
 
 ADA, ZOE, GRACE = EMAILS
 LOST = Fault("lost", "add_candidates", after_work=True)
@@ -159,7 +160,7 @@ def test_who_is_there_twice_is_used_once_and_the_other_is_to_be_removed(
         ([["email", "id"], [ADA, 0], [ZOE, 5]], "an id is a whole number from 1"),
         (
             [["email", "id"], [ADA, 5], [ZOE, 5]],
-            "another candidate of this campaign already has the id 5",
+            f"{ID_TAKEN} 5",
         ),
     ],
 )
@@ -198,7 +199,7 @@ def test_on_a_terminal_it_is_shown_before_it_is_taken(
     [
         pytest.param(
             'email,id,note\n{ada},701,"by phone\n{zoe},702,\n{grace},703,\n',
-            "list.csv:2: the rows cannot be separated from here on",
+            f"list.csv:2: {CANNOT_SEPARATE} from here on",
             id="a quote that never ends",
         ),
         pytest.param(

@@ -19,6 +19,7 @@ from tests.flows.cli.test_cli import clean_environment, typed
 from tests.support.campaigns import Heard
 from tests.support.prefects.prefect_home import CAMPAIGN, Desk
 from tests.support.terminal import Terminal
+from tests.wording import A_TYPO, AS_EMPTY_TEXT, HIDDEN, IN_HIDDEN_ROWS
 
 __all__ = ["bench", "clean_environment", "typed"]
 
@@ -86,10 +87,10 @@ def test_what_is_asked(typed: Type, at_terminal: StringIO, files: list[str], que
     assert said.endswith("Nothing was sent.")
     assert then == f"When it is right, run again: campaign run {' '.join(files)}"
     if "filtered.xlsx" in files:
-        assert "1 row is hidden, but read like any other: 3" in answer.err
-        assert "3 emails, 1 of them to people in hidden rows" in answer.err
+        assert f"1 row is {HIDDEN} other: 3" in answer.err
+        assert f"3 emails, 1 {IN_HIDDEN_ROWS}" in answer.err
     if "doubtful.yaml" in files:
-        assert "gmial.com may be a typo for gmail.com" in answer.err
+        assert f"gmial.com {A_TYPO} gmail.com" in answer.err
 
 
 def test_times_are_noted_only_where_a_project_is_created(
@@ -107,7 +108,7 @@ def test_times_are_noted_only_where_a_project_is_created(
         capsys.readouterr()
         _read(Typed((file,)), asks=True)
         screens = (asked.err, str(in_json), capsys.readouterr().err)
-        return ["sent as empty text" in screen for screen in screens]
+        return [AS_EMPTY_TEXT in screen for screen in screens]
 
     assert noted() == [True, True, True]
     bench.run(file)

@@ -9,6 +9,7 @@ import pytest
 
 from sandbox.faults.faults import Fault
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
+from tests.wording import MAY_BE_SENT, NO_ANSWER, NO_SUCH_CANDIDATE, SENT_NO_ANSWER
 
 ADA, ZOE, GRACE = EMAILS
 
@@ -100,10 +101,8 @@ def test_a_story_reads_as_it_happened(campaign: DoubtfulCampaign) -> None:
     assert answer.code == 0
     below = [line for line in answer.out.splitlines() if line.startswith("  ")]  # no day's heading
     lines = [re.sub(r"\d+ ms", "1 ms", line[12:]) for line in below]
-    at = lines.index("invite Zoe@Example.com: unsure, settled since (sent completely, no answer)")
-    assert lines[at + 1] == (
-        "The request was sent, but no answer came back: the invitation may have been sent."
-    )
+    at = lines.index(f"invite Zoe@Example.com: unsure, settled since ({SENT_NO_ANSWER})")
+    assert lines[at + 1] == (f"The request was sent, but {NO_ANSWER}: {MAY_BE_SENT}.")
     assert lines[at + 2] == "invite grace@example.com: done (status 200 after 1 ms)"
     assert lines[at + 3] == "run 1 ended, needs attention"
     assert lines[at + 4] == "rita settled Zoe@Example.com: the invitation arrived: she has it"
@@ -161,7 +160,7 @@ def test_somebody_unknown_is_no_story(campaign: DoubtfulCampaign) -> None:
     assert (answer.code, answer.object["ok"]) == (2, False)
     assert "did you mean Zoe@Example.com?" in answer.err
     stranger = campaign.type("history", KEY, "nobody@example.com").err
-    assert "nobody@example.com: the campaign has no candidate with this address\n" in stranger
+    assert "nobody@example.com: the campaign has " + NO_SUCH_CANDIDATE + "\n" in stranger
     assert campaign.type("history", "nothing").code == 2
 
 

@@ -21,6 +21,7 @@ from tasks.outputs.page_mark import MARKED_WITHIN, mark
 from tasks.plan.pilot import confirm
 from tests.support.doubtful_campaign import EMAILS, KEY, DoubtfulCampaign, doubtful_campaign
 from tests.support.ledgers.small_ledger import NOON
+from tests.wording import PILOT_CONFIRMED, SENT_NO_ANSWER
 
 ADA, ZOE, GRACE = EMAILS
 HOSTILE = ("=cmd|' /C calc'!A1", "<script>alert(1)</script>", "x@example.com")
@@ -111,7 +112,7 @@ def test_refusals_doubts_and_verdicts_are_told_with_their_reasons(
         f"Ada Lovelace <{ADA}>"
     )
     doubts = section(said, "Unsure now")
-    assert f"Zoë Müller <{ZOE}> | sent completely, no answer" in doubts and GRACE in doubts
+    assert f"Zoë Müller <{ZOE}> | {SENT_NO_ANSWER}" in doubts and GRACE in doubts
     assert section(said, "Settled by a person") == "No verdict was needed."
     campaign.settle("--invites", "sent", "--why", "both have it")
     said = str(Text(page(campaign, "--names")))
@@ -258,5 +259,5 @@ def test_the_waves_of_the_definition_are_those_of_the_report(campaign: DoubtfulC
     said = str(Text(page(campaign)))
     waves = re.findall(r"(\w+) \| [^|]+ \| [^|]+ \| invite \| (\d+) \|", section(said, "Waves"))
     assert waves == [("pilot", "1"), ("1", "1"), ("2", "2")]
-    assert "rita confirmed the pilot's invitation" in section(said, "Other decisions")
+    assert f"rita {PILOT_CONFIRMED}" in section(said, "Other decisions")
     assert sum(int(number) for _, number in waves) == len(campaign.service.record.invitations)

@@ -36,6 +36,7 @@ from tests.support.prefects.workers import runs_of, wait_until
 from tests.support.session import PATIENCE
 from tests.support.trapped_folder import trapped
 from tests.support.webhook import webhook
+from tests.wording import INTERRUPTED
 
 pytestmark = pytest.mark.xdist_group("up")
 
@@ -191,7 +192,7 @@ def test_ctrl_c_while_it_looks_into_the_inbox_ends_gently(desk: Desk) -> None:
     words = log.read_text()
     for strange in ("Crash", "Traceback", "termination signal", "Aborted"):
         assert strange not in words, words
-    assert "The run was interrupted. The files there are left for the next look." in words
+    assert f"{INTERRUPTED} The files there are left for the next look." in words
     assert not invitations(desk)
 
 
@@ -211,7 +212,7 @@ def test_ctrl_c_while_a_run_is_still_loading_ends_gently(desk: Desk) -> None:
     words = log.read_text()
     for strange in ("rash", "Traceback", "termination signal", "status code"):
         assert strange not in words, words
-    assert "Stopped('0 of 2 invited. The run was interrupted.', type=FAILED)" in words, words
+    assert f"Stopped('0 of 2 invited. {INTERRUPTED}', type=FAILED)" in words, words
     assert not invitations(desk)
     assert json.loads(desk.type("status", "morning", "--json").out)["counts"]["unsure"] == 0
 
