@@ -13,6 +13,7 @@ then counts as of the same origin as the server.
 import asyncio
 import socket
 import sys
+from contextlib import ExitStack
 
 import uvicorn
 from prefect.settings import get_current_settings
@@ -25,11 +26,16 @@ HOST = "127.0.0.1"
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, saying when it answers."""
+    """uvicorn, which lets other servers make tables once it answers, and may say that it does."""
+
+    def __init__(self, config: uvicorn.Config, alone: ExitStack, *, says: bool) -> None:
+        super().__init__(config)
+        self._alone, self._says = alone, says
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        if self.started:
+        self._alone.close()
+        if self._says and self.started:
             _say(ANSWERS)
 
 
@@ -60,13 +66,13 @@ def _serve(listener: socket.socket, *, temporary: bool) -> None:
     # After the address is said: it is slow to import.
     from prefect.server.api.server import create_app  # noqa: PLC0415
 
-    from flows.engine.prefect_database import write_in_turn  # noqa: PLC0415
+    from flows.engine.prefect_database import make_tables_alone, write_in_turn  # noqa: PLC0415
 
     write_in_turn()
     app = TrustedHostMiddleware(create_app(ephemeral=temporary, final=True), list(HOSTS))
     level = get_current_settings().server.logging_level.lower()
     config = uvicorn.Config(app, log_level="error" if temporary else level, lifespan="on")
-    server = _Server(config) if temporary else uvicorn.Server(config)
+    server = _Server(config, make_tables_alone(), says=temporary)
     asyncio.run(server.serve([listener]))
 
 
