@@ -27,7 +27,7 @@ from data.decisions.clean_up import (
 )
 from data.decisions.settling import write_down
 from data.decisions.verdicts import Decided
-from data.sending.noes import OF_SOME_ROW
+from data.sending.refusals import OF_SOME_ROW
 from data.sending.row_ranges import read as rows_in
 from data.store.states import MAY_HAVE_HAPPENED, AttemptState, By, Operation, Step, Word
 from data.store.tables import (

@@ -9,7 +9,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from config.errors import CampaignError
-from data.sending import noes, runs
+from data.sending import refusals, runs
 from data.sending.claims import Claim, Claimed, Granted
 from data.sending.outcomes import Outcome
 from data.store.ledger import Ledger
@@ -63,12 +63,12 @@ class GroupCommit:
         else:
             runs.see_that_it_stands(self._ledger, run)
 
-    async def noes_before(self, attempt: int) -> tuple[int, ...]:
+    async def refusals_before(self, attempt: int) -> tuple[int, ...]:
         """The statuses of earlier refusals of the same request. Raises LedgerUnusable.
 
         They are durable: each was recorded before the claim that followed it.
         """
-        return await asyncio.to_thread(self._ledger.read, noes.before, attempt)
+        return await asyncio.to_thread(self._ledger.read, refusals.before, attempt)
 
     def record(self, outcome: Outcome) -> None:
         """Record an outcome; it is durable before any later claim is granted."""

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, bindparam, select
 
 from data.campaigns import forgotten
 from data.holds import reasons
-from data.sending import noes
+from data.sending import refusals
 from data.store.states import AttemptState, Step
 from data.store.tables import attempt, candidate
 
@@ -24,7 +24,7 @@ class ToInvite:
     candidate_id: int
     timezone: str | None = None
     pilot: bool = False
-    noes: tuple[int, ...] = ()  # the statuses of earlier refusals of this invitation
+    refusals: tuple[int, ...] = ()  # the statuses of earlier refusals of this invitation
 
 
 # Built once: a run asks for them again and again.
@@ -91,13 +91,13 @@ def to_invite(
     """
     held = reasons.held_in(connection, campaign_row)
     rows = connection.execute(_TO_INVITE, {"of": campaign_row, "of_pilot": pilot or ""}).all()
-    before = noes.of_people(connection, campaign_row) if rows else {}
+    before = refusals.of_people(connection, campaign_row) if rows else {}
     people = [
         ToInvite(row.id, row.candidate_id, row.timezone, row.pilot, before.get(row.id, ()))
         for row in rows
         if row.id not in held
     ]
-    return sorted(people, key=lambda person: len(person.noes))
+    return sorted(people, key=lambda person: len(person.refusals))
 
 
 def still_waiting(connection: Connection, rows: Sequence[int]) -> set[int]:

@@ -77,13 +77,13 @@ async def invite(
                 person = people.popleft()
                 order = Invite(project_id, person, leaves)
                 in_time = partial(still, person)
-                sent = await sender.send(order, in_time, person.noes, waits=False)
+                sent = await sender.send(order, in_time, person.refusals, waits=False)
                 leaves(person)  # also where nothing was sent
                 if sent is None:
                     continue
                 if sent.judged.then is Then.PAUSE and sent.status is not None:
                     # Others first, so that nobody is refused more often than necessary.
-                    people.append(replace(person, noes=(*person.noes, sent.status)))
+                    people.append(replace(person, refusals=(*person.refusals, sent.status)))
                 else:
                     each(sent)
 

@@ -180,20 +180,20 @@ class Sender:
         self,
         order: Order,
         still: Callable[[], bool] = lambda: True,
-        noes: Sequence[int] = (),
+        refusals: Sequence[int] = (),
         *,
         waits: bool = True,
     ) -> Sent | None:
         """Claim, send and record, again if that is safe; must be called within `run_to_end`.
 
         None: it was not sent (claimed by another run, stopped, or `still` said that it is too late
-        once it might have left). `noes` are the statuses of earlier refusals. If the service asks
+        once it might have left). `refusals` are statuses of earlier ones. If the service asks
         for a pause and the order does not wait for it, somebody else can be sent first. The next
         order's claim is committed together with this one's outcome.
         """
         tries = 0
         sent: Sent | None = None
-        while await self._may_leave(order.operation, noes):
+        while await self._may_leave(order.operation, refusals):
             try:
                 sent = await self._claim_send_record(order) if still() else None
             finally:
@@ -216,12 +216,12 @@ class Sender:
                 case _:
                     return sent
             if sent.status is not None:
-                noes = (*noes, sent.status)
+                refusals = (*refusals, sent.status)
         return sent
 
-    async def _may_leave(self, operation: Operation, noes: Sequence[int]) -> bool:
+    async def _may_leave(self, operation: Operation, refusals: Sequence[int]) -> bool:
         """Get the token first: a claim is for a request that can leave at once."""
-        if not await self._gate.opens(operation, alone=last_chance(noes)):
+        if not await self._gate.opens(operation, alone=last_chance(refusals)):
             return False
         try:
             await self._service.ready()
@@ -294,7 +294,7 @@ class Sender:
         if seen.status is None or judged.proof in (Proof.DONE, Proof.UNSURE):
             return judged
         try:
-            before = await self._group_commit.noes_before(claimed.attempt)
+            before = await self._group_commit.refusals_before(claimed.attempt)
         except CampaignError:
             before = (seen.status,) * REPEATS
         return verdict(operation, seen, rows=rows, trust=trust, before=before)

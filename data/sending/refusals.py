@@ -17,7 +17,7 @@ from data.store.tables import attempt, candidate, decision
 OF_SOME_ROW = (400, 413, 422)
 
 _OWN = select(attempt).where(attempt.c.id == bindparam("number"))
-_NOES = (
+_REFUSALS = (
     select(attempt)
     .where(
         attempt.c.campaign_id == bindparam("of"),
@@ -41,15 +41,15 @@ def before(connection: Connection, number: int) -> tuple[int, ...]:
     person in it who has the most.
     """
     own = connection.execute(_OWN, {"number": number}).one()
-    earlier = _NOES.where(attempt.c.id < number, attempt.c.generation == own.generation)
+    earlier = _REFUSALS.where(attempt.c.id < number, attempt.c.generation == own.generation)
     about = _people(own)
-    noes = _by_person(connection, own.campaign_id, earlier, Operation(own.operation))
-    return max((noes[row] for row in about & noes.keys()), key=len, default=())
+    refusals = _by_person(connection, own.campaign_id, earlier, Operation(own.operation))
+    return max((refusals[row] for row in about & refusals.keys()), key=len, default=())
 
 
 def of_people(connection: Connection, campaign_row: int) -> dict[int | None, tuple[int, ...]]:
     """The same for every invitation in its current generation, by candidate row."""
-    present = _NOES.join(candidate, candidate.c.id == attempt.c.candidate_row).where(
+    present = _REFUSALS.join(candidate, candidate.c.id == attempt.c.candidate_row).where(
         candidate.c.generation == attempt.c.generation
     )
     return _by_person(connection, campaign_row, present, Operation.INVITE)
@@ -63,14 +63,14 @@ def _by_person(
     again: dict[int | None, int] = {}
     for row, number in connection.execute(_AGAIN, {"of": campaign_row}) if answers else ():
         again[row] = max(again.get(row, 0), number)
-    noes: dict[int | None, tuple[int, ...]] = {}
+    refusals: dict[int | None, tuple[int, ...]] = {}
     for each in answers:
         if operation is Operation.ADD and each.rows > 1 and each.status in OF_SOME_ROW:
             continue
         for row in _people(each):
             if each.id > again.get(row, 0):
-                noes[row] = (*noes.get(row, ()), each.status)
-    return noes
+                refusals[row] = (*refusals.get(row, ()), each.status)
+    return refusals
 
 
 def _people(request: Row[Any]) -> set[int | None]:
