@@ -17,6 +17,8 @@ def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
     lines = [*dict.fromkeys(map(_line, mistakes))]
     more = [f"{len(mistakes) - SHOWN:,} more places"] if len(mistakes) > SHOWN else []
     where = "; ".join([*lines[:SHOWN], *more])
+    if all(not Path(mistake.place.file).exists() for mistake in mistakes):
+        return f"{where}. Put it back, then: {command('run', *typed)}"
     if not more and all(map(is_nobodys, mistakes)):
         return f"{where.rstrip('.?')}. Fix it; the next run reads it again."
     return f"{where}. What is wrong there: {command('check', *typed)}"
@@ -25,7 +27,7 @@ def where_wrong(mistakes: Sequence[Mistake], *typed: object) -> str:
 def is_nobodys(mistake: Mistake) -> bool:
     """Whether a mistake concerns no person, so that all of it may be said.
 
-    It is in a field of the definition itself, and quotes no address; or its file is not there.
+    It is in a field of the definition itself, and quotes no address; or its file is gone.
     """
     place = mistake.place
     if place.sheet is not None or suffix_of(Path(place.file)) in TEXT_TABLES:

@@ -421,7 +421,13 @@ def definition_gone(place: Place) -> Sequence[First]:
     broken("status", "add_candidates", status=422)(place)
     moved = Path(FILE).rename("moved.yaml")
     place.mend = lambda: moved.rename(FILE)
-    return [f"links {KEY} --into people.csv --failed-only -o back.csv", f"status {KEY}"]
+
+    def served() -> str:
+        with pytest.raises(BadInput) as gone:
+            read_campaigns(Path(FILE))
+        return where_wrong(gone.value.problems, FILE)
+
+    return [served, f"links {KEY} --into people.csv --failed-only -o back.csv", f"status {KEY}"]
 
 
 @situation

@@ -361,6 +361,8 @@ def test_a_mistake_that_quotes_an_address_is_only_placed(tmp_path: Path) -> None
     assert "@" not in shown
     other = Mistake(Place(str(file), 1), "invites.waves", message="wanted numbers")
     assert "wanted numbers" in where_wrong([other], file)
+    file.unlink()
+    assert f"campaign run {file}" in where_wrong([Mistake(Place(str(file)))], file)
 
 
 def test_a_run_that_asks_often_asks_prefect_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
