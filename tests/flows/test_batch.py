@@ -249,12 +249,12 @@ def test_a_signal_lets_none_begin(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.state for each in outcomes] == ["Completed", "Completed", "Stopped", "Stopped"]
 
 
-def test_where_a_file_is_wrong_is_told_without_what_was_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_a_file_is_wrong_is_told_without_what_was_found(tmp_path: Path) -> None:
     """What was found in a cell may be somebody's name, and Prefect keeps what it is told."""
+    people = tmp_path / "people.csv"
+    people.touch()
     problems = tuple(
-        Mistake(Place("/x/people.csv", line), "email1", f'"Ada{line}"', 'an email; "Ada" is none')
+        Mistake(Place(str(people), line), "email1", f'"Ada{line}"', 'an email; "Ada" is none')
         for line in range(2, 10)
     )
     entry = Entry(Path("/x/spring.yaml"), "spring", problems)
