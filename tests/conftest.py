@@ -101,9 +101,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tell journeys, and begin with what takes longest: groups, each done by one worker alone."""
     for item in items:
         group = item.get_closest_marker("xdist_group")
-        if (group is not None and group.args[0] in JOURNEYS) or _on_a_server_as_well(item):
+        grouped = group is not None and group.args[0] in JOURNEYS
+        if grouped or _with_prefect_standing(item) or _on_a_server_as_well(item):
             item.add_marker("journey")
     items.sort(key=lambda item: item.get_closest_marker("xdist_group") is None)
+
+
+def _with_prefect_standing(item: pytest.Item) -> bool:
+    """Whether a test needs Prefect's own server, which takes longer to start than most suites."""
+    return not {"plain", "automated"}.isdisjoint(getattr(item, "fixturenames", ()))
 
 
 def _on_a_server_as_well(item: pytest.Item) -> bool:

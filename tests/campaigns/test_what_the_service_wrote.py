@@ -142,7 +142,6 @@ def test_a_hostile_answer_stays_a_quotation(campaign: DoubtfulCampaign) -> None:
 # -- where it must not be -----------------------------------------------------------------------
 
 
-@pytest.mark.journey
 @pytest.mark.xdist_group("prefect")
 def test_a_run_ends_with_it_and_prefect_never_hears_of_it(
     desk: WarmDesk, prefect: PrefectServer

@@ -272,7 +272,6 @@ def emails_of(desk: Desk) -> Counter[str]:
     return Counter(invitation.email for invitation in desk.service.record.invitations)
 
 
-@pytest.mark.journey
 def test_a_bad_file_and_a_stopped_campaign_stop_no_other(
     desk: Desk, prefect: PrefectServer
 ) -> None:
@@ -351,7 +350,6 @@ def both_under_way(record: Any) -> bool:
     return len({each.email.partition("@")[2] for each in record.invitations}) == 2
 
 
-@pytest.mark.journey
 def test_a_signal_stops_all_of_them_gently(desk: Desk) -> None:
     """SIGTERM in the middle of two campaigns: no doubt, and the same command goes on."""
     people = 800
@@ -378,7 +376,6 @@ def sent_by(desk: Desk) -> Counter[str]:
     return Counter(email.partition("@")[2] for email in emails_of(desk))
 
 
-@pytest.mark.journey
 def test_a_cancel_of_the_whole_stops_every_campaign_in_it(
     desk: Desk, prefect: PrefectServer
 ) -> None:

@@ -21,7 +21,6 @@ def emails_of(desk: Desk) -> Counter[str]:
     return Counter(invitation.email for invitation in desk.service.record.invitations)
 
 
-@pytest.mark.journey
 def test_a_thousand_people_and_then_five_more(desk: Desk) -> None:
     """Everyone is added once and invited once; a rerun asks nothing; five more cost five more."""
     file = desk.campaign("thousand", 1000)
@@ -103,7 +102,6 @@ def test_killed_in_the_middle_and_run_again(desk: Desk) -> None:
     assert desk.service.api_requests() == len(desk.service.record.requests)
 
 
-@pytest.mark.journey
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted_gently(desk: Desk, number: signal.Signals) -> None:
     """Ctrl-C or SIGTERM lets what is in flight finish: exit 1, no doubt, and the rerun goes on."""
@@ -124,7 +122,6 @@ def test_interrupted_gently(desk: Desk, number: signal.Signals) -> None:
     assert set(emails_of(desk).values()) == {1}
 
 
-@pytest.mark.journey
 def test_bad_settings_and_bad_doors(desk: Desk) -> None:
     """Each ending names what to mend, in a line; no stack trace and no secret."""
     file = desk.campaign("doors", 2)

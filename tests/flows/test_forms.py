@@ -69,7 +69,6 @@ def cancel(prefect: PrefectServer, run: str) -> None:
     press(prefect, run, type="CANCELLING", name="Cancelling")
 
 
-@pytest.mark.journey
 def test_a_run_has_tags_a_progress_and_a_page(desk: Desk, prefect: PrefectServer) -> None:
     """Found by campaign and by service; how far, who needs a person, and where the files are."""
     desk.service.faults.add(Fault("lost", "invite", email="person1@example.com"))
@@ -116,7 +115,6 @@ def test_approving_through_the_form_sends_what_was_shown(
     assert page_of(prefect, "campaign-formed").startswith("# formed: 3 of 3 added")
 
 
-@pytest.mark.journey
 def test_approving_through_the_form_keeps_to_the_sheet_that_was_shown(
     desk: WarmDesk, prefect: PrefectServer
 ) -> None:
@@ -133,7 +131,6 @@ def test_approving_through_the_form_keeps_to_the_sheet_that_was_shown(
     assert emails_of(desk) == {"di@mail.example": 1}
 
 
-@pytest.mark.journey
 def test_a_form_cannot_approve_what_has_changed(desk: WarmDesk, prefect: PrefectServer) -> None:
     """Void after a change of the sheet; rejected with a reason; neither sends anything."""
     file = to_approve(desk, "voided", 3)
@@ -160,7 +157,6 @@ def test_a_form_cannot_approve_what_has_changed(desk: WarmDesk, prefect: Prefect
     assert not emails_of(desk)
 
 
-@pytest.mark.journey
 def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> None:
     """A verdict on one person or on all; what cannot be taken says why and changes nothing."""
     desk.service.faults.add(
@@ -211,7 +207,6 @@ def test_settling_through_the_form(desk: WarmDesk, prefect: PrefectServer) -> No
     assert {first, second} == {"person1@example.com", "person2@example.com"}
 
 
-@pytest.mark.journey
 def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectServer) -> None:
     """At most a wave more is sent, all of it recorded; the run ends cancelled, the next goes on."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))
@@ -234,7 +229,6 @@ def test_a_cancel_in_prefect_stops_within_one_wave(desk: Desk, prefect: PrefectS
     assert set(emails_of(desk).values()) == {1}
 
 
-@pytest.mark.journey
 def test_a_suspended_run_stops_as_well(desk: Desk, prefect: PrefectServer) -> None:
     """Prefect's own pause cannot hold code that runs: the run ends, and says why."""
     desk.service.faults.add(Fault("slow", "invite", count=None, seconds=0.5))

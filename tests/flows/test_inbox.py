@@ -740,7 +740,6 @@ def test_of_scheduled_runs_that_end_alike_the_first_stays() -> None:
     assert deleted == {runs[1].id, runs[2].id}
 
 
-@pytest.mark.journey
 def test_a_look_as_prefect_shows_it(desk: WarmDesk, prefect: PrefectServer) -> None:
     """The bad file has a run that says where it is wrong; nobody's name is in Prefect."""
     box = Inbox(Office.at(desk.folder, desk.service))

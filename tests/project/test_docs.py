@@ -60,7 +60,6 @@ def test_what_the_readme_shows_is_what_happens(tmp_path: Path) -> None:
     assert not wrong, "\n\n".join(wrong)
 
 
-@pytest.mark.journey
 @pytest.mark.xdist_group("prefect")
 @pytest.mark.parametrize("document", DOCUMENTS[1:])
 def test_what_a_document_shows_is_what_happens(

@@ -182,7 +182,6 @@ def test_impatience_shows_no_stack(alone: Desk) -> None:
 
 
 @pytest.mark.xdist_group("prefect")
-@pytest.mark.journey
 @pytest.mark.parametrize("away", ["moved", "deleted", "replaced"])
 def test_a_ledger_that_vanishes_ends_a_run(desk: WarmDesk, away: str) -> None:
     """Nobody is invited without a record; what a person can put back knows of every invitation."""

@@ -168,7 +168,6 @@ NEED_MORE = {"approve", "confirm"}  # a plan that waits, a pilot
 NOBODY_HELD = {"allow": 2}
 
 
-@pytest.mark.journey
 @pytest.mark.xdist_group("prefect")
 def test_the_examples_work_one_after_the_other(tmp_path: Path, standing: Standing) -> None:
     """A newcomer who types them in their order meets nothing that fails."""

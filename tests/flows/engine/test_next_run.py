@@ -34,7 +34,6 @@ os.execv(sys.executable, [sys.executable, "-m", "prefect.engine"])
 """
 
 
-@pytest.mark.journey
 def test_the_next_wave_is_scheduled_once(desk: WarmDesk, prefect: PrefectServer) -> None:
     """One run of the campaign's own deployment, an hour after the wave, however often it ran."""
     path = desk.campaign("waving", 5)
@@ -114,7 +113,6 @@ def test_a_run_that_begins_early_for_its_moment_schedules_another(
         assert len(server.runs) == number
 
 
-@pytest.mark.journey
 def test_what_a_person_typed_is_told_and_not_scheduled(
     desk: WarmDesk, prefect: PrefectServer
 ) -> None:
@@ -127,7 +125,6 @@ def test_what_a_person_typed_is_told_and_not_scheduled(
     assert [run["state_name"] for run in runs] == ["NotYet"]
 
 
-@pytest.mark.journey
 def test_the_form_confirms_the_pilot_and_sends_the_others(
     desk: WarmDesk, prefect: PrefectServer
 ) -> None:

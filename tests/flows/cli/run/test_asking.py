@@ -164,7 +164,6 @@ def test_what_is_sent_is_what_was_asked(bench: Bench, monkeypatch: pytest.Monkey
     assert [mail for mail, _ in bench.invited] == ["ada@mail.test"]
 
 
-@pytest.mark.journey
 @pytest.mark.xdist_group("prefect")
 def test_at_a_real_terminal(desk: Desk) -> None:
     """Only y sends; n, Enter, the end of what is typed and Ctrl-C send nothing. --yes, a pipe and a
