@@ -33,15 +33,14 @@ def tolerate_every_encoding() -> None:
             stream.reconfigure(errors="replace")
 
 
-def say(*lines: str, as_json: bool = False) -> None:
+def say(*lines: str) -> None:
     """Tell a person, line by line; beside the JSON object when a program asked."""
     here = manner()
-    for_people = not (as_json or here.as_json)
     if here.as_json:
         here.said += lines
     if not here.quiet:
-        _print(lines, sys.stdout if for_people else sys.stderr)
-    elif for_people:
+        _print(lines, _for_people())
+    elif not here.as_json:
         heads = [line for line in lines if line.strip() and not line.startswith(" ")]
         here.last = heads[-1] if heads else here.last
 
@@ -50,6 +49,10 @@ def say_the_last() -> None:
     """With -q: the last line for people that is not an indented detail."""
     if manner().last:
         _print([manner().last], sys.stdout)
+
+
+def _for_people() -> TextIO:
+    return sys.stderr if manner().as_json else sys.stdout
 
 
 def _print(lines: Iterable[str], stream: TextIO) -> None:
@@ -70,24 +73,33 @@ def say_at_length(lines: Sequence[str]) -> None:
     from click import echo_via_pager
     from rich.console import Console
 
-    high = Console().size.height
-    on_a_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not manner().as_json
-    if not on_a_terminal or manner().quiet or len(lines) < high:
+    fits = len(lines) < Console().size.height
+    if fits or not on_a_terminal() or manner().as_json or manner().quiet:
         say(*lines)
         return
     os.environ.setdefault("LESS", "FRX")  # what fits needs no pager after all, and stays in sight
     echo_via_pager("\n".join(map(printable, lines)) + "\n")
 
 
-def answer_to(question: str, *, as_json: bool = False) -> str | None:
-    """Ask on the stream that people read, and read one line, trimmed; None where none comes."""
-    stream = sys.stderr if as_json or manner().as_json else sys.stdout
+def on_a_terminal() -> bool:
+    """Whether somebody is there who reads what is said, and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def answer_to(question: str, stream: TextIO | None = None) -> str | None:
+    """Ask on `stream`, or where people read, and read one line, trimmed; None where none comes."""
+    stream = stream or _for_people()
     # input() would put the question on standard error, where nobody may be looking.
     print(printable(question), end="", file=stream, flush=True)
     typed = sys.stdin.readline()
     if not typed:
         print(file=stream, flush=True)
     return typed.strip() if typed else None
+
+
+def agrees(question: str, stream: TextIO | None = None) -> bool:
+    """Ask a question that ends with [y/N]; no answer is a no."""
+    return (answer_to(question, stream) or "").casefold() in ("y", "yes")
 
 
 def complain(*lines: str) -> None:
@@ -118,12 +130,14 @@ def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def _console() -> "Console":
     from rich.console import Console
 
-    stream = sys.stderr if manner().as_json else sys.stdout
+    stream = _for_people()
     return Console(file=stream, highlight=False, width=None if stream.isatty() else UNSEEN_WIDTH)
 
 
-def print_json(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-    """Print the one value that a program reads; ASCII, so that it survives every encoding."""
+def answer_program(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    """Print the one value that a program asked for; ASCII, so that it survives every encoding."""
+    if not manner().as_json:
+        return
     manner().answered = True
     whole = _versioned(answer) if isinstance(answer, Mapping) else [*map(_versioned, answer)]
     print(json.dumps(whole, default=str))
@@ -135,15 +149,15 @@ def _versioned(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def answer_failure(error: CampaignError | str) -> None:
     """Give a program an object for a failed command, if one was asked for and none was printed."""
-    if not manner().as_json or manner().answered:
+    if manner().answered:
         return
     if isinstance(error, BadInput):
         problems = [problem.as_json() for problem in error.problems]
         warnings = [warning.as_json() for warning in error.warnings]
-        print_json({"ok": False, "problems": problems, "warnings": warnings})
+        answer_program({"ok": False, "problems": problems, "warnings": warnings})
     else:
         wrote = error.wrote if isinstance(error, CampaignError) else None
-        print_json({"ok": False, "error": str(error), "service_wrote": wrote})
+        answer_program({"ok": False, "error": str(error), "service_wrote": wrote})
 
 
 def counted(number: int, single: str, many: str | None = None) -> str:

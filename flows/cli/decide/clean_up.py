@@ -5,12 +5,10 @@ from typing import Annotated
 import typer
 
 from config.command_line import command
-from data.store.states import By
-from flows.cli.arguments import AsJson, Key
-from flows.cli.known_campaign import known_campaign
+from flows.cli.arguments import Key, Who, Why, by
+from flows.cli.ledgers import known_campaign
 from flows.cli.see.status import clean_up_line
-from flows.cli.who import Who, login_name
-from flows.words.speech import counted, print_json, say
+from flows.words.speech import answer_program, counted, say
 
 
 def clean_up(
@@ -18,11 +16,8 @@ def clean_up(
     done: Annotated[
         bool, typer.Option("--done", help="You have removed all of this, or it was not there.")
     ] = False,
-    why: Annotated[
-        str, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
-    ] = "",
+    why: Why = "",
     who: Who = None,
-    as_json: AsJson = False,
 ) -> None:
     """List what to remove by hand in the web application.
 
@@ -36,27 +31,24 @@ def clean_up(
         items = ledger.read(cleaning.find, campaign.id)
         forgotten = 0 if done else ledger.read(forgotten_people.added, campaign.id)
         if done and items:
-            ledger.write(cleaning.write_cleaned, campaign.id, items, By(who or login_name(), why))
+            ledger.write(cleaning.write_cleaned, campaign.id, items, by(who, why))
         left = [] if done else [item.as_json() for item in items]
-    if as_json:
-        print_json({"campaign": key, "clean_up": left})
+    answer_program({"campaign": key, "clean_up": left})
     if done:
         gone = counted(len(items), "thing") if items else "nothing"
-        say(f"{key}: {gone} marked as removed by hand", as_json=as_json)
+        say(f"{key}: {gone} marked as removed by hand")
     elif not items:
-        say(f"{key}: nothing to remove by hand", as_json=as_json)
+        say(f"{key}: nothing to remove by hand")
     else:
         where = f"{campaign.app_url}, " if campaign.app_url else ""
         say(
             f"{key}: remove these by hand in the web application ({where}project "
             f"{campaign.project_id or 'not known'})",
-            as_json=as_json,
         )
-        say(*(f"  {clean_up_line(item)}" for item in left), as_json=as_json)
-        say(f"  when you have removed them: {command('clean-up', key, '--done')}", as_json=as_json)
+        say(*(f"  {clean_up_line(item)}" for item in left))
+        say(f"  when you have removed them: {command('clean-up', key, '--done')}")
     if forgotten:
         say(
             f"  {counted(forgotten, 'person was', 'people were')} forgotten: the service may "
             f"still have them in project {campaign.project_id}; their ids are no longer known here",
-            as_json=as_json,
         )

@@ -1,5 +1,6 @@
-"""`campaign forget`: a person asked for it, so their name, address and the rest are deleted."""
+"""What people may ask for about their data: `forget` deletes it, `export` writes all of it."""
 
+import json
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -10,10 +11,11 @@ import typer
 from config.command_line import command
 from config.email_key import email_key
 from data.decisions.verdicts import NotDecided
-from data.store.states import By
-from flows.cli.addresses import addresses
-from flows.cli.reasons import given
-from flows.cli.who import Who, login_name
+from flows.cli.arguments import Who, WhyIfAny, by, given
+from flows.cli.ledgers import files_read, open_ledger
+from flows.cli.named_people import addresses, refuse
+from flows.cli.outputs import check_output, output_option
+from flows.words.manner import for_program, manner
 from flows.words.speech import answer_to, complain, counted, say
 
 if TYPE_CHECKING:
@@ -21,15 +23,14 @@ if TYPE_CHECKING:
     from data.privacy.disclosure import Disclosed
     from data.privacy.forgetting import AtTheService
     from data.store.ledger import Ledger
+    from data.store.states import By
 
 
 def forget(
     emails: Annotated[
         list[str] | None, typer.Argument(metavar="EMAIL", help="Whom to forget.")
     ] = None,
-    why: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
-    ] = None,
+    why: WhyIfAny = None,
     due: Annotated[
         bool, typer.Option("--due", help="Forget everybody whose time (CAMPAIGN_KEEP) is over.")
     ] = False,
@@ -48,14 +49,13 @@ def forget(
     from config.settings import load_local
     from data.campaigns import queries
     from data.decisions import adding_again
-    from data.store.ledger import Ledger
 
     if due == bool(emails):
         raise typer.BadParameter("name the addresses, or add --due")
     local = load_local()
     named = addresses(emails or [])
     reason = "" if due else given(why)
-    with Ledger.open(local.database_url, create=False) as ledger:
+    with open_ledger() as ledger:
         for campaign in ledger.read(queries.every_campaign):
             adding_again.recover(ledger, campaign.id)
         if due:
@@ -64,7 +64,7 @@ def forget(
             _let_in_again(ledger, named)
         else:
             _sure(len(named), yes=yes)
-            _forget(ledger, local, named, who or login_name(), reason)
+            _forget(ledger, local, named, by(who, reason))
 
 
 def _sure(people: int, *, yes: bool) -> None:
@@ -79,7 +79,7 @@ def _sure(people: int, *, yes: bool) -> None:
 
 
 def _forget(
-    ledger: "Ledger", local: "LocalSettings", named: Mapping[str, str], who: str, why: str
+    ledger: "Ledger", local: "LocalSettings", named: Mapping[str, str], person: "By"
 ) -> None:
     """Forget in the ledger and say what is left elsewhere; then write the links anew.
 
@@ -93,7 +93,7 @@ def _forget(
     every = {row["email1"] for row in rows} | set(named.values())
     perhaps = list(_perhaps_once_more(ledger, every))
     try:
-        left = ledger.write(forgetting.forget, named.keys(), By(who, why))
+        left = ledger.write(forgetting.forget, named.keys(), person)
     except NotDecided as error:
         complain(
             *(f"{list(named.values())[n]} {objection}" for n, objection in error.objections.items())
@@ -106,7 +106,7 @@ def _forget(
     unwritten = list(_links_anew(ledger, local, every))
     say(*_still_named(naming(every, _places(ledger, local))))
     if unwritten:
-        again = command("forget", *_each_once(every), "--why", why)
+        again = command("forget", *_each_once(every), "--why", person.why)
         complain("", *unwritten, f"Not everything is done. Once this is fixed, run again: {again}")
         raise typer.Exit(1)
     if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
@@ -140,9 +140,8 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
     from data.privacy.traces import naming
     from tasks.outputs.links import WRITTEN_BY_RUNS, write_links
 
-    for campaign in ledger.read(
-        queries.every_campaign
-    ):  # found by their content, so that a second try finds them as well
+    # Found by their content, so that a second try finds them as well.
+    for campaign in ledger.read(queries.every_campaign):
         if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
             try:
                 write_links(ledger, campaign, local.output_dir)
@@ -185,23 +184,16 @@ def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
                 f"({person.campaign}), under the id shown when they were forgotten: look "
                 "in the web application"
             )
-            continue
-        yield (
-            f"  the service still has candidate {person.candidate_id} in project "
-            f"{person.project_id} ({person.campaign}): remove it by hand in the web application"
-        )
+        else:
+            yield (
+                f"  the service still has candidate {person.candidate_id} in project "
+                f"{person.project_id} ({person.campaign}): remove it by hand in the web application"
+            )
 
 
 def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
     """Where files may name people: the results, the sheets, and copies beside the ledger."""
-    from data.campaigns import queries
-
-    read = [
-        Path(name)
-        for campaign in ledger.read(queries.every_campaign)
-        for name in (campaign.definition, campaign.belongs_to)
-        if name
-    ]
+    read = files_read(ledger)
     places = [local.output_dir, *read, *(sheet for file in read for sheet in _beside(file))]
     ledger_file = Path(ledger.place)
     if ledger_file.is_file():
@@ -230,9 +222,7 @@ def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
     from data.campaigns import forgotten
 
     again = ledger.write(forgotten.lift, named.keys())
-    if wrong := [f"{typed} was not forgotten" for key, typed in named.items() if key not in again]:
-        complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
+    refuse([f"{typed} was not forgotten" for key, typed in named.items() if key not in again])
     say(*(f"{typed}: campaigns may use this address again" for typed in named.values()))
 
 
@@ -243,3 +233,32 @@ def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:
     if local.keep is None:
         raise typer.BadParameter("CAMPAIGN_KEEP says how long people are kept, and it is not set")
     say(*(forget_due(ledger, local, now()) or ["Nobody is due to be forgotten."]))
+
+
+def export(
+    email: Annotated[str, typer.Argument(metavar="EMAIL", help="The person's address.")],
+    output: Annotated[Path | None, output_option("The file to write.")] = None,
+) -> None:
+    """Write everything that the ledger holds about a person.
+
+    Every campaign, request, decision and entry of the do-not-contact list, as JSON. After a
+    correction, what is recorded under the other address is included.
+    """
+    from data.own_files import write_whole
+    from data.privacy import disclosure
+
+    [(key, typed)] = addresses([email]).items()
+    with open_ledger() as ledger:
+        check_output(output, ledger)
+        held = ledger.read(disclosure.about, key)
+    content = json.dumps({"email1": typed, **held}, indent=2)
+    for_program(**held)
+    if output is None and not manner().as_json:
+        print(content)
+    elif output is None:
+        say(f"everything about {typed}")
+    else:
+        write_whole(output, content.encode() + b"\n")
+        say(f"{output}: everything about {typed}")
+    if not (held["campaigns"] or held["do_not_contact"]):
+        complain(f"This ledger has nothing about {typed}.")

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.outputs import or_here
+from flows.cli.outputs import output_option
 
 
 class Attached(StrEnum):
@@ -74,10 +74,7 @@ Filled = Annotated[
 Export = Annotated[
     bool, typer.Option("--export", help="Write a file with a row for each doubt, for --from.")
 ]
-Output = Annotated[
-    Path | None,
-    typer.Option("--output", "-o", metavar="FILE", callback=or_here, help="The file to export to."),
-]
+Output = Annotated[Path | None, output_option("The file to export to.")]
 Why = Annotated[
     str | None,
     typer.Option(

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import AsJson, DefinitionFile, File, Sheet
+from flows.cli.arguments import DefinitionFile, File, Sheet
 from flows.cli.prepare.marking import check_mark, mark_problems, mark_warnings
 from flows.words.complaints import complaint_of, doubtful
-from flows.words.speech import answer_failure, as_typed, complain, counted, print_json, say
+from flows.words.manner import manner
+from flows.words.speech import answer_failure, answer_program, as_typed, complain, counted, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
@@ -35,7 +36,6 @@ def check(
     campaign: DefinitionFile = None,
     sheet: Sheet = None,
     mark: Mark = None,
-    as_json: AsJson = False,
 ) -> None:
     """Find every mistake in a campaign file.
 
@@ -55,7 +55,7 @@ def check(
         try:
             reading = read_folder(file) if file.is_dir() else read_shown(file, campaign, sheet)
         except BareTable:
-            _show_bare(file, sheet, as_json=as_json)
+            _show_bare(file, sheet)
             raise
         notes = notes_of(reading, reading.definitions)
         if not file.is_dir():
@@ -67,26 +67,24 @@ def check(
         complain(*complaint_of(error))
         complain(*mark_problems(mark, file, campaign, sheet, error))
         raise typer.Exit(error.exit_code) from None
-    if as_json:
-        print_json(_answer(reading, notes))
+    if manner().as_json:
+        answer_program(_answer(reading, notes))
     for definition in reading.definitions:
-        say(*_lines(definition), as_json=as_json)
-    say(*(f"Note: {note}" for note in notes), as_json=as_json)
-    say(*doubtful(reading.warnings), as_json=as_json)
+        say(*_lines(definition))
+    say(*(f"Note: {note}" for note in notes))
+    say(*doubtful(reading.warnings))
     if mark is not None:
-        say(*mark_warnings(mark, file, campaign, sheet, reading.warnings), as_json=as_json)
+        say(*mark_warnings(mark, file, campaign, sheet, reading.warnings))
     then = "run" if file.is_dir() else "plan"
-    say(f"OK. Next: {command(then, *as_typed(file, campaign, sheet=sheet))}", as_json=as_json)
+    say(f"OK. Next: {command(then, *as_typed(file, campaign, sheet=sheet))}")
 
 
-def _show_bare(file: Path, sheet: str | None, *, as_json: bool) -> None:
+def _show_bare(file: Path, sheet: str | None) -> None:
     """Show what is understood of a table without a definition. Raises BadInput."""
     from config.reading.bare_table import understood
     from flows.cli.prepare.new import in_words
 
-    say(
-        f"{file}, as a campaign would read it:", *in_words(understood(file, sheet)), as_json=as_json
-    )
+    say(f"{file}, as a campaign would read it:", *in_words(understood(file, sheet)))
 
 
 def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, Sheet
+from flows.cli.arguments import DefinitionFile, File, KeepProject, OnlyKeys, Sheet
 from flows.cli.prepare.check import (
     kept_in_words,
     notes_of,
@@ -17,7 +17,8 @@ from flows.cli.prepare.check import (
     sent_in_words,
 )
 from flows.words.complaints import doubtful
-from flows.words.speech import as_typed, complain, counted, print_json, say
+from flows.words.manner import manner
+from flows.words.speech import answer_program, as_typed, complain, counted, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
@@ -37,7 +38,6 @@ def plan(
         ),
     ] = False,
     keep_project: KeepProject = False,
-    as_json: AsJson = False,
 ) -> None:
     """Show what a run would do, and do nothing.
 
@@ -64,12 +64,12 @@ def plan(
     if not all(seen.nothing for seen in forecasts):
         complain(*(f"Note: {note}" for note in notes))
     complain(*doubtful(reading.warnings))
-    if as_json:
-        print_json(_answer(reading, definitions, forecasts, notes))
+    if manner().as_json:
+        answer_program(_answer(reading, definitions, forecasts, notes))
     for definition, seen in zip(definitions, forecasts, strict=True):
-        say(*lines_of(definition, seen), as_json=as_json)
+        say(*lines_of(definition, seen))
     typed = as_typed(file, campaign, keys, sheet=sheet) + ["--keep-project"] * keep_project
-    say(*_next(forecasts, typed), as_json=as_json)
+    say(*_next(forecasts, typed))
 
 
 def _answer(

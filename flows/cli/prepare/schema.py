@@ -6,20 +6,14 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.outputs import or_here
+from flows.cli.outputs import output_option
 from flows.words.speech import say
 
 
 def schema(
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            callback=or_here,
-            help="The file to write; default: standard output.",
-        ),
+        output_option("The file to write; default: standard output."),
     ] = None,
 ) -> None:
     """Print the JSON Schema of a campaign file, for your editor.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from config.command_line import command
 from config.errors import CampaignError
 from flows.cli.run.one_run import Agreed, OneRun
-from flows.words.speech import answer_to, complain, counted
+from flows.words.speech import agrees, complain, counted
 
 if TYPE_CHECKING:
     from config.reading.reading import Reading
@@ -63,7 +63,7 @@ def ask(runs: Sequence[OneRun]) -> None:
             complain(*lines_of(run.definition, seen))
         else:
             complain(f"{run.key}: {seen.add:,} to add, {_emails(run, seen):,} to invite")
-    if (answer_to(question(asked), as_json=True) or "").casefold() not in ("y", "yes"):
+    if not agrees(question(asked), sys.stderr):
         raise NotSent
 
 

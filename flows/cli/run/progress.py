@@ -43,10 +43,10 @@ class Progress(Protocol):
 
 
 @contextmanager
-def progress(*, as_json: bool) -> Iterator[Progress]:
+def progress() -> Iterator[Progress]:
     """A bar where people look at a terminal, lines where the output goes to a file or a pipe."""
     if not sys.stderr.isatty():
-        yield Lines(as_json=as_json)
+        yield Lines()
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
@@ -93,41 +93,34 @@ class _Keeping(RunObserver):
 class Lines:
     """Plain lines, on the stream that people read."""
 
-    def __init__(self, *, as_json: bool) -> None:
-        self.as_json = as_json
-
     def starting(self) -> None:
-        say("Starting Prefect …", as_json=self.as_json)
+        say("Starting Prefect …")
 
     def of(self, run: OneRun) -> RunObserver:
-        return _LineObserver(run, as_json=self.as_json)
+        return _LineObserver(run)
 
 
 class _LineObserver(_Keeping):
-    def __init__(self, run: OneRun, *, as_json: bool) -> None:
-        super().__init__(run)
-        self._as_json = as_json
-
     def on_plan(self, left: Remaining) -> None:
         super().on_plan(left)
         if not left.nothing:
             what = f"{left.add:,} to add, {left.invite:,} to invite"
-            say(f"{self.key}: {what}", as_json=self._as_json)
+            say(f"{self.key}: {what}")
 
     def on_warning(self, doubt: str) -> None:
-        say(f"{self.key}: warning: {doubt}", as_json=self._as_json)
+        say(f"{self.key}: warning: {doubt}")
 
     def on_waiting(self) -> None:
-        say(f"{self.key}: {BESIDE}", as_json=self._as_json)
+        say(f"{self.key}: {BESIDE}")
 
     def on_pause(self, until: datetime) -> None:
-        say(f"{self.key}: {paused(until)}", as_json=self._as_json)
+        say(f"{self.key}: {paused(until)}")
 
     def on_end(self, end: Finish) -> None:
         super().on_end(end)
         # While another run is at work, nothing is left for this one, but much is being sent.
         if self._left.nothing and end.ending is not Ending.STOPPED:
-            say(f"{self.key}: nothing to send", as_json=self._as_json)
+            say(f"{self.key}: nothing to send")
 
     def on_sent(self, sent: Sent) -> None:
         if sent.operation not in (Operation.ADD, Operation.INVITE):
@@ -136,7 +129,7 @@ class _LineObserver(_Keeping):
         apart = max(LEAST, total // LINES)
         if now != before and (before // apart != now // apart or now == total):
             word = "added" if sent.operation is Operation.ADD else "invited"
-            say(f"{self.key}: {now:,} of {total:,} {word}", as_json=self._as_json)
+            say(f"{self.key}: {now:,} of {total:,} {word}")
 
 
 class Bars:

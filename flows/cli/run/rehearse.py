@@ -170,7 +170,7 @@ def _run(run: OneRun, set_up: "Stage") -> None:
     from flows.run.interrupts import INTERRUPTED
     from tasks.plan.target import CampaignSource
 
-    with progress(as_json=False) as shown:
+    with progress() as shown:
         asked = CampaignSource(run.file, run.key, run.definition_file, sheet=run.sheet)
         run.end = set_up.run(asked, shown.of(run))
     say(f"{run.key}: {summary({'counts': run.end.counts})}")

@@ -9,11 +9,12 @@ import typer
 
 from config.command_line import command
 from flows.cli import collector
-from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, Sheet
+from flows.cli.arguments import DefinitionFile, KeepProject, OnlyKeys, Sheet
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import beside_a_run, next_steps, summary, wrote
 from flows.words.complaints import doubtful, explain
-from flows.words.speech import as_typed, complain, counted, print_json, quoted, say
+from flows.words.manner import manner
+from flows.words.speech import answer_program, as_typed, complain, counted, quoted, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
@@ -45,7 +46,6 @@ def run(
     accept_removed: AcceptRemoved = False,
     keep_project: KeepProject = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before sending.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Send a campaign: project, problem, people, invitations.
 
@@ -65,9 +65,9 @@ def run(
         with temporary_server():  # it starts while the rest is imported
             from flows.cli.run.run_folder import run_folder
 
-            raise typer.Exit(run_folder(folders[0], asks=asks, as_json=as_json))
+            raise typer.Exit(run_folder(folders[0], asks=asks))
     typed = Typed(tuple(files), campaign, sheet, tuple(only or ()), accept_removed, keep_project)
-    raise typer.Exit(run_files(typed, asks=asks, as_json=as_json))
+    raise typer.Exit(run_files(typed, asks=asks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Typed:
     goes_on: bool = True
 
 
-def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int:
+def run_files(typed: Typed, *, asks: bool = False) -> int:
     """Run every campaign of these files, or `only` those with some keys; returns the exit code.
 
     `asks`: a person is asked before anything is sent. Raises BadInput, BadSettings, NotSent.
@@ -103,11 +103,10 @@ def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int
         if asks:
             ask(runs)
         database = load_local().database_url
-        with progress(as_json=as_json) as shown:
+        with progress() as shown:
             _through_prefect(runs, shown, prefect)
-        objects, codes = tell(runs, database, as_json=as_json)
-    if as_json:
-        print_json(objects)
+        objects, codes = tell(runs, database)
+    answer_program(objects)
     return worst(codes)
 
 
@@ -204,16 +203,14 @@ def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "Tempor
                 run.error = understood(error)
 
 
-def tell(
-    runs: Sequence[OneRun], database: str, *, as_json: bool
-) -> tuple[list[dict[str, Any]], list[int]]:
+def tell(runs: Sequence[OneRun], database: str) -> tuple[list[dict[str, Any]], list[int]]:
     """Say how each campaign ended; returns the status object and the exit code of each."""
     from data.campaigns import queries
     from data.store.ledger import Ledger
     from data.store.opening import NoLedger
     from tasks.status.standing import in_short, standing
 
-    look = standing if as_json else in_short
+    look = standing if manner().as_json else in_short
     objects: list[dict[str, Any]] = []
     codes = []
     ledger: Ledger | None = None
@@ -226,7 +223,7 @@ def tell(
             campaign = ledger.read(queries.find_campaign, run.key) if ledger else None
             status = look(ledger, campaign) if ledger and campaign else _untouched(run)
             objects.append(status)
-            codes.append(_tell_end(run, status, as_json=as_json))
+            codes.append(_tell_end(run, status))
     finally:
         if ledger:
             ledger.close()
@@ -238,14 +235,14 @@ def worst(codes: Sequence[int]) -> int:
     return next((code for code in (1, 2, 3) if code in codes), 0)
 
 
-def _tell_end(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
+def _tell_end(run: OneRun, status: dict[str, Any]) -> int:
     from config.errors import CampaignError
     from data.store.states import Ending
     from flows.run.ending import BESIDE
     from flows.words.closing import lines_of
 
     now = run.end.invited if run.end else None
-    say(f"{run.key}: {summary(status, now)}", as_json=as_json)
+    say(f"{run.key}: {summary(status, now)}")
     if isinstance(run.error, CampaignError):
         explain(run.error)
         _quote(run, status)
@@ -254,7 +251,7 @@ def _tell_end(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         complain(_unforeseen(run.error))
         return 1
     if run.end.ending is Ending.AWAITS_APPROVAL and run.end.plan:
-        say(*lines_of(run.end.plan), as_json=as_json)
+        say(*lines_of(run.end.plan))
         complain(f"  {run.end.reason}")
         return run.end.exit_code
     if run.end.ending is Ending.AWAITS_APPROVAL:
@@ -267,12 +264,12 @@ def _tell_end(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
         complain(f"  receipt: {run.end.receipt}")
     _quote(run, status)
     for line in _left_alone(run.end):
-        say(f"  {line}; see: {command('plan', *run.typed)}", as_json=as_json)
+        say(f"  {line}; see: {command('plan', *run.typed)}")
     steps = next_steps(status, *run.typed) if run.goes_on else []
     if run.end.reason == BESIDE:
         steps = beside_a_run(steps, run.key)
     for line in steps:
-        say(f"  {line}", as_json=as_json)
+        say(f"  {line}")
     return run.end.exit_code
 
 

@@ -8,7 +8,7 @@ from flows.cli import collector
 from flows.cli.run.one_run import NotAsAsked, OneRun
 from flows.run.observer import RunObserver
 from flows.words.complaints import doubtful, lines_of
-from flows.words.speech import complain, print_json
+from flows.words.speech import answer_program, complain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ class _Unasked(RunObserver):
         )
 
 
-def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> int:
+def run_folder(folder: Path, *, asks: bool = False) -> int:
     """Run every campaign of a folder; returns the exit code of them all.
 
     Unlike with several files typed one by one, a bad file is shown and does not stop the others.
@@ -65,10 +65,10 @@ def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> in
         runs = _runs([entry for entry in entries if not entry.problems], asks=asks)
         if asks:
             ask(list(runs.values()))
-        with progress(as_json=as_json) as shown:
+        with progress() as shown:
             shown.starting()
             _through_prefect(folder, runs, _Folder(runs, shown, asks=asks), prefect)
-        objects, codes = tell(list(runs.values()), database, as_json=as_json)
+        objects, codes = tell(list(runs.values()), database)
     for entry in bad:
         complain(
             *lines_of(entry.problems), f"  bad input: {command('check', shown_by(entry, folder))}"
@@ -76,8 +76,7 @@ def run_folder(folder: Path, *, asks: bool = False, as_json: bool = False) -> in
         problems = [problem.as_json() for problem in entry.problems]
         objects.append({"ok": False, "campaign": entry.key, "problems": problems})
         codes.append(2)
-    if as_json:
-        print_json(objects)
+    answer_program(objects)
     return worst(codes)
 
 

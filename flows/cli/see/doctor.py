@@ -9,8 +9,7 @@ import typer
 
 from config.command_line import command
 from config.errors import BadSettings, CampaignError
-from flows.cli.arguments import AsJson
-from flows.words.speech import counted, print_json, quoted, say
+from flows.words.speech import answer_program, counted, quoted, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from tasks.status.health import Finding
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor() -> None:
     """Check that everything is in order; say how to fix what is not.
 
     Settings, credentials (one token, one list of problems), clock, ledger, disk, packages and
@@ -30,14 +29,13 @@ def doctor(as_json: AsJson = False) -> None:
 
     findings = list(_findings())
     wrong = [finding for finding in findings if finding.how is How.MEND]
-    if as_json:
-        print_json({"ok": not wrong, "findings": [finding.as_json() for finding in findings]})
+    answer_program({"ok": not wrong, "findings": [finding.as_json() for finding in findings]})
     for finding in findings:
         head = [f"{finding.how:<8} {finding.what:<12}"]
         for line, first in zip_longest(_lines(finding), head, fillvalue=""):
-            say(f"{first:<21} {line}", as_json=as_json)
+            say(f"{first:<21} {line}")
     look = [finding for finding in findings if finding.how is How.LOOK]
-    say("", _sum(len(wrong), look), as_json=as_json)
+    say("", _sum(len(wrong), look))
     raise typer.Exit(1 if wrong else 0)
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.cli.arguments import DefinitionFile, Key
-from flows.cli.known_campaign import campaign_as_it_is
-from flows.cli.outputs import check_output, check_page, or_here
+from flows.cli.ledgers import campaign_as_it_is
+from flows.cli.outputs import check_output, check_page, output_option
 from flows.words.manner import for_program, manner
 from flows.words.speech import complain, counted
 
@@ -37,13 +37,7 @@ Form = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="PATH",
-        callback=or_here,
-        help="The file to write (for html, a folder); default: standard output.",
-    ),
+    output_option("The file to write (for html, a folder); default: standard output.", "PATH"),
 ]
 Into = Annotated[
     Path | None,

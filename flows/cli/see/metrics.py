@@ -3,22 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from flows.cli.outputs import check_output, or_here
+from flows.cli.outputs import check_output, output_option
 from flows.words.speech import say
 
 
 def metrics(
     output: Annotated[
         Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            callback=or_here,
-            help="The file to write, for a collector that reads files.",
-        ),
+        output_option("The file to write, for a collector that reads files."),
     ] = None,
 ) -> None:
     """Write the numbers of every campaign as OpenMetrics text.

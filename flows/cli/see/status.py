@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import AsJson, keys
-from flows.cli.known_campaign import find_campaign
+from flows.cli.arguments import keys
+from flows.cli.ledgers import find_campaign
 from flows.words.closing import beside_a_run, counted_out, next_steps, summary, wrote
 from flows.words.complaints import UnknownCampaign
-from flows.words.speech import counted, print_json, run_again, say, say_table
+from flows.words.manner import manner
+from flows.words.speech import answer_program, counted, run_again, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -34,7 +35,6 @@ def status(
             metavar="KEY", help="Only this campaign; without it, all of them.", autocompletion=keys
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show where each campaign stands.
 
@@ -50,41 +50,39 @@ def status(
     except NoLedger as error:
         if key is not None:
             raise UnknownCampaign(key, [], error.place) from None
-        _nothing_yet(f"There is no ledger at {error.place}.", as_json=as_json)
+        _nothing_yet(f"There is no ledger at {error.place}.")
         return
     with ledger:
         if key is None:
-            _show_all(ledger, as_json=as_json)
+            _show_all(ledger)
         else:
-            _show_one(ledger, find_campaign(ledger, key), as_json=as_json)
+            _show_one(ledger, find_campaign(ledger, key))
 
 
-def _nothing_yet(where: str, *, as_json: bool) -> None:
+def _nothing_yet(where: str) -> None:
     """Say that no campaign was run, and which ledger was read: its address may be mistyped."""
     from config.reading.starter import free
 
-    if as_json:
-        print_json({"campaigns": []})
+    answer_program({"campaigns": []})
     say(
         f"No campaign has been run yet. {where}",
         f"Next: {command('new', free(Path('hiring.yaml')))}",
         "  if you ran one: set CAMPAIGN_DATABASE_URL to its ledger",
-        as_json=as_json,
     )
 
 
-def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
+def _show_all(ledger: "Ledger") -> None:
     from data.campaigns import queries
     from tasks.status.standing import in_short, standing
 
-    look = standing if as_json else in_short
+    look = standing if manner().as_json else in_short
     campaigns = ledger.read(queries.every_campaign)
     if not campaigns:
-        _nothing_yet(f"The ledger {ledger.place} is empty.", as_json=as_json)
+        _nothing_yet(f"The ledger {ledger.place} is empty.")
         return
     stand = [look(ledger, _with_doubts(ledger, campaign)) for campaign in campaigns]
-    if as_json:
-        print_json({"campaigns": stand})
+    if manner().as_json:
+        answer_program({"campaigns": stand})
         return
     counts = [counted_out(of_one) for of_one in stand]
     shown = [name for name in NUMBERS if any(numbers[name] for numbers in counts)]
@@ -111,15 +109,15 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
     return find_campaign(ledger, campaign.key) if left else campaign
 
 
-def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
+def _show_one(ledger: "Ledger", campaign: "Campaign") -> None:
     from data.sending import runs
     from flows.cli.prepare.look import seen_doubt
     from tasks.status.standing import in_short, standing
 
     ahead = ledger.read(runs.ahead, campaign.id)
     campaign = _with_doubts(ledger, campaign)
-    if as_json:
-        print_json(standing(ledger, campaign))
+    if manner().as_json:
+        answer_program(standing(ledger, campaign))
         return
     stand = in_short(ledger, campaign)
     say(f"{campaign.key} at {campaign.service}")

@@ -968,7 +968,7 @@ def test_the_last_lines_say_where_the_receipt_is(
     end = replace(office.run(), receipt="backend.receipt cannot be written; it is elsewhere")
     [definition] = read_campaigns(office.file).definitions
     one = OneRun(office.file, None, definition, ["backend.yaml"], end=end)
-    told = running.tell([one], f"sqlite:///{office.database('first')}", as_json=False)
+    told = running.tell([one], f"sqlite:///{office.database('first')}")
     assert told[1] == [0]
     out, err = capsys.readouterr()
     assert err == "  receipt: backend.receipt cannot be written; it is elsewhere\n"

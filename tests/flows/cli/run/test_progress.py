@@ -18,7 +18,7 @@ from tests.support.ledgers.small_ledger import definition
 
 @pytest.fixture
 def observer() -> RunObserver:
-    return Lines(as_json=False).of(OneRun(Path("said.yaml"), None, definition(key="said"), []))
+    return Lines().of(OneRun(Path("said.yaml"), None, definition(key="said"), []))
 
 
 @pytest.mark.parametrize(("fault", "said"), [(None, True), ("partial", False)])

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
 
 import typer
 
@@ -11,10 +10,9 @@ from config.command_line import command
 from config.email_key import email_key
 from data.decisions.verdicts import Decided, Doubt, about, listed, listed_as
 from data.store.states import Operation, Word
+from flows.cli.named_people import unknown
 from flows.words.doubts import STEPS, Standing
 from flows.words.speech import counted
-
-ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +127,3 @@ def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterat
             wrong.append(f"{option}: the add is {stands}; only what is unsure can be settled")
         else:
             wrong.append(f"{option}: {unknown(typed, standing)}")
-
-
-def unknown(typed: str, standing: Standing) -> str:
-    """Say that nobody has this address, and whose is nearest."""
-    near = nearest(email_key(typed), list(standing.emails))
-    hint = f"; did you mean {standing.emails[near]}?" if near else ""
-    return f"the campaign has no candidate with this address{hint}"
-
-
-def nearest(typed: str, keys: Sequence[str]) -> str | None:
-    """Which of these email keys is almost the same as `typed`; None if none is.
-
-    The parts before and after the @ are compared separately: many people share a domain.
-    """
-    for key in get_close_matches(typed, keys, n=1, cutoff=0.8):
-        parts = zip(typed.rpartition("@"), key.rpartition("@"), strict=True)
-        if all(SequenceMatcher(None, part, other).ratio() >= ALIKE for part, other in parts):
-            return key
-    return None
