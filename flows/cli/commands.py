@@ -43,7 +43,7 @@ GROUPS = (
             Entry("rehearse", "flows.cli.run.rehearse", "rehearse hiring.yaml", "run hiring.yaml"),
             Entry(
                 "schema",
-                "flows.cli.prepare.schema",
+                "flows.cli.prepare.new",
                 "schema -o campaign.schema.json",
                 "check hiring.yaml",
             ),

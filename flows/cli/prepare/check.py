@@ -9,12 +9,14 @@ import typer
 from config.command_line import command
 from flows.cli.arguments import DefinitionFile, File, Sheet
 from flows.cli.prepare.marking import check_mark, mark_problems, mark_warnings
+from flows.cli.reading import TypedFile, read_folder
 from flows.words.complaints import complaint_of, doubtful
 from flows.words.manner import manner
-from flows.words.speech import answer_failure, answer_program, as_typed, complain, counted, say
+from flows.words.speech import answer_failure, answer_program, complain, counted, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
+    from config.reading.bare_table import Understood
     from config.reading.reading import Reading
 
 
@@ -43,19 +45,23 @@ def check(
     definition. Needs no settings and no network, sends nothing and touches no ledger.
     """
     from config.errors import BadInput
-    from config.reading.bare_table import BareTable
+    from config.reading.bare_table import BareTable, understood
     from config.reading.folder import same_key
-    from flows.cli.reading import read_folder, read_shown
 
+    typed = TypedFile(file, campaign, sheet)
     if file.is_dir() and (mark or campaign or sheet):
         raise typer.BadParameter(f"{file} is a folder: give it alone", param_hint="FILE")
     if mark is not None:
         check_mark(mark)
     try:
         try:
-            reading = read_folder(file) if file.is_dir() else read_shown(file, campaign, sheet)
+            reading = read_folder(file) if file.is_dir() else typed.read()
         except BareTable:
-            _show_bare(file, sheet)
+            # What is understood of a table without a definition.
+            say(
+                f"{file}, as a campaign would read it:",
+                *understood_in_words(understood(file, sheet)),
+            )
             raise
         notes = notes_of(reading, reading.definitions)
         if not file.is_dir():
@@ -65,7 +71,7 @@ def check(
             raise
         answer_failure(error)
         complain(*complaint_of(error))
-        complain(*mark_problems(mark, file, campaign, sheet, error))
+        complain(*mark_problems(mark, typed, error))
         raise typer.Exit(error.exit_code) from None
     if manner().as_json:
         answer_program(_answer(reading, notes))
@@ -74,31 +80,19 @@ def check(
     say(*(f"Note: {note}" for note in notes))
     say(*doubtful(reading.warnings))
     if mark is not None:
-        say(*mark_warnings(mark, file, campaign, sheet, reading.warnings))
+        say(*mark_warnings(mark, typed, reading.warnings))
     then = "run" if file.is_dir() else "plan"
-    say(f"OK. Next: {command(then, *as_typed(file, campaign, sheet=sheet))}")
-
-
-def _show_bare(file: Path, sheet: str | None) -> None:
-    """Show what is understood of a table without a definition. Raises BadInput."""
-    from config.reading.bare_table import understood
-    from flows.cli.prepare.new import in_words
-
-    say(f"{file}, as a campaign would read it:", *in_words(understood(file, sheet)))
+    say(f"OK. Next: {command(then, *typed.words)}")
 
 
 def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
     from config.definition import leaving
-    from config.tables import where
 
     campaigns = [
         {
             "campaign": definition.campaign,
             "candidates": len(definition.candidates),
-            "rows": definition.rows,
-            "people": definition.people,
-            "where": where.as_json(definition.selection),
-            "sent": leaving.as_json(definition),
+            **table_as_json(definition),
             "understood": leaving.understood(definition),
         }
         for definition in reading.definitions
@@ -112,20 +106,33 @@ def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+def table_as_json(definition: "Definition") -> dict[str, Any]:
+    """What programs are told of a definition's table: its rows, and what of them is sent."""
+    from config.definition import leaving
+    from config.tables import where
+
+    return {
+        "rows": definition.rows,
+        "people": definition.people,
+        "where": where.as_json(definition.selection),
+        "sent": leaving.as_json(definition),
+    }
+
+
 def _lines(definition: "Definition") -> list[str]:
     people = counted(len(definition.candidates), "candidate")
     invites = "to be invited" if definition.invites.send else "to be added, without invitations"
     rules = definition.invites.timetable.in_words() if definition.invites.send else ()
-    return [
-        definition.campaign,
-        f"  project     {project_in_words(definition)}",
-        f"  problem     {problem_in_words(definition)}",
-        f"  candidates  {people} {invites}",
-        *(f"  {word:<11} {line}" for word, line in kept_in_words(definition)),
-        *(f"  {word:<11} {line}" for word, line in _understood(definition)),
-        *(f"  {word:<11} {line}" for word, line in rules),
-        *(f"  {word:<11} {line}" for word, line in scheduled(definition)),
+    parts = [
+        ("project", project_in_words(definition)),
+        ("problem", problem_in_words(definition)),
+        ("candidates", f"{people} {invites}"),
+        *kept_in_words(definition),
+        *_understood(definition),
+        *rules,
+        *scheduled(definition),
     ]
+    return [definition.campaign, *(f"  {word:<11} {line}" for word, line in parts)]
 
 
 def notes_of(
@@ -173,6 +180,11 @@ def _understood(definition: "Definition") -> Iterator[tuple[str, str]]:
     rows = [(each.field, each.column or "-", each.examples) for each in sent(definition)]
     for number, line in enumerate(in_columns(rows, named=any(definition.columns.values()))):
         yield "" if number else "sent", line
+
+
+def understood_in_words(people: "Understood") -> list[str]:
+    """Show what is understood of a table: field, column, the first different values."""
+    return [f"  {line}" for line in in_columns(people.fields)]
 
 
 def in_columns(

@@ -16,7 +16,7 @@ from data.holds.rule import Held
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
-from flows.cli.prepare.look import kept_doubt
+from flows.cli.prepare.plan_checks import kept_doubt
 from tasks.plan.foreseen import Foreseen, foreseen
 from tasks.plan.plan import Plan, Stop
 from tasks.service.messages import service_date

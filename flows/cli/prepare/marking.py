@@ -1,18 +1,20 @@
 """`campaign check --mark`: the table handed back, with what is wrong marked in it."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from config.command_line import command
-from flows.words.speech import as_typed, counted
+from flows.words.speech import counted
 
 if TYPE_CHECKING:
     from config.errors import BadInput
     from config.mistakes import Mistake
     from config.reading.own_tables import Named
+    from flows.cli.reading import TypedFile
 
 
 def check_mark(path: Path) -> None:
@@ -24,42 +26,37 @@ def check_mark(path: Path) -> None:
         raise typer.BadParameter("the copy is a workbook: name it .xlsx", param_hint="--mark")
 
 
-def mark_problems(
-    mark: Path, file: Path, campaign: Path | None, sheet: str | None, error: "BadInput"
-) -> list[str]:
+def mark_problems(mark: Path, typed: "TypedFile", error: "BadInput") -> list[str]:
     """Write a copy with what is wrong marked, and what to look at in another colour.
 
     Returns what to tell, and what to type next. Raises CannotWrite.
     """
-    named = _named(file, campaign, sheet)
+    named = _named(typed)
     lines = _hand_back(mark, named, error.problems, error.warnings) if named else []
     if named is None or not lines:
         return [f"None of this is in a cell of a table, so {mark} was not written."]
-    return [*lines, f"Fix it, then: {_again(mark, file, campaign, sheet, named)}"]
+    # The copy is checked as the file was: alone, or with the definition it belongs to.
+    definition = typed.campaign or (typed.file if named.path != typed.file else None)
+    again = replace(typed, file=mark, campaign=definition)
+    return [*lines, f"Fix it, then: {command('check', *again.words)}"]
 
 
-def mark_warnings(
-    mark: Path,
-    file: Path,
-    campaign: Path | None,
-    sheet: str | None,
-    warnings: "Sequence[Mistake]",
-) -> list[str]:
+def mark_warnings(mark: Path, typed: "TypedFile", warnings: "Sequence[Mistake]") -> list[str]:
     """Write a copy with what to look at marked, where there is any; returns what to tell.
 
     Raises CannotWrite.
     """
-    named = _named(file, campaign, sheet)
+    named = _named(typed)
     lines = _hand_back(mark, named, (), warnings) if named else []
     return lines or [f"There is nothing to mark, so {mark} was not written."]
 
 
-def _named(file: Path, campaign: Path | None, sheet: str | None) -> "Named | None":
+def _named(typed: "TypedFile") -> "Named | None":
     from config.errors import BadInput
     from config.reading.own_tables import named_table
 
     try:
-        return named_table(file, campaign, sheet=sheet)
+        return named_table(typed.file, typed.campaign, sheet=typed.sheet)
     except BadInput:
         return None  # whatever cannot be read has been told already
 
@@ -92,9 +89,3 @@ def _hand_back(
     if made.elsewhere:
         lines.append(f"{made.elsewhere:,} more are not in any cell: see above.")
     return lines
-
-
-def _again(mark: Path, file: Path, campaign: Path | None, sheet: str | None, named: "Named") -> str:
-    """Check the copy as the file was checked: alone, or with the definition it belongs to."""
-    definition = campaign or (file if named.path != file else None)
-    return command("check", *as_typed(mark, definition, sheet=sheet))

@@ -34,7 +34,7 @@ def can_ask() -> bool:
 def show_notes(reading: "Reading", runs: Sequence[OneRun]) -> None:
     """Say what should be known of a file before these campaigns of it are sent."""
     from flows.cli.prepare.check import notes_of
-    from flows.cli.prepare.foreseen import created
+    from flows.cli.prepare.plan_checks import created
 
     definitions = [run.definition for run in runs]
     complain(*(f"Note: {note}" for note in notes_of(reading, definitions, created(definitions))))
@@ -45,7 +45,8 @@ def ask(runs: Sequence[OneRun]) -> None:
 
     Nobody is asked where nothing would be sent, or where a person approves the plan anyway.
     """
-    from flows.cli.prepare.plan import forecasts_of, lines_of
+    from flows.cli.prepare.plan import forecasts_of
+    from flows.cli.prepare.plan_words import lines_of
 
     free = [run for run in runs if run.definition.invites.approval is None]
     forecasts = forecasts_of([run.definition for run in free])
@@ -108,12 +109,12 @@ def _to_look_at(asked: Asked) -> list[str]:
 def _is_another(run: OneRun) -> bool:
     """Whether the run will be refused, as its key is another campaign's."""
     from data.campaigns.same_campaign import AnotherCampaign
-    from flows.cli.prepare.foreseen import check_same
+    from flows.cli.prepare.plan_checks import check_same
 
     if run.keep_project:
         return False
     try:
-        check_same([run.definition], run.digest, run.file, run.definition_file, run.sheet)
+        check_same([run.definition], run.digest, run.typed)
     except AnotherCampaign:
         return True
     return False

@@ -12,9 +12,11 @@ from config.command_line import command
 from config.errors import CampaignError
 from flows.cli import collector
 from flows.cli.arguments import DefinitionFile, File, OnlyKeys, Sheet
+from flows.cli.reading import TypedFile
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import summary
-from flows.words.speech import as_typed, complain, counted, say, say_table
+from flows.words.complaints import doubtful
+from flows.words.speech import complain, counted, say, say_table
 
 if TYPE_CHECKING:
     from flows.rehearsal.rehearsal import Stage, Truth
@@ -44,10 +46,10 @@ def rehearse(
     both away afterwards. No email leaves this machine, and you need no credentials.
     """
     from config.settings import load_local
-    from flows.cli.run.stopping import tidily_stopped
+    from flows.cli.run.sandbox import tidily_stopped
     from flows.rehearsal.rehearsal import stage
 
-    runs = _read(file, campaign, sheet, only or ())
+    runs = _read(TypedFile(file, campaign, sheet, only or ()))
     local = load_local()
     collector.look_from_now_on()
     say(
@@ -65,22 +67,11 @@ def rehearse(
                 _leave_open(set_up)
 
 
-def _read(
-    file: Path, campaign: Path | None, sheet: str | None, only: Sequence[str]
-) -> list[OneRun]:
+def _read(typed: TypedFile) -> list[OneRun]:
     """Read and check it all, as a run does. Raises BadInput."""
-    from flows.cli.prepare.only import check_only, picked
-    from flows.cli.reading import read_shown
-    from flows.words.complaints import lines_of
-
-    reading = read_shown(file, campaign, sheet)
-    complain(*(f"Warning: {line}" for line in lines_of(reading.warnings)))
-    check_only(only, {definition.campaign: file for definition in reading.definitions}, [file])
-    typed = as_typed(file, campaign, only, sheet=sheet)
-    return [
-        OneRun(file, campaign, definition, typed, sheet)
-        for definition in picked(reading.definitions, only)
-    ]
+    reading, definitions = typed.read_picked()
+    complain(*doubtful(reading.warnings))
+    return [OneRun(typed, definition) for definition in definitions]
 
 
 def _rehearse(run: OneRun, set_up: "Stage", *, with_troubles: bool) -> None:
@@ -171,7 +162,8 @@ def _run(run: OneRun, set_up: "Stage") -> None:
     from tasks.plan.target import CampaignSource
 
     with progress() as shown:
-        asked = CampaignSource(run.file, run.key, run.definition_file, sheet=run.sheet)
+        typed = run.typed
+        asked = CampaignSource(typed.file, run.key, typed.campaign, sheet=typed.sheet)
         run.end = set_up.run(asked, shown.of(run))
     say(f"{run.key}: {summary({'counts': run.end.counts})}")
     if run.end.reason == INTERRUPTED:
@@ -205,12 +197,12 @@ def _say_what_is_next(runs: Sequence[OneRun], per_second: float | None) -> None:
         lines.append(
             f"At your limit of {per_second:g} invitations a second it takes {minutes:.1f} min."
         )
-    say(*lines, f"For real: {command('run', *runs[0].typed)}")
+    say(*lines, f"For real: {command('run', *runs[0].typed.words)}")
 
 
 def _leave_open(set_up: "Stage") -> None:
     """Keep the sandbox until a person stops it."""
-    from flows.cli.run.stopping import until_stopped
+    from flows.cli.run.sandbox import until_stopped
 
     url = set_up.service.url
     with until_stopped() as stopped:

@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from config.command_line import command
-from flows.cli import collector
 from flows.cli.arguments import DefinitionFile, KeepProject, OnlyKeys, Sheet
-from flows.cli.run.one_run import OneRun
+from flows.cli.ledgers import ledger_if_any
+from flows.cli.reading import TypedFile, check_only
+from flows.cli.run.one_run import OneRun, through_prefect
 from flows.words.closing import beside_a_run, next_steps, summary, wrote
 from flows.words.complaints import doubtful, explain
 from flows.words.manner import manner
-from flows.words.speech import answer_program, as_typed, complain, counted, quoted, say
+from flows.words.speech import answer_program, complain, counted, quoted, say
 
 if TYPE_CHECKING:
-    from config.definition.model import Definition
-    from config.reading.reading import Reading
     from flows.cli.run.progress import Progress
     from flows.engine.temporary_server import TemporaryServer
     from flows.run.ending import Finish
@@ -114,119 +113,82 @@ def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
     """Read every file before anything is sent. Raises BadInput with the problems of all."""
     from config.errors import BadInput
     from config.mistakes import Mistake, Place
-    from flows.cli.prepare.foreseen import check_same
-    from flows.cli.prepare.only import check_only, picked
-    from flows.cli.reading import read_shown
+    from flows.cli.prepare.plan_checks import check_same
     from flows.cli.run.asking import show_notes
 
-    files, campaign, only = typed.files, typed.campaign, typed.only
     runs: list[OneRun] = []
     problems: list[Mistake] = []
     warnings: list[Mistake] = []
     then: str | None = None
     places: dict[str, Path] = {}
     files_by_key: dict[str, Path] = {}
-    for file in files:
+    for file in typed.files:
+        given = TypedFile(file, typed.campaign, typed.sheet, typed.only)
         try:
-            reading = read_shown(file, campaign, typed.sheet)
+            reading = given.read()
+            definitions = given.picked(reading.definitions)
             if not typed.keep_project:
-                definitions = picked(reading.definitions, only)
-                check_same(definitions, reading.digest, file, campaign, typed.sheet)
+                check_same(definitions, reading.digest, given)
         except BadInput as error:
             problems += error.problems
             warnings += error.warnings
-            then = error.then if len(files) == 1 else None
+            then = error.then if len(typed.files) == 1 else None
             continue
         complain(*doubtful(reading.warnings))
         files_by_key |= {definition.campaign: file for definition in reading.definitions}
-        for definition in picked(reading.definitions, only):
+        for definition in definitions:
             first = places.setdefault(definition.campaign, file)
             if any(earlier.key == definition.campaign for earlier in runs):
                 message = f"the campaign {definition.campaign} is already in {first}"
                 problems.append(Mistake(Place(str(file)), "campaign", message=message))
-            runs.append(_as_typed(typed, file, definition, reading))
+            own = (typed.accept_removed, typed.keep_project, reading.digest, reading.doubtful)
+            runs.append(OneRun(given, definition, *own, goes_on=typed.goes_on))
         if asks:
-            show_notes(reading, [run for run in runs if run.file == file])
+            show_notes(reading, [run for run in runs if run.typed is given])
     if problems:
         raise BadInput(problems, warnings, then)
-    check_only(only, files_by_key, files)
+    check_only(typed.only, files_by_key, typed.files)
     return runs
-
-
-def _as_typed(typed: Typed, file: Path, definition: "Definition", reading: "Reading") -> OneRun:
-    return OneRun(
-        file,
-        typed.campaign,
-        definition,
-        as_typed(file, typed.campaign, typed.only, sheet=typed.sheet),
-        typed.sheet,
-        typed.accept_removed,
-        typed.keep_project,
-        reading.digest,
-        reading.doubtful,
-        goes_on=typed.goes_on,
-    )
 
 
 def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "TemporaryServer") -> None:
     """Run each campaign as a flow run, one after the other, under one Prefect server."""
-    import asyncio
-
     shown.starting()
 
     async def one_after_another() -> None:
         from flows.campaign import run_campaign
         from flows.run.observer import observing
 
-        collector.look_from_now_on()
-        prefect.awaited()
         for run in runs:
             observing.set(shown.of(run))
+            definition = run.typed.campaign
             await run_campaign(
-                str(run.file.resolve()),
+                str(run.typed.file.resolve()),
                 run.key,
-                str(run.definition_file.resolve()) if run.definition_file else None,
+                str(definition.resolve()) if definition else None,
                 run.accept_removed,
                 run.keep_project,
-                sheet=run.sheet,
+                sheet=run.typed.sheet,
                 return_state=True,
             )
 
-    try:
-        prefect.lead()
-        asyncio.run(one_after_another())
-    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
-        from flows.cli.serve.serve import understood
-
-        for run in runs:
-            if run.end is None and run.error is None:
-                run.error = understood(error)
+    through_prefect(runs, prefect, one_after_another)
 
 
 def tell(runs: Sequence[OneRun], database: str) -> tuple[list[dict[str, Any]], list[int]]:
     """Say how each campaign ended; returns the status object and the exit code of each."""
     from data.campaigns import queries
-    from data.store.ledger import Ledger
-    from data.store.opening import NoLedger
     from tasks.status.standing import in_short, standing
 
     look = standing if manner().as_json else in_short
     objects: list[dict[str, Any]] = []
     codes = []
-    ledger: Ledger | None = None
-    try:
-        ledger = Ledger.open(database, create=False)
-    except NoLedger:
-        ledger = None
-    try:
+    with ledger_if_any(database) as ledger:
         for run in runs:
             campaign = ledger.read(queries.find_campaign, run.key) if ledger else None
             status = look(ledger, campaign) if ledger and campaign else _untouched(run)
             objects.append(status)
             codes.append(_tell_end(run, status))
-    finally:
-        if ledger:
-            ledger.close()
     return objects, codes
 
 
@@ -248,13 +210,13 @@ def _tell_end(run: OneRun, status: dict[str, Any]) -> int:
         _quote(run, status)
         return run.error.exit_code
     if run.end is None:
-        complain(_unforeseen(run.error))
+        from tasks.shell import in_words
+
+        unended = "The run did not finish. The same command continues from there."
+        complain(in_words(run.error) if run.error else unended)
         return 1
-    if run.end.ending is Ending.AWAITS_APPROVAL and run.end.plan:
-        say(*lines_of(run.end.plan))
-        complain(f"  {run.end.reason}")
-        return run.end.exit_code
     if run.end.ending is Ending.AWAITS_APPROVAL:
+        say(*(lines_of(run.end.plan) if run.end.plan else ()))
         complain(f"  {run.end.reason}")
         return run.end.exit_code
     if run.end.reason:
@@ -264,12 +226,11 @@ def _tell_end(run: OneRun, status: dict[str, Any]) -> int:
         complain(f"  receipt: {run.end.receipt}")
     _quote(run, status)
     for line in _left_alone(run.end):
-        say(f"  {line}; see: {command('plan', *run.typed)}")
-    steps = next_steps(status, *run.typed) if run.goes_on else []
+        say(f"  {line}; see: {command('plan', *run.typed.words)}")
+    steps = next_steps(status, *run.typed.words) if run.goes_on else []
     if run.end.reason == BESIDE:
         steps = beside_a_run(steps, run.key)
-    for line in steps:
-        say(f"  {line}")
+    say(*(f"  {line}" for line in steps))
     return run.end.exit_code
 
 
@@ -290,14 +251,6 @@ def _left_alone(end: "Finish") -> Iterator[str]:
         )
     if end.corrected:
         yield f"corrected: {counted(end.corrected, 'old address', 'old addresses')} not used"
-
-
-def _unforeseen(error: Exception | None) -> str:
-    if error is None:
-        return "The run did not finish. The same command continues from there."
-    from tasks.shell import in_words
-
-    return in_words(error)
 
 
 def _untouched(run: OneRun) -> dict[str, Any]:

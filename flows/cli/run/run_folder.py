@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.command_line import command
-from flows.cli import collector
-from flows.cli.run.one_run import NotAsAsked, OneRun
+from flows.cli.reading import TypedFile
+from flows.cli.run.one_run import NotAsAsked, OneRun, through_prefect
 from flows.run.observer import RunObserver
 from flows.words.complaints import doubtful, lines_of
 from flows.words.speech import answer_program, complain
@@ -96,10 +96,8 @@ def _runs(entries: "Sequence[Entry]", *, asks: bool) -> dict[str | None, OneRun]
         complain(*doubtful(reading.warnings))
         of_file = [
             OneRun(
-                entry.file,
-                None,
+                TypedFile(entry.file),
                 entry.definition,
-                [str(entry.file)],
                 digest=reading.digest,
                 doubtful=reading.doubtful,
             )
@@ -116,25 +114,13 @@ def _through_prefect(
     folder: Path, runs: dict[str | None, OneRun], observer: _Folder, prefect: "TemporaryServer"
 ) -> None:
     """Run the batch under one Prefect server."""
-    import asyncio
-
     place = str(folder.resolve())
 
     async def batch() -> None:
         from flows.batch import run_batch
         from flows.run.observer import observing
 
-        collector.look_from_now_on()
-        prefect.awaited()
         observing.set(observer)
         await run_batch(place, return_state=True)
 
-    try:
-        prefect.lead()
-        asyncio.run(batch())
-    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
-        from flows.cli.serve.serve import understood
-
-        for run in runs.values():
-            if run.end is None and run.error is None:
-                run.error = understood(error)
+    through_prefect(runs.values(), prefect, batch)

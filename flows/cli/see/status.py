@@ -111,7 +111,7 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
 
 def _show_one(ledger: "Ledger", campaign: "Campaign") -> None:
     from data.sending import runs
-    from flows.cli.prepare.look import seen_doubt
+    from flows.cli.prepare.plan_checks import seen_doubt
     from tasks.status.standing import in_short, standing
 
     ahead = ledger.read(runs.ahead, campaign.id)

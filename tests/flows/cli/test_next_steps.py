@@ -108,13 +108,14 @@ def run_here(runs: Sequence[Any], shown: Any, _: object = None) -> None:
             context = RunContext(
                 ledger, load_service(), local, observer=observer, accept_removed=rightly
             )
-            source = CampaignSource(run.file, run.key, run.definition_file, run.keep_project)
+            typed = run.typed
+            source = CampaignSource(typed.file, run.key, typed.campaign, run.keep_project)
             try:
                 run.end = asyncio.run(conduct(source, context))
             except CampaignError as error:
                 observer.on_failure(error)
                 if isinstance(error, BadInput):
-                    print(where_wrong(error.problems, run.file))
+                    print(where_wrong(error.problems, typed.file))
             else:
                 print(state_of(run.end).message, _page(ledger, local, run.end, {}))
 
