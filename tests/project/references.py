@@ -42,7 +42,7 @@ def commands() -> str:
     top = get_command(application()).params
     rows = ((_spelled(given), given.help) for given in top if set(given.opts) & set(ANYWHERE))
     lines += [*(f"| `{typed}` | {what} |" for typed, what in rows), ""]
-    for title, entries in GROUPS:
+    for title, entries in GROUPS.items():
         lines += [f"## {title}", "", "| command | what it does |", "|---|---|"]
         for entry in entries:
             command = every[entry.name]

@@ -1,4 +1,4 @@
-"""`campaign status`: where each campaign stands, and who needs a person."""
+"""Where each campaign stands, and who needs a person: `status`, and `metrics` for a monitor."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
@@ -9,9 +9,9 @@ import typer
 
 from config.command_line import command
 from flows.cli.arguments import keys
-from flows.cli.ledgers import find_campaign
+from flows.cli.ledgers import campaign_as_it_is, find_campaign, open_ledger
+from flows.cli.outputs import check_output, output_option
 from flows.words.closing import beside_a_run, counted_out, next_steps, summary, wrote
-from flows.words.complaints import UnknownCampaign
 from flows.words.manner import manner
 from flows.words.speech import answer_program, counted, run_again, say, say_table
 
@@ -41,22 +41,19 @@ def status(
     Reads only the ledger, and does not contact the service. What a run was sending when its process
     died is recorded as unsure.
     """
-    from config.settings import load_local
-    from data.store.ledger import Ledger
     from data.store.opening import NoLedger
 
+    if key is not None:
+        with campaign_as_it_is(key) as (ledger, campaign):
+            _show_one(ledger, campaign)
+        return
     try:
-        ledger = Ledger.open(load_local().database_url, create=False)
+        ledger = open_ledger()
     except NoLedger as error:
-        if key is not None:
-            raise UnknownCampaign(key, [], error.place) from None
         _nothing_yet(f"There is no ledger at {error.place}.")
         return
     with ledger:
-        if key is None:
-            _show_all(ledger)
-        else:
-            _show_one(ledger, find_campaign(ledger, key))
+        _show_all(ledger)
 
 
 def _nothing_yet(where: str) -> None:
@@ -250,3 +247,28 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
     if ledger.read(runs.at_work, campaign.id):
         return f"{began}, in progress"
     return f"{began}, disappeared before its end; what it was sending is unsure"
+
+
+def metrics(
+    output: Annotated[
+        Path | None,
+        output_option("The file to write, for a collector that reads files."),
+    ] = None,
+) -> None:
+    """Write the numbers of every campaign as OpenMetrics text.
+
+    People by where they stand, requests and runs by how they ended. Names nobody. Reads only the
+    ledger.
+    """
+    from data.own_files import write_whole
+    from tasks.status.metrics import open_metrics
+
+    with open_ledger() as ledger:
+        check_output(output, ledger)
+        text = open_metrics(ledger)
+    if output is None:
+        print(text, end="")
+    else:
+        # A collector runs as somebody else, and nobody is named.
+        write_whole(output, text.encode(), mode=0o644)
+        say(f"{output} is written.")
