@@ -19,7 +19,7 @@ from data.store import clock
 from data.store.states import Operation, Word
 from flows.cli.arguments import Key, Who, by, given
 from flows.cli.decide import one_by_one, verdicts_file
-from flows.cli.decide.settle_options import (
+from flows.cli.decide.typed_verdicts import (
     AcceptLedger,
     Export,
     Filled,
@@ -31,9 +31,10 @@ from flows.cli.decide.settle_options import (
     Listed,
     Now,
     Output,
+    Typed,
     Why,
+    meant,
 )
-from flows.cli.decide.typed_verdicts import Typed, meant
 from flows.cli.ledgers import find_campaign, known_campaign, open_ledger
 from flows.cli.outputs import check_output
 from flows.words.closing import next_steps, summary

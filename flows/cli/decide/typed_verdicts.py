@@ -1,8 +1,10 @@
-"""Verdicts as options: which unsure steps `--invites sent` or `--candidate EMAIL=ID` mean."""
+"""Verdicts as options: what `campaign settle` takes, and which unsure steps they mean."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,8 +13,75 @@ from config.email_key import email_key
 from data.decisions.verdicts import Decided, Doubt, about, listed, listed_as
 from data.store.states import Operation, Word
 from flows.cli.named_people import unknown
+from flows.cli.outputs import output_option
 from flows.words.doubts import STEPS, Standing
 from flows.words.speech import counted
+
+ForProject = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID|again", help="ID: the project exists and has this id; again: there is none."
+    ),
+]
+ForProblem = Annotated[
+    Literal["attached", "again"] | None,
+    typer.Option(help="attached: the project has its problem; again: it has none."),
+]
+ForCandidate = Annotated[
+    list[str] | None,
+    typer.Option(metavar="EMAIL=ID", help="This person is there with this id; can be repeated."),
+]
+ForCandidates = Annotated[
+    Literal["again", "withdraw"] | None,
+    typer.Option(
+        help="All other people whose add is unsure: not there (again), or not wanted (withdraw)."
+    ),
+]
+ForInvites = Annotated[
+    Literal["sent", "again", "withdraw"] | None,
+    typer.Option(
+        help="All unsure invitations: arrived (sent), not arrived (again), not wanted (withdraw)."
+    ),
+]
+Listed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE",
+        help="Decide only if what is unsure is still what was listed; the listing shows its code.",
+    ),
+]
+Filled = Annotated[
+    Path | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="Read verdicts from a filled-in file, or ids from a list of candidates.",
+    ),
+]
+Export = Annotated[
+    bool, typer.Option("--export", help="Write a file with a row for each doubt, for --from.")
+]
+Output = Annotated[Path | None, output_option("The file to export to.")]
+Why = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="The reason, recorded with the decision; needed for again and withdraw.",
+    ),
+]
+Now = Annotated[
+    bool,
+    typer.Option(
+        "--no-wait",
+        help="With again: do not wait until the service has certainly finished.",
+    ),
+]
+AcceptLedger = Annotated[
+    bool,
+    typer.Option(
+        "--accept-ledger", help="This ledger is the right one, whatever the receipt says."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from config.command_line import command
 from config.errors import CampaignError
-from flows.cli import collector
+from flows.cli.main import look_for_garbage
 from flows.cli.reading import TypedFile
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def through_prefect(
     async def sent() -> None:
         import flows.campaign  # noqa: F401 - what is imported until now is never garbage
 
-        collector.look_from_now_on()
+        look_for_garbage()
         prefect.awaited()
         await send()
 

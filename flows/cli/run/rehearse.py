@@ -10,8 +10,8 @@ import typer
 
 from config.command_line import command
 from config.errors import CampaignError
-from flows.cli import collector
 from flows.cli.arguments import DefinitionFile, File, OnlyKeys, Sheet
+from flows.cli.main import look_for_garbage
 from flows.cli.reading import TypedFile
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import summary
@@ -51,7 +51,7 @@ def rehearse(
 
     runs = _read(TypedFile(file, campaign, sheet, only or ()))
     local = load_local()
-    collector.look_from_now_on()
+    look_for_garbage()
     say(
         "A rehearsal: nothing real is touched, you need no credentials, and no email leaves this "
         "machine.",

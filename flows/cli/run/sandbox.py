@@ -14,7 +14,7 @@ import typer
 
 from config.command_line import command
 from config.errors import CampaignError
-from flows.cli import collector
+from flows.cli.main import look_for_garbage
 from flows.words.speech import say
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def sandbox(
     from sandbox.server import Sandbox
     from sandbox.service.journal import FolderInUse
 
-    collector.look_from_now_on()
+    look_for_garbage()
     place = folder or load_local().output_dir / "sandbox"
     wrong = _read(faults) if faults else []
     service = Sandbox(

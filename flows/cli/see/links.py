@@ -73,7 +73,10 @@ def links(
     from data.own_files import write_whole
 
     if into is not None:
-        _write_into(into, output, definition, key, failed_only=failed_only, sheet=sheet)
+        from flows.cli.see.writing_back import check_places
+
+        copy = check_places(into, output, failed_only=failed_only)
+        _write_into(key, into, copy, definition, sheet, failed_only=failed_only)
         return
     if failed_only or sheet:
         option = "--failed-only" if failed_only else "--sheet"
@@ -126,27 +129,24 @@ def _write_pages(key: str, folder: Path) -> None:
 
 
 def _write_into(
-    into: Path,
-    output: Path | None,
-    definition: Path | None,
     key: str,
+    into: Path,
+    copy: Path,
+    definition: Path | None,
+    sheet: str | None,
     *,
     failed_only: bool,
-    sheet: str | None,
 ) -> None:
     """Write the results into a copy of a person's own table. Raises BadInput, CannotWrite."""
-    from flows.cli.see.writing_back import Known, check_places, write_back, write_unfinished
+    from flows.cli.see.writing_back import WritingBack
     from tasks.outputs.links import forgotten_among, results_of
 
-    copy = check_places(into, output, failed_only=failed_only)
     with campaign_as_it_is(key) as (ledger, campaign):
         check_output(copy, ledger)
-        known_results = Known(
-            results_of(ledger, campaign), partial(forgotten_among, ledger, campaign)
-        )
-        write = write_unfinished if failed_only else write_back
-        lines = write(into, copy, definition, campaign, known_results, sheet)
-    complain(*lines)
+        results = results_of(ledger, campaign)
+        forgotten = partial(forgotten_among, ledger, campaign)
+        written = WritingBack(into, copy, campaign, results, definition, sheet, forgotten)
+        complain(*(written.unfinished() if failed_only else written.whole()))
 
 
 def _read(key: str, output: Path | None) -> "tuple[Campaign, list[Link]]":

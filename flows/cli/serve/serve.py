@@ -10,7 +10,7 @@ import typer
 
 from config.command_line import command
 from config.errors import BadSettings, CampaignError
-from flows.cli import collector
+from flows.cli.main import look_for_garbage
 from flows.words.speech import complain, counted, say
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def serve_all(
         from flows.serving.registering import prepare_server
         from flows.serving.serving import serve as until_stopped
 
-        collector.look_from_now_on()
+        look_for_garbage()
         async with get_client() as client:
             await prepare_server(client, local.notify_url)
         await until_stopped(
