@@ -9,7 +9,6 @@ from config.command_line import command
 from flows.cli.arguments import DefinitionFile, File, KeepProject, OnlyKeys, Sheet
 from flows.cli.ledgers import ledger_if_any
 from flows.cli.prepare.check import notes_of, table_as_json
-from flows.cli.prepare.plan_words import lines_of
 from flows.cli.reading import TypedFile
 from flows.words.complaints import doubtful
 from flows.words.manner import manner
@@ -40,6 +39,7 @@ def plan(
     service nothing unless you add --ask-service.
     """
     from flows.cli.prepare.plan_checks import check_ahead, check_same, looked
+    from flows.cli.prepare.plan_words import lines_of
 
     typed = TypedFile(file, campaign, sheet, only or ())
     reading, definitions = typed.read_picked()

@@ -2,33 +2,45 @@
 against a campaign's problem: as last seen, or in the service's list as it is now.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sqlalchemy.engine import make_url
+
+from config.definition.model import Definition, ProblemById, ProblemByTitle
+from config.mistakes import Mistake
+from config.settings import LocalSettings, load_address, load_local
+from config.timetable.moments import in_zone
+from data.campaigns import queries
+from data.campaigns.same_campaign import AnotherCampaign, refuse_another
+from data.receipts import receipt_doubts
+from data.receipts.receipt import Reach
+from data.receipts.receipt_file import places
+from data.store.ledger import Ledger
+from data.store.places import place_of
 from data.store.states import Step
+from data.store.tables import Campaign
 from flows.cli.ledgers import ledger_if_any
+from flows.cli.prepare.problems import list_problems
+from flows.cli.reading import TypedFile
+from tasks.plan.problem_doubts import doubt_about
+from tasks.plan.receipts import doubts_of, receipts_at, refusal
+from tasks.plan.target import only_problem
+from tasks.service.problem import Problem
 
 if TYPE_CHECKING:
-    from config.definition.model import Definition
-    from config.mistakes import Mistake
-    from config.settings import LocalSettings
-    from data.store.ledger import Ledger
-    from data.store.tables import Campaign
     from flows.cli.prepare.forecast import Forecast
-    from flows.cli.reading import TypedFile
-    from tasks.service.problem import Problem
 
 
-def check_same(definitions: "Sequence[Definition]", digest: str, typed: "TypedFile") -> None:
+def check_same(definitions: Sequence[Definition], digest: str, typed: TypedFile) -> None:
     """Refuse definitions whose key has a campaign with another project or problem.
 
     `digest` is that of the bytes that were read. Raises AnotherCampaign with all of them,
     BadSettings, LedgerUnusable.
     """
-    from data.campaigns.same_campaign import AnotherCampaign, refuse_another
-
     problems: list[Mistake] = []
     of_key = {definition.campaign: definition for definition in definitions}
     for before in _in_ledger(definitions):
@@ -42,7 +54,7 @@ def check_same(definitions: "Sequence[Definition]", digest: str, typed: "TypedFi
         raise AnotherCampaign(problems)
 
 
-def created(definitions: "Sequence[Definition]") -> list[str]:
+def created(definitions: Sequence[Definition]) -> list[str]:
     """The keys of those whose project was created, or may have been; nobody asks for it again.
 
     Raises BadSettings, LedgerUnusable.
@@ -50,11 +62,8 @@ def created(definitions: "Sequence[Definition]") -> list[str]:
     return [each.key for each in _in_ledger(definitions) if each.project_state != Step.WAITING]
 
 
-def _in_ledger(definitions: "Sequence[Definition]") -> "list[Campaign]":
+def _in_ledger(definitions: Sequence[Definition]) -> list[Campaign]:
     """The campaigns of those definitions whose key the ledger knows."""
-    from config.settings import load_local
-    from data.campaigns import queries
-
     with ledger_if_any(load_local().database_url) as ledger:
         rows = [
             ledger.read(queries.find_campaign, definition.campaign) if ledger else None
@@ -64,16 +73,13 @@ def _in_ledger(definitions: "Sequence[Definition]") -> "list[Campaign]":
 
 
 def check_ahead(
-    definitions: "Sequence[Definition]", forecasts: "Sequence[Forecast]", beside: Path
+    definitions: Sequence[Definition], forecasts: "Sequence[Forecast]", beside: Path
 ) -> None:
     """Look at the receipt beside a file, and for a second problem of one project.
 
     Unlike a run, this records nothing. Raises BadInput, AnotherLedger, OlderLedger,
     UnreadableReceipt, BadSettings, LedgerUnusable.
     """
-    from config.settings import load_address, load_local
-    from tasks.plan.target import only_problem
-
     local, service = load_local(), load_address()
     with ledger_if_any(local.database_url) as ledger:
         for definition, seen in zip(definitions, forecasts, strict=True):
@@ -85,19 +91,11 @@ def check_ahead(
 
 def _receipts(
     beside: Path,
-    definition: "Definition",
+    definition: Definition,
     service: str,
-    ledger: "Ledger | None",
-    local: "LocalSettings",
+    ledger: Ledger | None,
+    local: LocalSettings,
 ) -> None:
-    from sqlalchemy.engine import make_url
-
-    from data.receipts import receipt_doubts
-    from data.receipts.receipt import Reach
-    from data.receipts.receipt_file import places
-    from data.store.places import place_of
-    from tasks.plan.receipts import doubts_of, receipts_at, refusal
-
     key = definition.campaign
     receipts = receipts_at(places(beside, key, service).every)
     if ledger is None:
@@ -114,7 +112,7 @@ def _receipts(
         raise refusal(doubts, key, place, reach, definition.timezone)
 
 
-def kept_doubt(definition: "Definition", campaign: "Campaign | None") -> str | None:
+def kept_doubt(definition: Definition, campaign: Campaign | None) -> str | None:
     """Say what the last run saw, and when; nothing where another problem is meant by now."""
     if campaign is None:
         return None
@@ -123,19 +121,15 @@ def kept_doubt(definition: "Definition", campaign: "Campaign | None") -> str | N
     return seen_doubt(campaign)
 
 
-def seen_doubt(campaign: "Campaign") -> str | None:
+def seen_doubt(campaign: Campaign) -> str | None:
     """Say what the last run saw against the campaign's problem, and when."""
-    from config.timetable.moments import in_zone
-
     if campaign.problem_doubt is None or campaign.problem_seen_at is None:
         return None
     seen = in_zone(campaign.problem_seen_at, campaign.timezone)
     return f"{campaign.problem_doubt} (as of {seen})"
 
 
-def _same(definition: "Definition", campaign: "Campaign") -> bool:
-    from config.definition.model import ProblemById, ProblemByTitle
-
+def _same(definition: Definition, campaign: Campaign) -> bool:
     match definition.problem:
         case ProblemById(id=number):
             return number == campaign.problem_id
@@ -145,18 +139,14 @@ def _same(definition: "Definition", campaign: "Campaign") -> bool:
 
 
 def looked(
-    definitions: "Sequence[Definition]", forecasts: "Sequence[Forecast]"
+    definitions: Sequence[Definition], forecasts: "Sequence[Forecast]"
 ) -> "Iterator[Forecast]":
     """Ask the service now, changing nothing: the same plans, with what its list says.
 
     Raises BadInput for a problem that the list does not have, as the run would; BadSettings,
     CampaignError where the service does not answer.
     """
-    import asyncio
-
-    from flows.cli.prepare.problems import list_problems
-    from tasks.plan.preflight import find_problem
-    from tasks.plan.problem_doubts import doubt_about
+    from tasks.plan.preflight import find_problem  # it imports what speaks HTTP
 
     listed = asyncio.run(list_problems())
     for definition, seen in zip(definitions, forecasts, strict=True):
@@ -167,7 +157,7 @@ def looked(
         yield replace(seen, problem_doubt=doubt, looked=_nothing_against(number, listed))
 
 
-def _nothing_against(number: int | None, listed: "Sequence[Problem]") -> str:
+def _nothing_against(number: int | None, listed: Sequence[Problem]) -> str:
     """Say what was looked at, for whoever asked for a look."""
     if number is None:
         return "the project was made in the web application; only there you can see its problem"

@@ -1,8 +1,13 @@
 """A plan in words: what a run would do and when, and whom it would leave alone."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from datetime import tzinfo
 
+from config.definition.model import Definition
+from config.timetable.moments import in_zone
+from config.timetable.timetable import Timetable
+from data.campaigns.forecast import Leg
+from data.campaigns.whose_turn import Wait
 from data.store.states import Step
 from flows.cli.prepare.check import (
     kept_in_words,
@@ -11,22 +16,18 @@ from flows.cli.prepare.check import (
     scheduled,
     sent_in_words,
 )
+from flows.cli.prepare.forecast import Forecast, differing, email1_of
+from flows.report.story import zone_of
 from flows.words.speech import counted
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from config.definition.model import Definition
-    from config.timetable.timetable import Timetable
-    from data.campaigns.forecast import Leg
-    from flows.cli.prepare.forecast import Forecast
-    from tasks.plan.foreseen import Foreseen
+from tasks.plan.foreseen import Foreseen
+from tasks.plan.target import left_out
+from tasks.plan.timing import clock_of
 
 NAMED = 20  # of each kind of people; `--json` names everyone
 SHOWN = 6  # so many of the times to send are shown, and the last one
 
 
-def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
+def lines_of(definition: Definition, seen: Forecast) -> list[str]:
     """Write one campaign's plan, a line for each kind of thing."""
     where = f" at {seen.service}" if seen.service else ", not run yet"
     lines = [f"{seen.campaign}{where}"]
@@ -35,7 +36,7 @@ def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
     return lines
 
 
-def _parts(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
+def _parts(definition: Definition, seen: Forecast) -> Iterator[tuple[str, str]]:
     if seen.stop is not None:
         yield "stops", f"a run would send nothing now: {seen.stop.why}"
     yield "project", _project(definition, seen)
@@ -64,7 +65,7 @@ def _parts(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, st
     yield from scheduled(definition)
 
 
-def _project(definition: "Definition", seen: "Forecast") -> str:
+def _project(definition: Definition, seen: Forecast) -> str:
     if seen.create:
         return f"create {project_in_words(definition)}"
     if seen.project is Step.DONE:
@@ -72,7 +73,7 @@ def _project(definition: "Definition", seen: "Forecast") -> str:
     return f"{_waits(str(seen.project))}; nothing else can be sent before that"
 
 
-def _problem(definition: "Definition", seen: "Forecast") -> str:
+def _problem(definition: Definition, seen: Forecast) -> str:
     if definition.problem is None:
         return problem_in_words(definition)
     if seen.attach:
@@ -92,10 +93,8 @@ def _waits(state: str) -> str:
     }.get(state, state)
 
 
-def _left_alone(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
+def _left_alone(seen: Forecast, *, send: bool) -> Iterator[tuple[str, str]]:
     """Write people by kind: for each line its first word, and the rest."""
-    from tasks.plan.target import left_out
-
     yield from _new_and_done(seen, send=send)
     if seen.forgotten:
         yield "forgotten", left_out(seen.forgotten)
@@ -111,7 +110,7 @@ def _left_alone(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
         yield "withdrawn", f"{counted(seen.withdrawn, 'candidate')}, by a person's decision"
 
 
-def _new_and_done(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
+def _new_and_done(seen: Forecast, *, send: bool) -> Iterator[tuple[str, str]]:
     """Name who came in since the last run; before the first one everybody is new."""
     if seen.service is not None:
         new = [person.email1 for person in seen.changes.new]
@@ -120,12 +119,10 @@ def _new_and_done(seen: "Forecast", *, send: bool) -> Iterator[tuple[str, str]]:
         yield "done", f"{counted(seen.done, 'candidate')}, {'invited' if send else 'added'}"
 
 
-def _changes(seen: "Forecast") -> Iterator[tuple[str, str]]:
+def _changes(seen: Forecast) -> Iterator[tuple[str, str]]:
     """Tell what differs from what was sent, and is not applied: there is no update and no delete
     (interface 4).
     """
-    from flows.cli.prepare.forecast import differing, email1_of
-
     changes = seen.changes
     yield from _first(
         "corrected",
@@ -160,18 +157,11 @@ def _first(word: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:
         yield word, f"and {len(lines) - NAMED:,} more"
 
 
-def _when(
-    table: "Timetable", zone: str | None, seen: "Foreseen | None"
-) -> Iterator[tuple[str, str]]:
+def _when(table: Timetable, zone: str | None, seen: Foreseen | None) -> Iterator[tuple[str, str]]:
     """Say when the invitations would go, by the clocks of the campaign's `zone`.
 
     Nothing where all go at once.
     """
-    from config.timetable.moments import in_zone
-    from config.timetable.timetable import Timetable
-    from flows.report.story import zone_of
-    from tasks.plan.timing import clock_of
-
     if seen is None or table == Timetable():
         return
     name = clock_of(table, zone)
@@ -196,7 +186,7 @@ def _when(
         yield "short time", f"{who} with less time left than invites.least_time advises"
 
 
-def _leg(leg: "Leg", table: "Timetable", zone: "tzinfo | None") -> str:
+def _leg(leg: Leg, table: Timetable, zone: tzinfo | None) -> str:
     what = counted(len(leg.rows), "invitation")
     if leg.wave == 0:
         what = "the pilot's invitation"
@@ -208,10 +198,8 @@ def _leg(leg: "Leg", table: "Timetable", zone: "tzinfo | None") -> str:
     return f"{begins:%Y-%m-%d %H:%M}{span}: {what}"
 
 
-def _why(seen: "Foreseen") -> str:
+def _why(seen: Foreseen) -> str:
     """Say why some would not be invited at all."""
-    from data.campaigns.whose_turn import Wait
-
     return {
         Wait.OVER: "invites.not_after has passed by then",
         Wait.TOO_LATE: "less than invites.least_time is left by then",

@@ -129,7 +129,7 @@ def _sample(folder: Path) -> Path:
 
 def _run(service: "Sandbox", sample: Path) -> int:
     """Run the sample campaign; returns how many requests the service received for it."""
-    from flows.cli.run.run import Typed, run_files
+    from flows.cli.run.sending import Typed, run_files
 
     before = service.api_requests()
     if run_files(Typed((sample,), goes_on=False)):

@@ -125,12 +125,13 @@ def places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[[str], Place]]:
     """Answers a new place by its name, and stands in it."""
-    monkeypatch.setattr("flows.cli.run.run._through_prefect", run_here)
+    monkeypatch.setattr("flows.cli.run.sending._through_prefect", run_here)
     monkeypatch.setattr(
-        "flows.cli.run.run_folder._through_prefect",
+        "flows.cli.run.sending._folder_through_prefect",
         lambda folder, runs, observer, prefect: run_here(list(runs.values()), observer._shown),
     )
     monkeypatch.setattr("flows.engine.temporary_server.temporary_server", ExitStack)
+    monkeypatch.setattr("flows.cli.run.sending.temporary_server", ExitStack)
     monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # the doctor looks into it
     with Sandbox() as service:
