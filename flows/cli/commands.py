@@ -16,8 +16,7 @@ import typer
 from config.errors import BadSettings, CampaignError
 from flows.cli.helping import Answering, Command, Group, epilog
 from flows.words.complaints import explain
-from flows.words.manner import begin, manner
-from flows.words.speech import answer_failure, complain, say_the_last
+from flows.words.speech import answer_failure, begin, complain, manner, say_the_last
 
 
 class Entry(NamedTuple):
@@ -105,7 +104,7 @@ GROUPS = {
             "ada@example.com -o ada.json",
             "forget ada@example.com --why TEXT",
         ),
-        Entry("clean-up", "decide.clean_up", "hiring", "clean-up hiring --done", "leftovers"),
+        Entry("clean-up", "decide.forget", "hiring", "clean-up hiring --done", "leftovers"),
     ),
     "Operate": (
         Entry("up", "serve.up", "campaigns", "status"),

@@ -9,7 +9,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from flows.words.manner import ANYWHERE, manner
+from flows.words.speech import ANYWHERE, manner
 
 # Other names that an option accepts: an earlier one, or one that people try. Help shows only the
 # name after the colon.

@@ -8,8 +8,7 @@ from config.command_line import command
 from flows.cli.arguments import Key, Who, Why, by, given
 from flows.cli.ledgers import known_campaign, ledger_with_plan
 from flows.words.closing import lines_of
-from flows.words.manner import for_program
-from flows.words.speech import agrees, as_typed_for, on_a_terminal, run_again, say
+from flows.words.speech import agrees, as_typed_for, for_program, on_a_terminal, run_again, say
 
 
 def approve(

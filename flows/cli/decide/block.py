@@ -7,8 +7,7 @@ import typer
 
 from flows.cli.arguments import Who, WhyIfAny, by, given
 from flows.cli.named_people import addresses, refuse
-from flows.words.manner import manner
-from flows.words.speech import answer_program, counted, say, say_table
+from flows.words.speech import answer_program, counted, manner, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger

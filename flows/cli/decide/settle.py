@@ -40,12 +40,12 @@ from flows.cli.outputs import check_output
 from flows.words.closing import next_steps, summary
 from flows.words.doubts import Standing, in_calls, show, standing_of
 from flows.words.doubts import as_json as doubt_as_json
-from flows.words.manner import manner
 from flows.words.speech import (
     agrees,
     answer_program,
     complain,
     counted,
+    manner,
     on_a_terminal,
     run_again,
     say,

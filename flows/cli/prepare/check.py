@@ -11,8 +11,7 @@ from flows.cli.arguments import DefinitionFile, File, Sheet
 from flows.cli.prepare.marking import check_mark, mark_problems, mark_warnings
 from flows.cli.reading import TypedFile, read_folder
 from flows.words.complaints import complaint_of, doubtful
-from flows.words.manner import manner
-from flows.words.speech import answer_failure, answer_program, complain, counted, say
+from flows.words.speech import answer_failure, answer_program, complain, counted, manner, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition

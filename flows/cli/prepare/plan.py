@@ -11,8 +11,7 @@ from flows.cli.ledgers import ledger_if_any
 from flows.cli.prepare.check import notes_of, table_as_json
 from flows.cli.reading import TypedFile
 from flows.words.complaints import doubtful
-from flows.words.manner import manner
-from flows.words.speech import answer_program, complain, say
+from flows.words.speech import answer_program, complain, manner, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from config.command_line import command
-from flows.words.manner import manner
-from flows.words.speech import answer_program, counted, say, say_table
+from flows.words.speech import answer_program, counted, manner, say, say_table
 
 if TYPE_CHECKING:
     from tasks.service.problem import Problem, Problems

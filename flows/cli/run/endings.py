@@ -13,8 +13,7 @@ from flows.cli.run.one_run import OneRun
 from flows.run.ending import BESIDE, Finish
 from flows.words.closing import beside_a_run, lines_of, next_steps, summary, wrote
 from flows.words.complaints import explain
-from flows.words.manner import manner
-from flows.words.speech import complain, counted, quoted, say
+from flows.words.speech import complain, counted, manner, quoted, say
 from tasks.status.standing import in_short, standing, tally
 
 

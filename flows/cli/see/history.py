@@ -12,8 +12,7 @@ from config.command_line import command
 from flows.cli.arguments import Key
 from flows.cli.ledgers import campaign_as_it_is
 from flows.words.complaints import UnknownPerson
-from flows.words.manner import manner
-from flows.words.speech import answer_program, complain, counted, say_at_length
+from flows.words.speech import answer_program, complain, counted, manner, say_at_length
 
 if TYPE_CHECKING:
     from data.history.events import Event

@@ -12,8 +12,7 @@ import typer
 from flows.cli.arguments import DefinitionFile, Key
 from flows.cli.ledgers import campaign_as_it_is
 from flows.cli.outputs import check_output, check_page, output_option
-from flows.words.manner import for_program, manner
-from flows.words.speech import complain, counted
+from flows.words.speech import complain, counted, for_program, manner
 
 if TYPE_CHECKING:
     from data.store.tables import Campaign

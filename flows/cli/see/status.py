@@ -11,9 +11,15 @@ from config.command_line import command
 from flows.cli.arguments import keys
 from flows.cli.ledgers import campaign_as_it_is, find_campaign, open_ledger
 from flows.cli.outputs import check_output, output_option
-from flows.words.closing import beside_a_run, counted_out, next_steps, summary, wrote
-from flows.words.manner import manner
-from flows.words.speech import answer_program, counted, run_again, say, say_table
+from flows.words.closing import (
+    beside_a_run,
+    clean_up_line,
+    counted_out,
+    next_steps,
+    summary,
+    wrote,
+)
+from flows.words.speech import answer_program, counted, manner, run_again, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
 # Of those who need a person, this many are listed; `--json` lists everyone.
 LISTED = 50
 CLEANED_SHOWN = 5
+Row = tuple[str, str, str, str | None]  # email1, a step of the person, its state, and why
 NUMBERS = (
     *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
     *("unsure", "refused", "withdrawn"),
@@ -168,11 +175,6 @@ def _show_clean_up(stand: Mapping[str, Any]) -> None:
         say(f"  and {len(items) - CLEANED_SHOWN:,} more")
 
 
-def clean_up_line(item: Mapping[str, Any]) -> str:
-    """Write one thing to remove: `ada@example.com: candidate 5001 in project 101, withdrawn`."""
-    return f"{item['email1']}: {item['why']}" if item["email1"] else str(item["why"])
-
-
 def _held(ledger: "Ledger", key: str) -> Iterable[str]:
     """Tell what keeps every run from sending, and what to type about it."""
     from config.timetable.moments import in_zone
@@ -192,18 +194,16 @@ def _held(ledger: "Ledger", key: str) -> Iterable[str]:
         yield f"  approval  plan {asked.code} is waiting: {command('approve', key)}"
 
 
-def needing_a_person(
-    candidates: Iterable[Mapping[str, Any]],
-) -> Iterable[tuple[str, str, str, str | None]]:
-    """Pick who is unsure or refused: email1, the step that stands so, its state, and why."""
+def needing_a_person(candidates: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """Pick who is unsure or refused."""
     for person in candidates:
         for step in ("add", "invite"):
             if person[step] in ("unsure", "refused"):
                 yield person["email1"], step, person[step], person["why"]
 
 
-def left_out(stand: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str | None]]:
-    """Pick who is held, in the columns of `needing_a_person`."""
+def left_out(stand: Mapping[str, Any]) -> Iterator[Row]:
+    """Pick who is held."""
     held = {hold["email1"] for hold in stand["holds"]}
     for person in stand["candidates"] if held else ():
         if person["email1"] in held:
@@ -211,10 +211,8 @@ def left_out(stand: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str | No
             yield person["email1"], step, "held", person["why"].removeprefix("held: ")
 
 
-def removed(
-    candidates: Iterable[Mapping[str, Any]], *, send: bool
-) -> Iterator[tuple[str, str, str, str | None]]:
-    """Pick who waits and is no longer in the definition, in the columns of `needing_a_person`."""
+def removed(candidates: Iterable[Mapping[str, Any]], *, send: bool) -> Iterator[Row]:
+    """Pick who waits and is no longer in the definition."""
     for person in candidates:
         step = "invite" if send and person["add"] == "done" else "add"
         if not person["listed"] and person[step] == "waiting":
