@@ -19,22 +19,8 @@ from data.store import clock
 from data.store.states import Operation, Word
 from flows.cli.arguments import Key, Who, by, given
 from flows.cli.decide import one_by_one, verdicts_file
-from flows.cli.decide.typed_verdicts import (
-    AcceptLedger,
-    Export,
-    Filled,
-    ForCandidate,
-    ForCandidates,
-    ForInvites,
-    ForProblem,
-    ForProject,
-    Listed,
-    Now,
-    Output,
-    Typed,
-    Why,
-    meant,
-)
+from flows.cli.decide import typed_verdicts as options
+from flows.cli.decide.typed_verdicts import Typed, meant
 from flows.cli.ledgers import find_campaign, known_campaign, open_ledger
 from flows.cli.outputs import check_output
 from flows.words.closing import next_steps, summary
@@ -71,19 +57,19 @@ class NothingToAccept(CampaignError):
 
 def settle(
     key: Key,
-    project: ForProject = None,
-    problem: ForProblem = None,
-    candidate: ForCandidate = None,
-    candidates: ForCandidates = None,
-    invites: ForInvites = None,
-    listed: Listed = None,
-    source: Filled = None,
-    export: Export = False,
-    output: Output = None,
-    why: Why = None,
+    project: options.ForProject = None,
+    problem: options.ForProblem = None,
+    candidate: options.ForCandidate = None,
+    candidates: options.ForCandidates = None,
+    invites: options.ForInvites = None,
+    listed: options.Listed = None,
+    source: options.Filled = None,
+    export: options.Export = False,
+    output: options.Output = None,
+    why: options.Why = None,
     who: Who = None,
-    now: Now = False,
-    accepted: AcceptLedger = False,
+    now: options.Now = False,
+    accepted: options.AcceptLedger = False,
 ) -> None:
     """Decide what is unsure, after you have looked.
 

@@ -23,6 +23,12 @@ from tasks.plan.foreseen import Foreseen
 from tasks.plan.target import left_out
 from tasks.plan.timing import clock_of
 
+STANDING = {
+    Step.SENDING: ", by a run right now",
+    Step.UNSURE: ": not sent again until you settle it",
+    Step.REFUSED: ", by the service; not sent again",
+    Step.WITHDRAWN: ", by a person's decision",
+}
 NAMED = 20  # of each kind of people; `--json` names everyone
 SHOWN = 6  # so many of the times to send are shown, and the last one
 
@@ -100,14 +106,9 @@ def _left_alone(seen: Forecast, *, send: bool) -> Iterator[tuple[str, str]]:
         yield "forgotten", left_out(seen.forgotten)
     yield from _first("held", [f"{email1}: {hold.why}" for email1, hold in seen.held.items()])
     yield from _changes(seen)
-    if seen.sending:
-        yield "sending", f"{counted(seen.sending, 'candidate')}, by a run right now"
-    if seen.unsure:
-        yield "unsure", f"{counted(seen.unsure, 'candidate')}: not sent again until you settle it"
-    if seen.refused:
-        yield "refused", f"{counted(seen.refused, 'candidate')}, by the service; not sent again"
-    if seen.withdrawn:
-        yield "withdrawn", f"{counted(seen.withdrawn, 'candidate')}, by a person's decision"
+    for step, why in STANDING.items():
+        if number := seen.standing[step]:
+            yield step, f"{counted(number, 'candidate')}{why}"
 
 
 def _new_and_done(seen: Forecast, *, send: bool) -> Iterator[tuple[str, str]]:
