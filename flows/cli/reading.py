@@ -18,12 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TypedFile:
-    """A file as it was typed, with its definition, its sheet, and the campaigns of it to take."""
+    """A file as it was typed, with its definition, its sheet, and the campaigns of it to take.
+
+    `accept_removed` and `keep_project` are what a person allows a run. `goes_on`: whoever typed it
+    is told what to type next.
+    """
 
     file: Path
     campaign: Path | None = None
     sheet: str | None = None
     only: Sequence[str] = ()
+    accept_removed: bool = False
+    keep_project: bool = False
+    goes_on: bool = True
 
     @property
     def words(self) -> list[str]:

@@ -42,34 +42,22 @@ def block(
     reason = given(why) if typed else ""
     local = load_local()
     with Ledger.open(local.database_url) as ledger:
-        # The addresses are blocked at once, even if something is wrong with the file.
-        lines = _block(ledger, typed, who, reason) if typed and not lift else []
-        say(*lines)
+        if typed and not lift:
+            # At once, even if something is wrong with the file.
+            new = ledger.write(do_not_contact.block, typed, by(who, reason))
+            for key, email in typed.items():
+                before = "" if key in new else ", as before"
+                say(f"{email}: no campaign sends to this address{before}")
         listed = follow_the_list(ledger, local)
         if lift:
-            in_file = listed.addresses if listed else {}
-            say(*_lift(ledger, typed, in_file, who, reason))
+            _check_lift(ledger, typed, listed.addresses if listed else {})
+            ledger.write(do_not_contact.lift, typed.keys(), by(who, reason))
+            say(*(f"{email}: campaigns may send to this address again" for email in typed.values()))
         _show(ledger.read(do_not_contact.standing), whole=not typed)
 
 
-def _block(ledger: "Ledger", addresses: Mapping[str, str], who: str | None, why: str) -> list[str]:
-    from data.holds import do_not_contact
-
-    new = ledger.write(do_not_contact.block, addresses, by(who, why))
-    return [
-        f"{typed}: no campaign sends to this address" + ("" if key in new else ", as before")
-        for key, typed in addresses.items()
-    ]
-
-
-def _lift(
-    ledger: "Ledger",
-    addresses: Mapping[str, str],
-    in_file: Mapping[str, str],
-    who: str | None,
-    why: str,
-) -> list[str]:
-    """Take addresses off the list. One that is in the file too would only come back from there."""
+def _check_lift(ledger: "Ledger", addresses: Mapping[str, str], in_file: Mapping[str, str]) -> None:
+    """Refuse to take off what is not on the list, or is in the file and would only come back."""
     from data.holds import do_not_contact
 
     on_it = {entry.email_key for entry in ledger.read(do_not_contact.standing)}
@@ -80,8 +68,6 @@ def _lift(
         if key in in_file
     ]
     refuse(wrong)
-    ledger.write(do_not_contact.lift, addresses.keys(), by(who, why))
-    return [f"{typed}: campaigns may send to this address again" for typed in addresses.values()]
 
 
 def _show(entries: "Sequence[DoNotContact]", *, whole: bool) -> None:

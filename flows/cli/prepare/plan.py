@@ -40,10 +40,9 @@ def plan(
     from flows.cli.prepare.plan_checks import check_ahead, check_same, looked
     from flows.cli.prepare.plan_words import lines_of
 
-    typed = TypedFile(file, campaign, sheet, only or ())
+    typed = TypedFile(file, campaign, sheet, only or (), keep_project=keep_project)
     reading, definitions = typed.read_picked()
-    if not keep_project:
-        check_same(definitions, reading.digest, typed)
+    check_same(definitions, reading.digest, typed)
     forecasts = forecasts_of(definitions)
     check_ahead(definitions, forecasts, campaign or file)
     if look:

@@ -36,11 +36,13 @@ if TYPE_CHECKING:
 
 
 def check_same(definitions: Sequence[Definition], digest: str, typed: TypedFile) -> None:
-    """Refuse definitions whose key has a campaign with another project or problem.
+    """Refuse definitions whose key has a campaign with another project or problem, unless a person
+    keeps that project. `digest` is that of the bytes that were read.
 
-    `digest` is that of the bytes that were read. Raises AnotherCampaign with all of them,
-    BadSettings, LedgerUnusable.
+    Raises AnotherCampaign with all of them, BadSettings, LedgerUnusable.
     """
+    if typed.keep_project:
+        return
     problems: list[Mistake] = []
     of_key = {definition.campaign: definition for definition in definitions}
     for before in _in_ledger(definitions):

@@ -98,8 +98,6 @@ def _to_look_at(asked: Asked) -> list[str]:
 
 def _is_another(run: OneRun) -> bool:
     """Whether the run will be refused, as its key is another campaign's."""
-    if run.keep_project:
-        return False
     try:
         check_same([run.definition], run.digest, run.typed)
     except AnotherCampaign:

@@ -61,7 +61,7 @@ def _tell_end(run: OneRun, status: dict[str, Any]) -> int:
     _quote(run, status)
     for line in _left_alone(run.end):
         say(f"  {line}; see: {command('plan', *run.typed.words)}")
-    steps = next_steps(status, *run.typed.words) if run.goes_on else []
+    steps = next_steps(status, *run.typed.words) if run.typed.goes_on else []
     if run.end.reason == BESIDE:
         steps = beside_a_run(steps, run.key)
     say(*(f"  {line}" for line in steps))

@@ -41,12 +41,9 @@ class OneRun:
 
     typed: TypedFile
     definition: "Definition"
-    accept_removed: bool = False
-    keep_project: bool = False
     digest: str = ""
     doubtful: "frozenset[Place]" = frozenset()
     agreed: Agreed | None = None
-    goes_on: bool = True  # whoever typed it is told what to type next
     end: "Finish | None" = None
     error: Exception | None = None
     wrote: str | None = None

@@ -19,8 +19,7 @@ from flows.words.complaints import doubtful
 from flows.words.speech import complain, counted, say, say_table
 
 if TYPE_CHECKING:
-    from flows.rehearsal.rehearsal import Stage, Truth
-    from flows.rehearsal.rehearsed_person import Settled
+    from flows.rehearsal.rehearsal import Settled, Stage, Truth
 
 
 class RehearsalFailed(CampaignError):
@@ -127,32 +126,25 @@ def _settle(run: OneRun, set_up: "Stage") -> bool:
     """Settle as a person would; say what was found and what to type for real. False: no doubt."""
     looked = set_up.settle(run.key)
     for settled in looked:
-        say(
-            f"  the rehearsal looks for you: {_words(settled)}",
-            f"    in a real campaign: {_typed(run.key, settled)}",
-        )
+        words, typed = _in_words(run.key, settled)
+        say(f"  the rehearsal looks for you: {words}", f"    in a real campaign: {typed}")
     return bool(looked)
 
 
-def _words(settled: "Settled") -> str:
+def _in_words(key: str, settled: "Settled") -> tuple[str, str]:
+    """What was found at the service, and what to type about it in a real campaign."""
+    typed = command("settle", key)
     if settled.operation == "create_project":
-        return (
-            f"the project exists, with id {settled.project_id}"
-            if settled.happened
-            else "there is no project"
-        )
+        if settled.happened:
+            exists = f"the project exists, with id {settled.project_id}"
+            return exists, command("settle", key, "--project", "ID")
+        return "there is no project", typed
     if settled.operation == "attach_problem":
-        return "the project has its problem" if settled.happened else "the project has no problem"
+        if settled.happened:
+            return "the project has its problem", command("settle", key, "--problem", "attached")
+        return "the project has no problem", typed
     done = "added" if settled.operation == "add_candidates" else "invited"
-    return f"{settled.happened:,} of the {settled.of:,} unsure had been {done}"
-
-
-def _typed(key: str, settled: "Settled") -> str:
-    if settled.operation == "create_project" and settled.happened:
-        return command("settle", key, "--project", "ID")
-    if settled.operation == "attach_problem" and settled.happened:
-        return command("settle", key, "--problem", "attached")
-    return command("settle", key)
+    return f"{settled.happened:,} of the {settled.of:,} unsure had been {done}", typed
 
 
 def _run(run: OneRun, set_up: "Stage") -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from flows.cli.arguments import DefinitionFile, KeepProject, OnlyKeys, Sheet
+from flows.cli.reading import TypedFile
 
 AcceptRemoved = Annotated[
     bool,
@@ -46,15 +47,13 @@ def run(
     if folders and (len(files) > 1 or beside):
         raise typer.BadParameter(f"{folders[0]} is a folder: give it alone", param_hint="FILE")
     with temporary_server():  # it starts while the rest is imported
-        from flows.cli.run.sending import Typed, run_files, run_folder
+        from flows.cli.run.sending import run_files, run_folder
 
         if folders:
             code = run_folder(folders[0], asks=asks)
         else:
-            own = (accept_removed, keep_project)
-            code = run_files(
-                Typed(tuple(files), campaign, sheet, tuple(only or ()), *own), asks=asks
-            )
+            how = (campaign, sheet, only or (), accept_removed, keep_project)
+            code = run_files([TypedFile(file, *how) for file in files], asks=asks)
     raise typer.Exit(code)
 
 

@@ -1,7 +1,6 @@
 """Running campaigns: those of some files one after the other, or those of a folder side by side."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,29 +25,13 @@ if TYPE_CHECKING:
     from flows.engine.temporary_server import TemporaryServer
 
 
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """What was typed after `campaign run`: files, and how they are to be run.
-
-    `goes_on`: whoever typed it is told what to type next.
-    """
-
-    files: tuple[Path, ...]
-    campaign: Path | None = None
-    sheet: str | None = None
-    only: tuple[str, ...] = ()
-    accept_removed: bool = False
-    keep_project: bool = False
-    goes_on: bool = True
-
-
-def run_files(typed: Typed, *, asks: bool = False) -> int:
-    """Run every campaign of these files, or `only` those with some keys; returns the exit code.
+def run_files(files: Sequence[TypedFile], *, asks: bool = False) -> int:
+    """Run the campaigns of these files, which were typed together; returns the exit code.
 
     `asks`: a person is asked before anything is sent. Raises BadInput, BadSettings, NotSent.
     """
     with temporary_server() as prefect:
-        runs = read_files(typed, asks=asks)
+        runs = read_files(files, asks=asks)
         check_service()
         objects, codes = _send(
             runs, lambda shown: _through_prefect(runs, shown, prefect), asks=asks
@@ -99,7 +82,7 @@ def _send(
     return tell(runs, database)
 
 
-def read_files(typed: Typed, *, asks: bool) -> list[OneRun]:
+def read_files(files: Sequence[TypedFile], *, asks: bool) -> list[OneRun]:
     """Read every file before anything is sent. Raises BadInput with the problems of all."""
     runs: list[OneRun] = []
     problems: list[Mistake] = []
@@ -107,32 +90,29 @@ def read_files(typed: Typed, *, asks: bool) -> list[OneRun]:
     then: str | None = None
     places: dict[str, Path] = {}
     files_by_key: dict[str, Path] = {}
-    for file in typed.files:
-        given = TypedFile(file, typed.campaign, typed.sheet, typed.only)
+    for typed in files:
         try:
-            reading = given.read()
-            definitions = given.picked(reading.definitions)
-            if not typed.keep_project:
-                check_same(definitions, reading.digest, given)
+            reading = typed.read()
+            definitions = typed.picked(reading.definitions)
+            check_same(definitions, reading.digest, typed)
         except BadInput as error:
             problems += error.problems
             warnings += error.warnings
-            then = error.then if len(typed.files) == 1 else None
+            then = error.then if len(files) == 1 else None
             continue
         complain(*doubtful(reading.warnings))
-        files_by_key |= {definition.campaign: file for definition in reading.definitions}
+        files_by_key |= {definition.campaign: typed.file for definition in reading.definitions}
         for definition in definitions:
-            first = places.setdefault(definition.campaign, file)
+            first = places.setdefault(definition.campaign, typed.file)
             if any(earlier.key == definition.campaign for earlier in runs):
                 message = f"the campaign {definition.campaign} is already in {first}"
-                problems.append(Mistake(Place(str(file)), "campaign", message=message))
-            own = (typed.accept_removed, typed.keep_project, reading.digest, reading.doubtful)
-            runs.append(OneRun(given, definition, *own, goes_on=typed.goes_on))
+                problems.append(Mistake(Place(str(typed.file)), "campaign", message=message))
+            runs.append(OneRun(typed, definition, reading.digest, reading.doubtful))
         if asks:
-            show_notes(reading, [run for run in runs if run.typed is given])
+            show_notes(reading, [run for run in runs if run.typed is typed])
     if problems:
         raise BadInput(problems, warnings, then)
-    check_only(typed.only, files_by_key, typed.files)
+    check_only(files[0].only, files_by_key, [typed.file for typed in files])
     return runs
 
 
@@ -144,14 +124,14 @@ def _through_prefect(runs: Sequence[OneRun], shown: Progress, prefect: "Temporar
 
         for run in runs:
             observing.set(shown.of(run))
-            definition = run.typed.campaign
+            typed = run.typed
             await run_campaign(
-                str(run.typed.file.resolve()),
+                str(typed.file.resolve()),
                 run.key,
-                str(definition.resolve()) if definition else None,
-                run.accept_removed,
-                run.keep_project,
-                sheet=run.typed.sheet,
+                str(typed.campaign.resolve()) if typed.campaign else None,
+                typed.accept_removed,
+                typed.keep_project,
+                sheet=typed.sheet,
                 return_state=True,
             )
 
@@ -194,12 +174,7 @@ def _runs(entries: Sequence[Entry], *, asks: bool) -> dict[str | None, OneRun]:
             continue
         complain(*doubtful(reading.warnings))
         of_file = [
-            OneRun(
-                TypedFile(entry.file),
-                entry.definition,
-                digest=reading.digest,
-                doubtful=reading.doubtful,
-            )
+            OneRun(TypedFile(entry.file), entry.definition, reading.digest, reading.doubtful)
             for entry in entries
             if entry.reading is reading and entry.definition
         ]

@@ -104,12 +104,12 @@ def run_here(runs: Sequence[Any], shown: Any, _: object = None) -> None:
     for run in runs:
         observer, local = shown.of(run), load_local()
         with Ledger.open(local.database_url) as ledger:
-            rightly = "ada" if run.accept_removed else None
+            rightly = "ada" if run.typed.accept_removed else None
             context = RunContext(
                 ledger, load_service(), local, observer=observer, accept_removed=rightly
             )
             typed = run.typed
-            source = CampaignSource(typed.file, run.key, typed.campaign, run.keep_project)
+            source = CampaignSource(typed.file, run.key, typed.campaign, typed.keep_project)
             try:
                 run.end = asyncio.run(conduct(source, context))
             except CampaignError as error:
