@@ -4,7 +4,7 @@ by hand in the web application, `export` writes all that the ledger has.
 
 import json
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from data.privacy.forgetting import AtTheService
     from data.store.ledger import Ledger
     from data.store.states import By
+
+
+_TABLES = (
+    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods", ".xml", ".htm"),
+    *(".yaml", ".yml", ".html", ".json"),
+)
 
 
 def forget(
@@ -114,18 +120,17 @@ def _forget(
     say(*_at_the_service(left), *perhaps)
     ledger.rewrite()
     unwritten = list(_links_anew(ledger, local, every))
-    say(*_still_named(naming(every, _places(ledger, local))))
+    for file in naming(every, _places(ledger, local)):
+        say(f"  still named in {file}: this is your own file, so remove it there")
     if unwritten:
-        again = command("forget", *_each_once(every), "--why", person.why)
+        each_once = {email_key(address): address for address in sorted(every)}
+        again = command("forget", *each_once.values(), "--why", person.why)
         complain("", *unwritten, f"Not everything is done. Once this is fixed, run again: {again}")
         raise typer.Exit(1)
     if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
         again = command("forget", *nobody, "--allow-again", "--why", "a typo")
-        say(
-            "",
-            "If you mistyped an address, forget the right one, and let this one in again:",
-            again,
-        )
+        mistyped = "If you mistyped an address, forget the right one, and let this one in again:"
+        say("", mistyped, again)
         raise typer.Exit(3)
 
 
@@ -160,11 +165,6 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
                     f"{campaign.key}: the links still name them, because {error.path} cannot be "
                     f"written ({error.why}). Fix that."
                 )
-
-
-def _each_once(typed: Iterable[str]) -> list[str]:
-    """The addresses, each in one of its spellings."""
-    return list({email_key(address): address for address in sorted(typed)}.values())
 
 
 def _what_was_done(held: "Disclosed") -> str:
@@ -204,28 +204,13 @@ def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
 def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
     """Where files may name people: the results, the sheets, and copies beside the ledger."""
     read = files_read(ledger)
-    places = [local.output_dir, *read, *(sheet for file in read for sheet in _beside(file))]
+    places = [local.output_dir, *read]
+    for folder in (file.parent for file in read if file.parent.is_dir()):
+        places += (near for near in folder.iterdir() if near.suffix in _TABLES)
     ledger_file = Path(ledger.place)
     if ledger_file.is_file():
         places += ledger_file.parent.glob(f"{ledger_file.stem}*")
     return places
-
-
-def _beside(file: Path) -> Iterator[Path]:
-    """Files beside a definition that may name people, such as its table."""
-    if file.parent.is_dir():
-        yield from (near for near in file.parent.iterdir() if near.suffix in _TABLES)
-
-
-_TABLES = (
-    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods", ".xml", ".htm"),
-    *(".yaml", ".yml", ".html", ".json"),
-)
-
-
-def _still_named(files: Collection[Path]) -> Iterator[str]:
-    for file in files:
-        yield f"  still named in {file}: this is your own file, so remove it there"
 
 
 def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:

@@ -124,15 +124,17 @@ def _show_one(ledger: "Ledger", campaign: "Campaign") -> None:
         answer_program(standing(ledger, campaign))
         return
     stand = in_short(ledger, campaign)
+    parts = [
+        ("project", _call(stand, "project")),
+        ("problem", _call(stand, "problem")),
+        ("warning", seen_doubt(campaign)),
+        ("why", campaign.why),
+        ("last run", _last_run(ledger, campaign)),
+        *(("clocks", line) for line in _apart(ahead, campaign.key)),
+        *_held(ledger, campaign),
+    ]
     say(f"{campaign.key} at {campaign.service}")
-    say(f"  project   {_call(stand, 'project')}", f"  problem   {_call(stand, 'problem')}")
-    if (doubt := seen_doubt(campaign)) is not None:
-        say(f"  warning   {doubt}")
-    if campaign.why:
-        say(f"  why       {campaign.why}")
-    say(f"  last run  {_last_run(ledger, campaign)}")
-    say(*(f"  clocks    {line}" for line in _apart(ahead, campaign.key)))
-    say(*_held(ledger, campaign.key))
+    say(*(f"  {word:<9} {text}" for word, text in parts if text))
     waiting_for_a_person = [
         *needing_a_person(stand["candidates"]),
         *left_out(stand),
@@ -146,7 +148,11 @@ def _show_one(ledger: "Ledger", campaign: "Campaign") -> None:
         say(f"and {more}, listed by: {command('status', campaign.key, '--json')}")
     if quotations := wrote(stand):
         say("", *quotations)
-    _show_clean_up(stand)
+    if items := stand["clean_up"]:
+        say("", "Remove these by hand in the web application (the service has no call for it):")
+        say(*(f"  {clean_up_line(item)}" for item in items[:CLEANED_SHOWN]))
+    if len(items) > CLEANED_SHOWN:
+        say(f"  and {len(items) - CLEANED_SHOWN:,} more")
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
     steps = next_steps(stand, *run_again(campaign))
     if ledger.read(runs.at_work, campaign.id):
@@ -165,33 +171,22 @@ def _apart(ahead: Iterable[tuple[str, timedelta]], key: str) -> Iterable[str]:
         )
 
 
-def _show_clean_up(stand: Mapping[str, Any]) -> None:
-    """Show what a person must remove by hand in the web application, a few of it."""
-    items = stand["clean_up"]
-    if items:
-        say("", "Remove these by hand in the web application (the service has no call for it):")
-        say(*(f"  {clean_up_line(item)}" for item in items[:CLEANED_SHOWN]))
-    if len(items) > CLEANED_SHOWN:
-        say(f"  and {len(items) - CLEANED_SHOWN:,} more")
-
-
-def _held(ledger: "Ledger", key: str) -> Iterable[str]:
+def _held(ledger: "Ledger", campaign: "Campaign") -> Iterator[tuple[str, str]]:
     """Tell what keeps every run from sending, and what to type about it."""
     from config.timetable.moments import in_zone
-    from data.campaigns import approvals, pauses, queries
+    from data.campaigns import approvals, pauses
     from data.campaigns.approvals import Standing
     from tasks.plan.timing import kept_timetable
 
+    key = campaign.key
     for paused in ledger.read(pauses.all_standing, key):
         since = in_zone(paused.since, paused.timezone)
-        yield f"  paused    by {paused.who} since {since}; to resume: {command('resume', key)}"
-    campaign = ledger.read(queries.find_campaign, key)
-    if campaign is not None and campaign.send_invites:
-        for word, text in kept_timetable(campaign).in_words():
-            yield f"  {word:<10}{text}"
+        yield "paused", f"by {paused.who} since {since}; to resume: {command('resume', key)}"
+    if campaign.send_invites:
+        yield from kept_timetable(campaign).in_words()
     asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
-        yield f"  approval  plan {asked.code} is waiting: {command('approve', key)}"
+        yield "approval", f"plan {asked.code} is waiting: {command('approve', key)}"
 
 
 def needing_a_person(candidates: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
