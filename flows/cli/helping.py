@@ -9,7 +9,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from flows.words.speech import ANYWHERE, manner
+from flows.words.speech import ANYWHERE, answer_program, manner
 
 # Other names that an option accepts: an earlier one, or one that people try. Help shows only the
 # name after the colon.
@@ -106,8 +106,6 @@ class Answering(Command):
     def invoke(self, ctx: Any) -> Any:
         if not ctx.params.pop("as_json"):
             return super().invoke(ctx)
-        from flows.words.speech import answer_program
-
         code = 0
         try:
             super().invoke(ctx)

@@ -188,6 +188,12 @@ def answer_program(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> N
     print(json.dumps(whole, default=str))
 
 
+def print_bytes(content: bytes) -> None:
+    """Print a file as it is: the terminal's encoding is not the file's."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+
+
 def _versioned(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {"format_version": FORMAT_VERSION, **answer}
 

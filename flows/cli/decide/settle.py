@@ -33,6 +33,7 @@ from flows.words.speech import (
     counted,
     manner,
     on_a_terminal,
+    print_bytes,
     run_again,
     say,
 )
@@ -137,9 +138,7 @@ def _one_way_only(
 def _export(standing: Standing, output: Path | None) -> None:
     content = verdicts_file.write(standing.doubts.steps)
     if output is None:
-        # Bytes, as the terminal's encoding is not the file's.
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        print_bytes(content)
         return
     from data.own_files import write_whole
 
