@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from config.command_line import command
 from config.errors import BadInput
@@ -16,13 +16,10 @@ from flows.cli.run.asking import ask, show_notes
 from flows.cli.run.endings import tell, worst
 from flows.cli.run.one_run import NotAsAsked, OneRun, through_prefect
 from flows.cli.run.progress import Progress, progress
-from flows.engine.temporary_server import temporary_server
+from flows.engine.temporary_server import TemporaryServer, temporary_server
 from flows.run.observer import RunObserver, observing
 from flows.words.complaints import doubtful, lines_of
 from flows.words.speech import answer_program, complain
-
-if TYPE_CHECKING:
-    from flows.engine.temporary_server import TemporaryServer
 
 
 def run_files(files: Sequence[TypedFile], *, asks: bool = False) -> int:
@@ -116,7 +113,7 @@ def read_files(files: Sequence[TypedFile], *, asks: bool) -> list[OneRun]:
     return runs
 
 
-def _through_prefect(runs: Sequence[OneRun], shown: Progress, prefect: "TemporaryServer") -> None:
+def _through_prefect(runs: Sequence[OneRun], shown: Progress, prefect: TemporaryServer) -> None:
     """Run each campaign as a flow run, one after the other, under one Prefect server."""
 
     async def one_after_another() -> None:
@@ -185,7 +182,7 @@ def _runs(entries: Sequence[Entry], *, asks: bool) -> dict[str | None, OneRun]:
 
 
 def _folder_through_prefect(
-    folder: Path, runs: dict[str | None, OneRun], observer: _Folder, prefect: "TemporaryServer"
+    folder: Path, runs: dict[str | None, OneRun], observer: _Folder, prefect: TemporaryServer
 ) -> None:
     """Run the batch under one Prefect server."""
     place = str(folder.resolve())
