@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from config.tables import file_bytes
-from flows.words.manner import begin
+from flows.words.speech import begin
 from tasks.service import channel, client
 from tests.promise.crashes.child_runs import ChildRuns
 from tests.support.ledgers.compiled_once import compile_once

@@ -1,4 +1,4 @@
-"""The command line: a file per command, and how they speak.
+"""The command line: a file for each command or close family.
 
 Provides `main`; nobody else imports a command.
 """

@@ -1,4 +1,4 @@
-"""The arguments that several commands share, spelled once."""
+"""The arguments that several commands share, spelled once, and what they mean by default."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,17 +6,16 @@ from typing import Annotated
 import typer
 
 from config.errors import CampaignError
-from flows.cli.helping import AS_JSON
+from data.store.states import By
 
 
 def keys(incomplete: str) -> list[str]:
     """Complete a campaign's key, for a shell; with nothing where the ledger cannot be read."""
-    from config.settings import load_local
     from data.campaigns import queries
-    from data.store.ledger import Ledger
+    from flows.cli.ledgers import open_ledger
 
     try:
-        with Ledger.open(load_local().database_url, create=False) as ledger:
+        with open_ledger() as ledger:
             every = [campaign.key for campaign in ledger.read(queries.every_campaign)]
     except CampaignError:
         return []  # a shell that completes a word has no place for complaints
@@ -61,4 +60,26 @@ KeepProject = Annotated[
         "problem, even if FILE names others.",
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help=AS_JSON)]
+_why = typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
+Why = Annotated[str, _why]
+WhyIfAny = Annotated[str | None, _why]
+Who = Annotated[
+    str | None, typer.Option("--by", metavar="NAME", help="Who decides; default: your login name.")
+]
+
+
+def given(why: str | None, what: str = "this") -> str:
+    """The reason, trimmed. Raises BadParameter where there is none, and `what` needs one."""
+    if not (why and why.strip()):
+        raise typer.BadParameter(f"{what} needs a reason, which is recorded: --why TEXT")
+    return why.strip()
+
+
+def by(who: str | None, why: str | None) -> By:
+    """Who decides, and why: the person at this machine, unless another name was typed."""
+    from getpass import getuser
+
+    try:
+        return By(who or getuser(), why or "")
+    except (OSError, KeyError, ImportError):
+        raise typer.BadParameter("this machine does not know your name; add --by NAME") from None

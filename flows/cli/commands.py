@@ -16,148 +16,108 @@ import typer
 from config.errors import BadSettings, CampaignError
 from flows.cli.helping import Answering, Command, Group, epilog
 from flows.words.complaints import explain
-from flows.words.manner import begin, manner
-from flows.words.speech import answer_failure, complain, say_the_last
+from flows.words.speech import answer_failure, begin, complain, manner, say_the_last
 
 
 class Entry(NamedTuple):
-    """A command: the module that has a function of its name, an example, and what to type next.
+    """A command: the module of this room that has a function of its name, and an example.
 
-    `also` is what newcomers expect it to be called: it works, and help does not show it.
+    `words` is what the example has after the name, `then` what is typed next. `also` is what
+    newcomers expect it to be called: it works, and help does not show it.
     """
 
     name: str
     module: str
-    example: str
+    words: str
     then: str
     also: str | None = None
 
+    @property
+    def example(self) -> str:
+        return f"{self.name} {self.words}".rstrip()
 
-GROUPS = (
-    (
-        "Start",
-        (
-            Entry("demo", "flows.cli.run.demo", "demo", "new hiring.yaml"),
-            Entry("new", "flows.cli.prepare.new", "new hiring.yaml", "check hiring.yaml"),
-            Entry("sandbox", "flows.cli.run.sandbox", "sandbox --port 8700", "run hiring.yaml"),
-            Entry("rehearse", "flows.cli.run.rehearse", "rehearse hiring.yaml", "run hiring.yaml"),
-            Entry(
-                "schema",
-                "flows.cli.prepare.schema",
-                "schema -o campaign.schema.json",
-                "check hiring.yaml",
-            ),
-            Entry("problems", "flows.cli.prepare.problems", "problems rate", "problems 42"),
-        ),
+
+GROUPS = {
+    "Start": (
+        Entry("demo", "run.demo", "", "new hiring.yaml"),
+        Entry("new", "prepare.new", "hiring.yaml", "check hiring.yaml"),
+        Entry("sandbox", "run.sandbox", "--port 8700", "run hiring.yaml"),
+        Entry("rehearse", "run.rehearse", "hiring.yaml", "run hiring.yaml"),
+        Entry("schema", "prepare.new", "-o campaign.schema.json", "check hiring.yaml"),
+        Entry("problems", "prepare.problems", "rate", "problems 42"),
     ),
-    (
-        "Run",
-        (
-            Entry("check", "flows.cli.prepare.check", "check hiring.yaml", "plan hiring.yaml"),
-            Entry("plan", "flows.cli.prepare.plan", "plan hiring.yaml", "run hiring.yaml"),
-            Entry("run", "flows.cli.run.run", "run hiring.yaml", "links hiring"),
-            Entry("approve", "flows.cli.decide.approve", "approve hiring", "run hiring.yaml"),
-            Entry(
-                "confirm",
-                "flows.cli.decide.confirm",
-                "confirm hiring",
-                "run hiring.yaml",
-                "confirm-pilot",
-            ),
-            Entry("pause", "flows.cli.decide.pause", "pause hiring", "resume hiring"),
-            Entry("resume", "flows.cli.decide.pause", "resume hiring", "run hiring.yaml"),
-        ),
+    "Run": (
+        Entry("check", "prepare.check", "hiring.yaml", "plan hiring.yaml"),
+        Entry("plan", "prepare.plan", "hiring.yaml", "run hiring.yaml"),
+        Entry("run", "run.run", "hiring.yaml", "links hiring"),
+        Entry("approve", "decide.approve", "hiring", "run hiring.yaml"),
+        Entry("confirm", "decide.approve", "hiring", "run hiring.yaml", "confirm-pilot"),
+        Entry("pause", "decide.approve", "hiring", "resume hiring"),
+        Entry("resume", "decide.approve", "hiring", "run hiring.yaml"),
     ),
-    (
-        "Look",
-        (
-            Entry("status", "flows.cli.see.status", "status hiring", "history hiring"),
-            Entry("links", "flows.cli.see.links", "links hiring -o links.csv", "status hiring"),
-            Entry("history", "flows.cli.see.history", "history hiring", "report hiring"),
-            Entry(
-                "report", "flows.cli.see.report", "report hiring -o report.html", "status hiring"
-            ),
-        ),
+    "Look": (
+        Entry("status", "see.status", "hiring", "history hiring"),
+        Entry("links", "see.links", "hiring -o links.csv", "status hiring"),
+        Entry("history", "see.history", "hiring", "report hiring"),
+        Entry("report", "see.report", "hiring -o report.html", "status hiring"),
     ),
-    (
-        "Decide",
-        (
-            Entry("settle", "flows.cli.decide.settle", "settle hiring", "run hiring.yaml"),
-            Entry(
-                "resend",
-                "flows.cli.decide.resend",
-                "resend hiring ada@example.com --why 'It went to spam' --yes",
-                "run hiring.yaml",
-                "invite-again",
-            ),
-            Entry(
-                "correct",
-                "flows.cli.decide.correct",
-                "correct hiring grace@example.com grace@example.org --why 'She has moved'",
-                "run hiring.yaml",
-            ),
-            Entry(
-                "withdraw",
-                "flows.cli.decide.correct",
-                "withdraw hiring ada@example.com --why 'She has a job'",
-                "clean-up hiring",
-            ),
-            Entry(
-                "allow",
-                "flows.cli.decide.allow",
-                "allow hiring ada@example.com --why 'She asked for it'",
-                "run hiring.yaml",
-                "release",
-            ),
-            Entry(
-                "block",
-                "flows.cli.decide.block",
-                "block ada@example.com --why 'She asked for it'",
-                "block",
-            ),
+    "Decide": (
+        Entry("settle", "decide.settle", "hiring", "run hiring.yaml"),
+        Entry(
+            "resend",
+            "decide.people",
+            "hiring ada@example.com --why 'It went to spam' --yes",
+            "run hiring.yaml",
+            "invite-again",
         ),
-    ),
-    (
-        "Privacy",
-        (
-            Entry(
-                "forget",
-                "flows.cli.decide.forget",
-                "forget ada@example.com --why 'She asked for it' --yes",
-                "clean-up hiring",
-            ),
-            Entry(
-                "export",
-                "flows.cli.decide.export",
-                "export ada@example.com -o ada.json",
-                "forget ada@example.com --why TEXT",
-            ),
-            Entry(
-                "clean-up",
-                "flows.cli.decide.clean_up",
-                "clean-up hiring",
-                "clean-up hiring --done",
-                "leftovers",
-            ),
+        Entry(
+            "correct",
+            "decide.people",
+            "hiring grace@example.com grace@example.org --why 'She has moved'",
+            "run hiring.yaml",
         ),
-    ),
-    (
-        "Operate",
-        (
-            Entry("up", "flows.cli.serve.up", "up campaigns", "status"),
-            Entry("serve", "flows.cli.serve.serve", "serve hiring.yaml", "status"),
-            Entry("deploy", "flows.cli.serve.deploy", "deploy hiring.yaml", "worker"),
-            Entry("worker", "flows.cli.serve.worker", "worker", "status"),
-            Entry("doctor", "flows.cli.see.doctor", "doctor", "status"),
-            Entry("metrics", "flows.cli.see.metrics", "metrics -o campaigns.prom", "status"),
-            Entry(
-                "credentials", "flows.cli.serve.credentials", "credentials assessments", "deploy"
-            ),
-            Entry("ledger", "flows.cli.serve.ledger", "ledger backup ledger.bak", "status"),
+        Entry(
+            "withdraw",
+            "decide.people",
+            "hiring ada@example.com --why 'She has a job'",
+            "clean-up hiring",
         ),
+        Entry(
+            "allow",
+            "decide.people",
+            "hiring ada@example.com --why 'She asked for it'",
+            "run hiring.yaml",
+            "release",
+        ),
+        Entry("block", "decide.block", "ada@example.com --why 'She asked for it'", "block"),
     ),
-)
-COMMANDS = tuple(entry for _, entries in GROUPS for entry in entries)
+    "Privacy": (
+        Entry(
+            "forget",
+            "decide.forget",
+            "ada@example.com --why 'She asked for it' --yes",
+            "clean-up hiring",
+        ),
+        Entry(
+            "export",
+            "decide.forget",
+            "ada@example.com -o ada.json",
+            "forget ada@example.com --why TEXT",
+        ),
+        Entry("clean-up", "decide.forget", "hiring", "clean-up hiring --done", "leftovers"),
+    ),
+    "Operate": (
+        Entry("up", "serve.up", "campaigns", "status"),
+        Entry("serve", "serve.serve", "hiring.yaml", "status"),
+        Entry("deploy", "serve.deploy", "hiring.yaml", "worker"),
+        Entry("worker", "serve.deploy", "", "status"),
+        Entry("doctor", "see.doctor", "", "status"),
+        Entry("metrics", "see.status", "-o campaigns.prom", "status"),
+        Entry("credentials", "serve.deploy", "assessments", "deploy"),
+        Entry("ledger", "serve.ledger", "backup ledger.bak", "status"),
+    ),
+}
+COMMANDS = tuple(entry for entries in GROUPS.values() for entry in entries)
 
 # They stay open until they are stopped, or write something that has a form of its own.
 WITHOUT_JSON = ("demo", "sandbox", "schema", "up", "serve", "metrics")
@@ -175,7 +135,7 @@ WITHOUT_SETTINGS = ("demo", "rehearse", "sandbox", "new", "schema", "check")
 class Everything(Group):
     """All commands, in their groups."""
 
-    titled = tuple((title, [entry.name for entry in entries]) for title, entries in GROUPS)
+    titled = tuple((title, [entry.name for entry in entries]) for title, entries in GROUPS.items())
 
     def make_context(self, *given: Any, **named: Any) -> Any:
         with _slips_answered():
@@ -213,7 +173,8 @@ def application(typed: str | None = None) -> typer.Typer:
     )
     app.callback()(campaign)
     for entry in chosen or COMMANDS:
-        carried_out = getattr(import_module(entry.module), entry.name.replace("-", "_"))
+        module = import_module(f"flows.cli.{entry.module}")
+        carried_out = getattr(module, entry.name.replace("-", "_"))
         below = epilog(entry.example, entry.then)
         if isinstance(carried_out, typer.Typer):
             app.add_typer(carried_out, name=entry.name, epilog=below)

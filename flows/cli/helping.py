@@ -9,7 +9,7 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 from typer.exceptions import TyperException
 from typer.main import get_command
 
-from flows.words.manner import ANYWHERE
+from flows.words.speech import ANYWHERE, answer_program, manner
 
 # Other names that an option accepts: an earlier one, or one that people try. Help shows only the
 # name after the colon.
@@ -97,29 +97,26 @@ def json_option() -> list[Any]:
 
 
 class Answering(Command):
-    """A command that prints what it says and decides as one JSON object with --json."""
+    """A command that with --json prints one object: its own, or what was typed and said."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
-        self.own = any("--json" in param.opts for param in self.params)
-        if not self.own:
-            self.params += json_option()
+        self.params += json_option()
 
     def invoke(self, ctx: Any) -> Any:
-        if self.own or not ctx.params.pop("as_json"):
+        if not ctx.params.pop("as_json"):
             return super().invoke(ctx)
-        from flows.words.manner import manner
-        from flows.words.speech import print_json
-
         code = 0
         try:
             super().invoke(ctx)
         except typer.Exit as ended:
             code = ended.exit_code
+        if manner().answered:
+            raise typer.Exit(code)
         named = {"campaign" if name == "key" else name: value for name, value in ctx.params.items()}
         typed = {name: value for name, value in named.items() if value not in (None, False, ())}
         head = {"command": self.name, "ok": code == 0, "exit_code": code}
-        print_json({**head, **typed, **manner().more, "said": manner().said})
+        answer_program({**head, **typed, **manner().more, "said": manner().said})
         raise typer.Exit(code)
 
 

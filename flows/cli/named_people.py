@@ -1,22 +1,56 @@
-"""People who are named on the command line by their addresses, for a decision about each."""
+"""People who are named on the command line by their addresses."""
 
 from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING
 
 from config.email_key import email_key
+from config.errors import CampaignError
+from config.people.email_address import NotAnEmail, email_address
 from data.decisions.verdicts import NotDecided
-from flows.words.speech import complain
+from flows.words.doubts import Standing, standing_of
+from flows.words.speech import complain, counted
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from data.store.ledger import Ledger
     from data.store.tables import Campaign
+
+    Objections = Callable[[Connection, int, Sequence[int]], Mapping[int, str]]
+
+ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
+
+
+class NotAnAddress(CampaignError):
+    """Something was typed in the place of an address; what is wrong with it was said already."""
+
+    exit_code = 2
+
+    def __init__(self, number: int) -> None:
+        words = counted(number, "word is not an address", "words are not addresses")
+        super().__init__(f"{words}, so nothing was done. Correct this and run the command again.")
+
+
+def addresses(emails: Sequence[str]) -> dict[str, str]:
+    """The addresses as typed, by email key. Raises NotAnAddress, after saying what is wrong."""
+    by_key, wrong = {}, []
+    for typed in emails:
+        try:
+            by_key[email_key(typed)] = email_address(typed)
+        except NotAnEmail as error:
+            wrong.append(f"{typed}: wanted {error}")
+    if wrong:
+        complain(*wrong)
+        raise NotAnAddress(len(wrong))
+    return by_key
 
 
 def rows_of(
     ledger: "Ledger",
     campaign: "Campaign",
     emails: Sequence[str],
-    against: Callable[[list[int]], Mapping[int, str]],
+    against: "Objections | None" = None,
 ) -> list[int]:
     """Find everyone who is named. Raises NotDecided, having said what is wrong with each.
 
@@ -24,24 +58,47 @@ def rows_of(
     the campaign's key.
     """
     from data.campaigns import intake
-    from flows.cli.typed_verdicts import unknown
-    from flows.words.doubts import standing_of
 
     everybody = ledger.read(intake.everybody, campaign.id)
     chosen = {email_key(typed): typed for typed in emails}  # named twice is one person
     people = {key: everybody[key].row for key in chosen if key in everybody}
+    rows = list(people.values())
     wrong = [
         f"{typed}: {unknown(typed, standing_of(ledger, campaign))}"
         for key, typed in chosen.items()
         if key not in everybody
     ]
-    objections = against(list(people.values()))
+    objections = ledger.read(against, campaign.id, rows) if against else {}
     wrong += [
         f"{chosen[key]} {objections[position].replace(' KEY ', f' {campaign.key} ')}"
         for position, key in enumerate(people)
         if position in objections
     ]
+    refuse(wrong)
+    return rows
+
+
+def refuse(wrong: Sequence[str]) -> None:
+    """Say what is wrong with each address, if anything is. Raises NotDecided then."""
     if wrong:
         complain(*wrong)
         raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
-    return list(people.values())
+
+
+def unknown(typed: str, standing: Standing) -> str:
+    """Say that nobody has this address, and whose is nearest."""
+    near = nearest(email_key(typed), list(standing.emails))
+    hint = f"; did you mean {standing.emails[near]}?" if near else ""
+    return f"the campaign has no candidate with this address{hint}"
+
+
+def nearest(typed: str, keys: Sequence[str]) -> str | None:
+    """Which of these email keys is almost the same as `typed`; None if none is.
+
+    The parts before and after the @ are compared separately: many people share a domain.
+    """
+    for key in get_close_matches(typed, keys, n=1, cutoff=0.8):
+        parts = zip(typed.rpartition("@"), key.rpartition("@"), strict=True)
+        if all(SequenceMatcher(None, part, other).ratio() >= ALIKE for part, other in parts):
+            return key
+    return None

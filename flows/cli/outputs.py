@@ -1,12 +1,21 @@
-"""Where `-o` leads: what a command may not write over is refused before anything is written."""
+"""Where `-o` leads. What nobody could put back is never written over: the ledger and its parts, any
+other database, receipts, definitions, and the tables of people that a campaign is read from.
+"""
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from config.errors import CampaignError
+import typer
+
+from config.errors import BadInput, CampaignError
+from flows.cli.ledgers import files_read
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
+
+DATABASE = b"SQLite format 3\0"  # how each of its files begins
+PARTS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database, in its name
 
 
 class Irreplaceable(CampaignError):
@@ -29,9 +38,15 @@ class NotOurs(CampaignError):
         )
 
 
-def or_here(typed: Path | None) -> Path | None:
-    """Take `-` for standard output, as most programs do: a place of None."""
-    return None if typed == Path("-") else typed
+def output_option(what: str, metavar: str = "FILE") -> Any:
+    """The option `-o`; `-` is standard output, as for most programs: a place of None."""
+    here = Path("-")
+    return typer.Option(
+        *("--output", "-o"),
+        metavar=metavar,
+        callback=lambda typed: None if typed == here else typed,
+        help=what,
+    )
 
 
 def check_output(place: Path | None, ledger: "Ledger") -> None:
@@ -39,18 +54,9 @@ def check_output(place: Path | None, ledger: "Ledger") -> None:
 
     Raises Irreplaceable.
     """
-    from data.campaigns import queries
-    from flows.cli.irreplaceable import irreplaceable
-
     if place is None:
         return
-    definitions = [
-        Path(name)
-        for campaign in ledger.read(queries.every_campaign)
-        for name in (campaign.definition, campaign.belongs_to)
-        if name
-    ]
-    if (what := irreplaceable(place, Path(ledger.place), definitions)) is not None:
+    if (what := irreplaceable(place, Path(ledger.place), files_read(ledger))) is not None:
         raise Irreplaceable(place, what)
 
 
@@ -70,3 +76,64 @@ def check_page(place: Path, kind: str, key: str, *, what: str, instead: str) -> 
         raise CannotWrite(place, error.strerror or "it cannot be read") from None
     if not ours:
         raise NotOurs(place, what, instead)
+
+
+def irreplaceable(place: Path, ledger: Path, definitions: Iterable[Path]) -> str | None:
+    """Name what is at a place, or will be, and must stay; None if an output may be written there.
+
+    `ledger` is the ledger's file, `definitions` the files that campaigns were last read from.
+    """
+    from config.reading.sources import YAML, suffix_of
+
+    if _same(place, ledger):
+        return "the ledger"
+    if any(_same(place, ledger.with_name(ledger.name + part)) for part in PARTS):
+        return "a part of the ledger"
+    if suffix_of(place) == ".receipt":
+        return "a receipt, or could be mistaken for one"
+    if not place.is_file():
+        return None
+    if _is_database(place) or any(map(_is_database, _without_part(place))):
+        return "a database, or a part of one"
+    if suffix_of(place) in YAML:
+        return "a definition"
+    if any(_same(place, own) for own in _read_from(definitions)):
+        return "a file that a campaign is read from"
+    return None
+
+
+def _read_from(definitions: Iterable[Path]) -> Iterator[Path]:
+    from config.reading.own_tables import named_table
+    from config.reading.sources import YAML, suffix_of
+
+    for definition in definitions:
+        yield definition
+        if suffix_of(definition) in YAML:
+            try:
+                named = named_table(definition, None)
+            except BadInput:
+                continue  # gone, or broken: nobody knows what it named
+            if named is not None:
+                yield named.path
+
+
+def _without_part(place: Path) -> Iterator[Path]:
+    for part in PARTS:
+        if place.name.endswith(part) and place.name != part:
+            yield place.with_name(place.name.removesuffix(part))
+
+
+def _is_database(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(DATABASE)) == DATABASE
+    except OSError:
+        return False
+
+
+def _same(place: Path, other: Path) -> bool:
+    """Whether two names mean one file, by link or path, even if it does not exist yet."""
+    try:
+        return place.samefile(other)
+    except OSError:
+        return place.resolve() == other.resolve()

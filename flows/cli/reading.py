@@ -1,28 +1,86 @@
-"""Reading a campaign file at the command line: a long one shows how far it has come."""
+"""Reading the campaign file that was typed: a long one shows how far it has come."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.progress import follower
-from flows.words.speech import printable
+from flows.words.speech import as_typed, printable
 
 if TYPE_CHECKING:
+    from config.definition.model import Definition
     from config.reading.reading import Reading
 
 
-def read_shown(file: Path, campaign: Path | None, sheet: str | None = None) -> "Reading":
-    """Read the campaigns of a file, with progress where people look. Raises BadInput."""
-    from config.reading.bare_table import BareTable
-    from config.reading.reading import read_campaigns
+@dataclass(frozen=True, slots=True)
+class TypedFile:
+    """A file as it was typed, with its definition, its sheet, and the campaigns of it to take.
 
-    with _shown(file):
-        try:
-            return read_campaigns(file, campaign, sheet)
-        except BareTable as error:
-            raise BareTable(file, error.problems[0], sheet) from None
+    `accept_removed` and `keep_project` are what a person allows a run. `goes_on`: whoever typed it
+    is told what to type next.
+    """
+
+    file: Path
+    campaign: Path | None = None
+    sheet: str | None = None
+    only: Sequence[str] = ()
+    accept_removed: bool = False
+    keep_project: bool = False
+    goes_on: bool = True
+
+    @property
+    def words(self) -> list[str]:
+        """What was typed, for the next command to type."""
+        return as_typed(self.file, self.campaign, self.only, sheet=self.sheet)
+
+    def read(self) -> "Reading":
+        """Read it, with progress where people look. Raises BadInput."""
+        from config.reading.bare_table import BareTable
+        from config.reading.reading import read_campaigns
+
+        with _shown(self.file):
+            try:
+                return read_campaigns(self.file, self.campaign, self.sheet)
+            except BareTable as error:
+                raise BareTable(self.file, error.problems[0], self.sheet) from None
+
+    def read_picked(self) -> "tuple[Reading, list[Definition]]":
+        """Read it; also returns the campaigns to take. Raises BadInput, for an unknown key too."""
+        reading = self.read()
+        check_only(
+            self.only, {each.campaign: self.file for each in reading.definitions}, [self.file]
+        )
+        return reading, self.picked(reading.definitions)
+
+    def picked(self, definitions: "Iterable[Definition]") -> "list[Definition]":
+        """Pick the campaigns that `only` names; all of them where it names none."""
+        return [each for each in definitions if not self.only or each.campaign in self.only]
+
+
+def check_only(
+    only: Sequence[str], files_by_key: Mapping[str, Path], files: Sequence[Path]
+) -> None:
+    """Refuse a key that is in none of the files. Raises BadInput, which names the nearest one.
+
+    `files_by_key` are the campaigns of the files, each with the file it is in.
+    """
+    from config.errors import BadInput
+    from config.mistakes import Mistake, Place, shown
+
+    problems = []
+    place = Place(" and ".join(map(str, files)))
+    for key in only:
+        if key not in files_by_key:
+            near = get_close_matches(key.casefold(), files_by_key, n=1)
+            hint = f"did you mean {near[0]}?" if near else f"found {', '.join(files_by_key)}"
+            message = f"there is no campaign {key} here; {hint}"
+            problems.append(Mistake(place, "--only", shown(key), message=message))
+    if problems:
+        raise BadInput(problems)
 
 
 def read_folder(folder: Path) -> "Reading":

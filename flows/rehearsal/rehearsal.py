@@ -1,4 +1,5 @@
-"""A rehearsal: real definitions against a sandbox, with a ledger that is thrown away afterwards.
+"""A rehearsal: real definitions against a sandbox, with a ledger that is thrown away afterwards,
+and a person who checks that sandbox and settles accordingly.
 
 The order of the steps is run plainly, not through Prefect: it is the same order, it begins at
 once instead of after Prefect's start, and it leaves nothing in anybody's Prefect database.
@@ -15,20 +16,24 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from config.definition.model import Definition, ProblemById, ProblemByTitle
+from config.email_key import email_key
 from config.settings import LocalSettings, ServiceSettings
 from data.campaigns import queries
 from data.campaigns.approvals import Answer
+from data.decisions import settling
+from data.decisions.verdicts import Decided, Doubt, Doubts
 from data.receipts.receipt_file import Places
 from data.store.clock import now
 from data.store.ledger import Ledger
-from data.store.states import Ending, Step
-from flows.rehearsal.rehearsed_person import Settled, settle
+from data.store.states import By, Ending, Operation, Step, Word
+from data.store.tables import Campaign
 from flows.run.context import RunContext
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver
 from flows.run.order import conduct
 from sandbox.server import Sandbox
 from sandbox.service.problems import Problem, problem
+from sandbox.service.record import Record
 from sandbox.visitor import Visitor
 from tasks.outputs.exports import Link
 from tasks.outputs.links import links_of
@@ -39,6 +44,19 @@ from tasks.plan.target import CampaignSource
 BY = ("rehearsal", "a rehearsal")
 FIRST_STAND_IN = 1001
 """Ids of problems that a definition names by their titles, or not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What became of the unsure calls of a kind: `happened` of them, out of `of`, had happened.
+
+    `project_id` is set if the call was to create the project, and the project exists.
+    """
+
+    operation: Operation
+    happened: int
+    of: int
+    project_id: int | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +116,76 @@ def _answer(ledger: Ledger, end: Finish) -> None:
         confirm(ledger, campaign, *BY)
     else:
         decide(ledger, end.campaign, Answer.APPROVED, None, *BY)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What the web application shows of one campaign; the ids of its candidates by email key."""
+
+    project_id: int | None
+    attached: bool
+    candidates: Mapping[str, int]
+    invited: frozenset[int]
+
+
+def settle(ledger: Ledger, key: str, record: Record) -> list[Settled]:
+    """Settle everything that is unsure in a campaign; returns what was found, in order sent.
+
+    The service has come to rest, so nobody waits a quarter of an hour before sending again.
+    """
+    campaign = ledger.read(queries.find_campaign, key)
+    doubts = ledger.read(settling.find, campaign.id) if campaign else Doubts(())
+    if campaign is None or not doubts.steps:
+        return []
+    seen = _look(campaign, doubts, record)
+    decided = [_verdict(doubt, seen) for doubt in doubts.steps]
+    ledger.write(
+        settling.settle, campaign.id, decided, By("rehearsal", "checked in the sandbox"), soon=True
+    )
+    of = Counter(doubt.operation for doubt in doubts.steps)
+    happened = Counter(
+        doubt.operation
+        for doubt, verdict in zip(doubts.steps, decided, strict=True)
+        if verdict.word is not Word.AGAIN
+    )
+    project_id = seen.project_id if happened[Operation.CREATE] else None
+    return [
+        Settled(operation, happened[operation], number, project_id)
+        for operation, number in of.items()
+    ]
+
+
+def _look(campaign: Campaign, doubts: Doubts, record: Record) -> _Seen:
+    project = record.project(campaign.project_id)
+    if project is None:
+        named = [project for project in record.projects if project.name == campaign.name]
+        project = next(
+            (project for project in named[::-1] if project.id not in doubts.projects), None
+        )
+    return _Seen(
+        project_id=project.id if project else None,
+        attached=bool(project and project.problem_ids),
+        candidates={
+            email_key(person.email1): person.candidate_id
+            for person in record.candidates
+            if project and person.project_id == project.id
+        },
+        invited=frozenset(invitation.candidate_id for invitation in record.invitations),
+    )
+
+
+def _verdict(doubt: Doubt, seen: _Seen) -> Decided:
+    word, value = Word.AGAIN, None
+    match doubt.operation:
+        case Operation.CREATE if seen.project_id is not None:
+            word, value = Word.ID, seen.project_id
+        case Operation.ATTACH if seen.attached:
+            word = Word.ATTACHED
+        case Operation.ADD if (number := seen.candidates.get(email_key(doubt.email1))) is not None:
+            word, value = Word.ID, number
+        case Operation.INVITE if doubt.candidate_id in seen.invited:
+            word = Word.SENT
+    return Decided(doubt.attempt, doubt.row, word, value)
 
 
 @contextmanager

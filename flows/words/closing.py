@@ -161,6 +161,11 @@ def _held(key: str, held: Sequence[Mapping[str, Any]], again: str, zone: str | N
     ]
 
 
+def clean_up_line(item: Mapping[str, Any]) -> str:
+    """Write one thing to remove: `ada@example.com: candidate 5001 in project 101, withdrawn`."""
+    return f"{item['email1']}: {item['why']}" if item["email1"] else str(item["why"])
+
+
 def lines_of(asked: "ShownPlan") -> list[str]:
     """Write a plan that was shown, a line for each kind of thing; names are masked."""
     lines = [f"{asked.plan.campaign} at {asked.plan.service}, plan {asked.code}"]

@@ -8,12 +8,12 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from config.errors import BadInput, CampaignError
-from flows.words.manner import manner
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +24,51 @@ FORMAT_VERSION = 1  # of every JSON object that is printed
 # Where no terminal says how wide it is: a row of a table stays one line in a file or a pipe.
 UNSEEN_WIDTH = 240
 QUOTED = 5  # different answers of the service that are shown in one place
+# Each may stand before or behind the name of the command.
+ANYWHERE = {
+    **dict.fromkeys(("-q", "--quiet"), "quiet"),
+    **dict.fromkeys(("-v", "--verbose"), "verbose"),
+    "--no-color": "no_color",
+    "--debug": "debug",
+}
+
+
+@dataclass(slots=True)
+class Manner:
+    """`as_json`: standard output is for a program, which gets `more` in addition to `said`, the
+    lines for people; `last` is the one of them that -q prints. `answered`: the program has its
+    object."""
+
+    quiet: bool = False
+    verbose: bool = False
+    no_color: bool = False
+    debug: bool = False
+    as_json: bool = False
+    last: str = field(default="", init=False)
+    said: list[str] = field(default_factory=list, init=False)
+    more: dict[str, Any] = field(default_factory=dict, init=False)
+    answered: bool = field(default=False, init=False)
+
+
+_now = [Manner()]  # threads of a run speak in the same manner
+
+
+def manner() -> Manner:
+    return _now[0]
+
+
+def begin(typed: Sequence[str]) -> list[str]:
+    """Set the manner by these options; returns what else was typed."""
+    last = typed.index("--") if "--" in typed else len(typed)
+    chosen = {ANYWHERE.get(word) for word in typed[:last]} | {"--json"}.intersection(typed[:last])
+    names = ("quiet", "verbose", "no_color", "debug", "--json")
+    _now[:] = [Manner(*[name in chosen for name in names])]
+    return [word for word in typed[:last] if word not in ANYWHERE] + list(typed[last:])
+
+
+def for_program(**values: Any) -> None:
+    """Add to the object that `--json` prints, besides the lines for people."""
+    manner().more.update(values)
 
 
 def tolerate_every_encoding() -> None:
@@ -33,15 +78,14 @@ def tolerate_every_encoding() -> None:
             stream.reconfigure(errors="replace")
 
 
-def say(*lines: str, as_json: bool = False) -> None:
+def say(*lines: str) -> None:
     """Tell a person, line by line; beside the JSON object when a program asked."""
     here = manner()
-    for_people = not (as_json or here.as_json)
     if here.as_json:
         here.said += lines
     if not here.quiet:
-        _print(lines, sys.stdout if for_people else sys.stderr)
-    elif for_people:
+        _print(lines, _for_people())
+    elif not here.as_json:
         heads = [line for line in lines if line.strip() and not line.startswith(" ")]
         here.last = heads[-1] if heads else here.last
 
@@ -50,6 +94,10 @@ def say_the_last() -> None:
     """With -q: the last line for people that is not an indented detail."""
     if manner().last:
         _print([manner().last], sys.stdout)
+
+
+def _for_people() -> TextIO:
+    return sys.stderr if manner().as_json else sys.stdout
 
 
 def _print(lines: Iterable[str], stream: TextIO) -> None:
@@ -70,24 +118,33 @@ def say_at_length(lines: Sequence[str]) -> None:
     from click import echo_via_pager
     from rich.console import Console
 
-    high = Console().size.height
-    on_a_terminal = sys.stdin.isatty() and sys.stdout.isatty() and not manner().as_json
-    if not on_a_terminal or manner().quiet or len(lines) < high:
+    fits = len(lines) < Console().size.height
+    if fits or not on_a_terminal() or manner().as_json or manner().quiet:
         say(*lines)
         return
     os.environ.setdefault("LESS", "FRX")  # what fits needs no pager after all, and stays in sight
     echo_via_pager("\n".join(map(printable, lines)) + "\n")
 
 
-def answer_to(question: str, *, as_json: bool = False) -> str | None:
-    """Ask on the stream that people read, and read one line, trimmed; None where none comes."""
-    stream = sys.stderr if as_json or manner().as_json else sys.stdout
+def on_a_terminal() -> bool:
+    """Whether somebody is there who reads what is said, and can answer."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def answer_to(question: str, stream: TextIO | None = None) -> str | None:
+    """Ask on `stream`, or where people read, and read one line, trimmed; None where none comes."""
+    stream = stream or _for_people()
     # input() would put the question on standard error, where nobody may be looking.
     print(printable(question), end="", file=stream, flush=True)
     typed = sys.stdin.readline()
     if not typed:
         print(file=stream, flush=True)
     return typed.strip() if typed else None
+
+
+def agrees(question: str, stream: TextIO | None = None) -> bool:
+    """Ask a question that ends with [y/N]; no answer is a no."""
+    return (answer_to(question, stream) or "").casefold() in ("y", "yes")
 
 
 def complain(*lines: str) -> None:
@@ -118,15 +175,23 @@ def say_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def _console() -> "Console":
     from rich.console import Console
 
-    stream = sys.stderr if manner().as_json else sys.stdout
+    stream = _for_people()
     return Console(file=stream, highlight=False, width=None if stream.isatty() else UNSEEN_WIDTH)
 
 
-def print_json(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
-    """Print the one value that a program reads; ASCII, so that it survives every encoding."""
+def answer_program(answer: Mapping[str, Any] | Sequence[Mapping[str, Any]]) -> None:
+    """Print the one value that a program asked for; ASCII, so that it survives every encoding."""
+    if not manner().as_json:
+        return
     manner().answered = True
     whole = _versioned(answer) if isinstance(answer, Mapping) else [*map(_versioned, answer)]
     print(json.dumps(whole, default=str))
+
+
+def print_bytes(content: bytes) -> None:
+    """Print a file as it is: the terminal's encoding is not the file's."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
 
 
 def _versioned(answer: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,15 +200,15 @@ def _versioned(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def answer_failure(error: CampaignError | str) -> None:
     """Give a program an object for a failed command, if one was asked for and none was printed."""
-    if not manner().as_json or manner().answered:
+    if manner().answered:
         return
     if isinstance(error, BadInput):
         problems = [problem.as_json() for problem in error.problems]
         warnings = [warning.as_json() for warning in error.warnings]
-        print_json({"ok": False, "problems": problems, "warnings": warnings})
+        answer_program({"ok": False, "problems": problems, "warnings": warnings})
     else:
         wrote = error.wrote if isinstance(error, CampaignError) else None
-        print_json({"ok": False, "error": str(error), "service_wrote": wrote})
+        answer_program({"ok": False, "error": str(error), "service_wrote": wrote})
 
 
 def counted(number: int, single: str, many: str | None = None) -> str:

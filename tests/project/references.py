@@ -20,7 +20,7 @@ from config.definition.fields import CandidateFields
 from config.settings import LocalSettings, ServiceSettings
 from flows.cli.commands import EXIT_CODES, GROUPS, application
 from flows.cli.helping import as_typed, first_line
-from flows.words.manner import ANYWHERE
+from flows.words.speech import ANYWHERE
 
 DOCS = Path(__file__).parents[2] / "docs"
 MADE = re.compile(r"(?<=<!-- made by make references -->\n).*?(?=<!-- until here -->)", re.DOTALL)
@@ -42,7 +42,7 @@ def commands() -> str:
     top = get_command(application()).params
     rows = ((_spelled(given), given.help) for given in top if set(given.opts) & set(ANYWHERE))
     lines += [*(f"| `{typed}` | {what} |" for typed, what in rows), ""]
-    for title, entries in GROUPS:
+    for title, entries in GROUPS.items():
         lines += [f"## {title}", "", "| command | what it does |", "|---|---|"]
         for entry in entries:
             command = every[entry.name]

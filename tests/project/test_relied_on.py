@@ -52,7 +52,7 @@ from ruamel.yaml.main import CParser  # type: ignore[attr-defined]
 from ruamel.yaml.nodes import MappingNode
 
 from config.reading.yaml_nodes import _Libyaml
-from flows.cli.see.doctor import installed
+from flows.cli.see.findings import installed
 from flows.engine import prefect_settings
 from flows.engine.login import OF_CLIENTS, OF_SERVERS, guarded
 from flows.engine.worker_files import _WRITTEN_DOWN, FILE, FOLDERS
@@ -223,7 +223,7 @@ def test_a_run_takes_sigterm_for_itself_and_raises(monkeypatch: pytest.MonkeyPat
 
 
 def test_each_version_of_prefects_tables_is_known_to_the_doctor() -> None:
-    """By the files of its migrations, as Alembic reads them (flows/cli/see/doctor.py)."""
+    """By the files of its migrations, as Alembic reads them (flows/cli/see/findings.py)."""
     folder = next(iter(_migrations.__path__))
     scripts = ScriptDirectory(folder, version_locations=[f"{folder}/versions/sqlite"])
     revisions = {script.revision for script in scripts.walk_revisions()}
@@ -375,7 +375,7 @@ INSIDE = {
     "prefect.events.worker": {"flows/engine/recorded.py"},
     "prefect.logging.handlers": {"flows/engine/recorded.py"},
     "prefect.server.api.server": {"flows/engine/prefect_server.py"},
-    "prefect.server.database": {"flows/cli/see/doctor.py"},
+    "prefect.server.database": {"flows/cli/see/findings.py"},
     "prefect.server.database.configurations": {"flows/engine/prefect_database.py"},
     "prefect.server.database.dependencies": {"flows/engine/prefect_database.py"},
     "prefect.server.utilities.database": {"flows/engine/prefect_database.py"},
@@ -400,7 +400,7 @@ PROMISED = {
     *("ruamel.yaml", "ruamel.yaml.error", "ruamel.yaml.nodes", "dotenv", "uvicorn"),
 }
 PRIVATE = {
-    ("flows/cli/see/doctor.py", "_migrations"),
+    ("flows/cli/see/findings.py", "_migrations"),
     ("flows/serving/pool_worker.py", "_submit_scheduled_flow_runs"),
 }
 # Our own, and what is public by its own documentation in spite of its underscore.

@@ -1,20 +1,14 @@
-"""`campaign approve`: a person looks at what a run would send, and approves or rejects it."""
+"""A person lets a campaign go on, or stops it: `approve`, `confirm`, `pause` and `resume`."""
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import Key
-from flows.cli.decide.pause import Why, ledger_with
-from flows.cli.who import Who, login_name
+from flows.cli.arguments import Key, Who, Why, by, given
+from flows.cli.ledgers import known_campaign, ledger_with_plan
 from flows.words.closing import lines_of
-from flows.words.manner import for_program
-from flows.words.speech import answer_to, as_typed_for, say
-
-if TYPE_CHECKING:
-    from data.campaigns.approvals import ShownPlan
+from flows.words.speech import agrees, as_typed_for, for_program, on_a_terminal, run_again, say
 
 
 def approve(
@@ -38,29 +32,73 @@ def approve(
     from data.campaigns.approvals import Answer
     from tasks.plan.approval import decide
 
-    if reject and not why.strip():
-        raise typer.BadParameter("a rejection needs a reason, which is recorded: --why TEXT")
-    given = Answer.REJECTED if reject else Answer.APPROVED
-    with ledger_with(key) as ledger:
+    if reject:
+        given(why, "a rejection")
+    answer, verb = (Answer.REJECTED, "Reject") if reject else (Answer.APPROVED, "Approve")
+    with ledger_with_plan(key) as ledger:
         shown, _ = ledger.read(approvals.look, key)
         if shown is not None:
             say(*lines_of(shown))
-            if plan is None and not _agreed(shown, "Reject" if reject else "Approve"):
+            # Without a terminal, typing the command is the answer.
+            asks = plan is None and on_a_terminal()
+            if asks and not agrees(f"{verb} plan {shown.code}? [y/N] "):
                 say("Nothing was decided.")
                 raise typer.Exit(1)
         seen = plan or (shown.code if shown else None)
-        asked = decide(ledger, key, given, seen, who or login_name(), why)
-    for_program(plan=asked.code, answer=given)
-    say(f"{key}: plan {asked.code} {given}; nothing was sent now")
-    if given is Answer.APPROVED:
+        person = by(who, why)
+        asked = decide(ledger, key, answer, seen, person.who, person.why)
+    for_program(plan=asked.code, answer=answer)
+    say(f"{key}: plan {asked.code} {answer}; nothing was sent now")
+    if answer is Answer.APPROVED:
         plan_of = asked.plan
         again = as_typed_for(key, plan_of.file, plan_of.definition, sheet=plan_of.sheet)
         say(f"  send: {command('run', *again)}")
 
 
-def _agreed(asked: "ShownPlan", verb: str) -> bool:
-    """Ask whoever has just seen the plan; without a terminal, typing the command is the answer."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return True
-    answer = answer_to(f"{verb} plan {asked.code}? [y/N] ")
-    return (answer or "").strip().casefold() in ("y", "yes")
+def confirm(key: Key, why: Why = "", who: Who = None) -> None:
+    """Confirm the pilot's invitation; the next run invites the rest.
+
+    Open the email that the pilot got, follow its link, and look at what candidates will see.
+    """
+    from tasks.plan.pilot import confirm as confirmed
+
+    with known_campaign(key) as (ledger, campaign):
+        person = by(who, why)
+        confirmed(ledger, campaign, person.who, person.why)
+        again = command("run", *run_again(campaign))
+    say(f"{key}: the pilot is confirmed", f"  next: {again}")
+
+
+def pause(key: Key, why: Why = "", who: Who = None) -> None:
+    """Stop sending a campaign until somebody resumes it.
+
+    A run at work ends once its open requests are answered; no other run sends anything.
+    """
+    from config.timetable.moments import in_zone
+    from data.campaigns import pauses
+
+    with ledger_with_plan(key) as ledger:
+        stands = ledger.write(pauses.pause, key, by(who, why))
+    for paused in stands:
+        say(f"{key}: paused by {paused.who} since {in_zone(paused.since, paused.timezone)}")
+    say(f"  to resume: {command('resume', key)}")
+
+
+def resume(key: Key, why: Why = "", who: Who = None) -> None:
+    """Let a paused campaign go on with the next run.
+
+    This ends everybody's pauses, and names them. Nothing is sent now. The next run goes on where
+    the campaign stopped, and sends nobody a second email; campaign resend is for that.
+    """
+    from data.campaigns import pauses, queries
+    from tasks.plan.plan import in_words
+
+    with ledger_with_plan(key) as ledger:
+        stood = ledger.write(pauses.resume, key, by(who, why))
+        campaign = ledger.read(queries.find_campaign, key)
+    if not stood:
+        say(f"{key} is not paused")
+        return
+    say(f"{key}: resumed", *(f"  was {in_words(paused)}" for paused in stood))
+    if campaign is not None:
+        say(f"  next: {command('run', *run_again(campaign))}")

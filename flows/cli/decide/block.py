@@ -5,13 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from data.decisions.verdicts import NotDecided
-from data.store.states import By
-from flows.cli.addresses import addresses
-from flows.cli.arguments import AsJson
-from flows.cli.reasons import given
-from flows.cli.who import Who, login_name
-from flows.words.speech import complain, counted, print_json, say, say_table
+from flows.cli.arguments import Who, WhyIfAny, by, given
+from flows.cli.named_people import addresses, refuse
+from flows.words.speech import answer_program, counted, manner, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -23,14 +19,11 @@ def block(
         list[str] | None,
         typer.Argument(metavar="EMAIL", help="Addresses that no campaign may send to."),
     ] = None,
-    why: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
-    ] = None,
+    why: WhyIfAny = None,
     lift: Annotated[
         bool, typer.Option("--lift", help="Take these addresses off the list again.")
     ] = False,
     who: Who = None,
-    as_json: AsJson = False,
 ) -> None:
     """Put people on the do-not-contact list, or show it.
 
@@ -49,34 +42,22 @@ def block(
     reason = given(why) if typed else ""
     local = load_local()
     with Ledger.open(local.database_url) as ledger:
-        # The addresses are blocked at once, even if something is wrong with the file.
-        lines = _block(ledger, typed, who, reason) if typed and not lift else []
-        say(*lines, as_json=as_json)
+        if typed and not lift:
+            # At once, even if something is wrong with the file.
+            new = ledger.write(do_not_contact.block, typed, by(who, reason))
+            for key, email in typed.items():
+                before = "" if key in new else ", as before"
+                say(f"{email}: no campaign sends to this address{before}")
         listed = follow_the_list(ledger, local)
         if lift:
-            in_file = listed.addresses if listed else {}
-            say(*_lift(ledger, typed, in_file, who, reason), as_json=as_json)
-        _show(ledger.read(do_not_contact.standing), whole=not typed, as_json=as_json)
+            _check_lift(ledger, typed, listed.addresses if listed else {})
+            ledger.write(do_not_contact.lift, typed.keys(), by(who, reason))
+            say(*(f"{email}: campaigns may send to this address again" for email in typed.values()))
+        _show(ledger.read(do_not_contact.standing), whole=not typed)
 
 
-def _block(ledger: "Ledger", addresses: Mapping[str, str], who: str | None, why: str) -> list[str]:
-    from data.holds import do_not_contact
-
-    new = ledger.write(do_not_contact.block, addresses, By(who or login_name(), why))
-    return [
-        f"{typed}: no campaign sends to this address" + ("" if key in new else ", as before")
-        for key, typed in addresses.items()
-    ]
-
-
-def _lift(
-    ledger: "Ledger",
-    addresses: Mapping[str, str],
-    in_file: Mapping[str, str],
-    who: str | None,
-    why: str,
-) -> list[str]:
-    """Take addresses off the list. One that is in the file too would only come back from there."""
+def _check_lift(ledger: "Ledger", addresses: Mapping[str, str], in_file: Mapping[str, str]) -> None:
+    """Refuse to take off what is not on the list, or is in the file and would only come back."""
     from data.holds import do_not_contact
 
     on_it = {entry.email_key for entry in ledger.read(do_not_contact.standing)}
@@ -86,28 +67,21 @@ def _lift(
         for key, typed in addresses.items()
         if key in in_file
     ]
-    if wrong:
-        complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
-    ledger.write(do_not_contact.lift, addresses.keys(), By(who or login_name(), why))
-    return [f"{typed}: campaigns may send to this address again" for typed in addresses.values()]
+    refuse(wrong)
 
 
-def _show(entries: "Sequence[DoNotContact]", *, whole: bool, as_json: bool) -> None:
-    if as_json:
-        print_json({"do_not_contact": [_as_json(entry) for entry in entries]})
-        return
-    if not whole or not entries:
+def _show(entries: "Sequence[DoNotContact]", *, whole: bool) -> None:
+    if manner().as_json:
+        answer_program({"do_not_contact": [_as_json(entry) for entry in entries]})
+    elif not whole or not entries:
         number = counted(len(entries), "address", "addresses") if entries else "nobody"
         say(f"On the do-not-contact list: {number}")
-        return
-    say_table(
-        ["email1", "since", "who", "why"],
-        [
+    else:
+        rows = [
             (entry.email1, f"{entry.listed_at.astimezone():%Y-%m-%d}", entry.who, entry.why)
             for entry in entries
-        ],
-    )
+        ]
+        say_table(["email1", "since", "who", "why"], rows)
 
 
 def _as_json(entry: "DoNotContact") -> dict[str, Any]:

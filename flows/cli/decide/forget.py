@@ -1,7 +1,10 @@
-"""`campaign forget`: a person asked for it, so their name, address and the rest are deleted."""
+"""What becomes of people's data: `forget` deletes it here, `clean-up` lists what is to be removed
+by hand in the web application, `export` writes all that the ledger has.
+"""
 
+import json
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,26 +13,40 @@ import typer
 from config.command_line import command
 from config.email_key import email_key
 from data.decisions.verdicts import NotDecided
-from data.store.states import By
-from flows.cli.addresses import addresses
-from flows.cli.reasons import given
-from flows.cli.who import Who, login_name
-from flows.words.speech import answer_to, complain, counted, say
+from flows.cli.arguments import Key, Who, Why, WhyIfAny, by, given
+from flows.cli.ledgers import files_read, known_campaign, open_ledger
+from flows.cli.named_people import addresses, refuse
+from flows.cli.outputs import check_output, output_option
+from flows.words.closing import clean_up_line
+from flows.words.speech import (
+    answer_program,
+    answer_to,
+    complain,
+    counted,
+    for_program,
+    manner,
+    say,
+)
 
 if TYPE_CHECKING:
     from config.settings import LocalSettings
     from data.privacy.disclosure import Disclosed
     from data.privacy.forgetting import AtTheService
     from data.store.ledger import Ledger
+    from data.store.states import By
+
+
+_TABLES = (
+    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods", ".xml", ".htm"),
+    *(".yaml", ".yml", ".html", ".json"),
+)
 
 
 def forget(
     emails: Annotated[
         list[str] | None, typer.Argument(metavar="EMAIL", help="Whom to forget.")
     ] = None,
-    why: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="The reason, recorded with the decision.")
-    ] = None,
+    why: WhyIfAny = None,
     due: Annotated[
         bool, typer.Option("--due", help="Forget everybody whose time (CAMPAIGN_KEEP) is over.")
     ] = False,
@@ -48,14 +65,13 @@ def forget(
     from config.settings import load_local
     from data.campaigns import queries
     from data.decisions import adding_again
-    from data.store.ledger import Ledger
 
     if due == bool(emails):
         raise typer.BadParameter("name the addresses, or add --due")
     local = load_local()
     named = addresses(emails or [])
     reason = "" if due else given(why)
-    with Ledger.open(local.database_url, create=False) as ledger:
+    with open_ledger() as ledger:
         for campaign in ledger.read(queries.every_campaign):
             adding_again.recover(ledger, campaign.id)
         if due:
@@ -64,7 +80,7 @@ def forget(
             _let_in_again(ledger, named)
         else:
             _sure(len(named), yes=yes)
-            _forget(ledger, local, named, who or login_name(), reason)
+            _forget(ledger, local, named, by(who, reason))
 
 
 def _sure(people: int, *, yes: bool) -> None:
@@ -79,7 +95,7 @@ def _sure(people: int, *, yes: bool) -> None:
 
 
 def _forget(
-    ledger: "Ledger", local: "LocalSettings", named: Mapping[str, str], who: str, why: str
+    ledger: "Ledger", local: "LocalSettings", named: Mapping[str, str], person: "By"
 ) -> None:
     """Forget in the ledger and say what is left elsewhere; then write the links anew.
 
@@ -93,7 +109,7 @@ def _forget(
     every = {row["email1"] for row in rows} | set(named.values())
     perhaps = list(_perhaps_once_more(ledger, every))
     try:
-        left = ledger.write(forgetting.forget, named.keys(), By(who, why))
+        left = ledger.write(forgetting.forget, named.keys(), person)
     except NotDecided as error:
         complain(
             *(f"{list(named.values())[n]} {objection}" for n, objection in error.objections.items())
@@ -104,18 +120,17 @@ def _forget(
     say(*_at_the_service(left), *perhaps)
     ledger.rewrite()
     unwritten = list(_links_anew(ledger, local, every))
-    say(*_still_named(naming(every, _places(ledger, local))))
+    for file in naming(every, _places(ledger, local)):
+        say(f"  still named in {file}: this is your own file, so remove it there")
     if unwritten:
-        again = command("forget", *_each_once(every), "--why", why)
+        each_once = {email_key(address): address for address in sorted(every)}
+        again = command("forget", *each_once.values(), "--why", person.why)
         complain("", *unwritten, f"Not everything is done. Once this is fixed, run again: {again}")
         raise typer.Exit(1)
     if nobody := [typed for key, typed in named.items() if not any(held[key].values())]:
         again = command("forget", *nobody, "--allow-again", "--why", "a typo")
-        say(
-            "",
-            "If you mistyped an address, forget the right one, and let this one in again:",
-            again,
-        )
+        mistyped = "If you mistyped an address, forget the right one, and let this one in again:"
+        say("", mistyped, again)
         raise typer.Exit(3)
 
 
@@ -140,9 +155,8 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
     from data.privacy.traces import naming
     from tasks.outputs.links import WRITTEN_BY_RUNS, write_links
 
-    for campaign in ledger.read(
-        queries.every_campaign
-    ):  # found by their content, so that a second try finds them as well
+    # Found by their content, so that a second try finds them as well.
+    for campaign in ledger.read(queries.every_campaign):
         if naming(every, [local.output_dir / campaign.key / name for name in WRITTEN_BY_RUNS]):
             try:
                 write_links(ledger, campaign, local.output_dir)
@@ -151,11 +165,6 @@ def _links_anew(ledger: "Ledger", local: "LocalSettings", every: Collection[str]
                     f"{campaign.key}: the links still name them, because {error.path} cannot be "
                     f"written ({error.why}). Fix that."
                 )
-
-
-def _each_once(typed: Iterable[str]) -> list[str]:
-    """The addresses, each in one of its spellings."""
-    return list({email_key(address): address for address in sorted(typed)}.values())
 
 
 def _what_was_done(held: "Disclosed") -> str:
@@ -185,54 +194,30 @@ def _at_the_service(left: "Collection[AtTheService]") -> Iterator[str]:
                 f"({person.campaign}), under the id shown when they were forgotten: look "
                 "in the web application"
             )
-            continue
-        yield (
-            f"  the service still has candidate {person.candidate_id} in project "
-            f"{person.project_id} ({person.campaign}): remove it by hand in the web application"
-        )
+        else:
+            yield (
+                f"  the service still has candidate {person.candidate_id} in project "
+                f"{person.project_id} ({person.campaign}): remove it by hand in the web application"
+            )
 
 
 def _places(ledger: "Ledger", local: "LocalSettings") -> list[Path]:
     """Where files may name people: the results, the sheets, and copies beside the ledger."""
-    from data.campaigns import queries
-
-    read = [
-        Path(name)
-        for campaign in ledger.read(queries.every_campaign)
-        for name in (campaign.definition, campaign.belongs_to)
-        if name
-    ]
-    places = [local.output_dir, *read, *(sheet for file in read for sheet in _beside(file))]
+    read = files_read(ledger)
+    places = [local.output_dir, *read]
+    for folder in (file.parent for file in read if file.parent.is_dir()):
+        places += (near for near in folder.iterdir() if near.suffix in _TABLES)
     ledger_file = Path(ledger.place)
     if ledger_file.is_file():
         places += ledger_file.parent.glob(f"{ledger_file.stem}*")
     return places
 
 
-def _beside(file: Path) -> Iterator[Path]:
-    """Files beside a definition that may name people, such as its table."""
-    if file.parent.is_dir():
-        yield from (near for near in file.parent.iterdir() if near.suffix in _TABLES)
-
-
-_TABLES = (
-    *(".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".xls", ".ods", ".xml", ".htm"),
-    *(".yaml", ".yml", ".html", ".json"),
-)
-
-
-def _still_named(files: Collection[Path]) -> Iterator[str]:
-    for file in files:
-        yield f"  still named in {file}: this is your own file, so remove it there"
-
-
 def _let_in_again(ledger: "Ledger", named: Mapping[str, str]) -> None:
     from data.campaigns import forgotten
 
     again = ledger.write(forgotten.lift, named.keys())
-    if wrong := [f"{typed} was not forgotten" for key, typed in named.items() if key not in again]:
-        complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)), "address", "addresses")
+    refuse([f"{typed} was not forgotten" for key, typed in named.items() if key not in again])
     say(*(f"{typed}: campaigns may use this address again" for typed in named.values()))
 
 
@@ -243,3 +228,75 @@ def _forget_due(ledger: "Ledger", local: "LocalSettings") -> None:
     if local.keep is None:
         raise typer.BadParameter("CAMPAIGN_KEEP says how long people are kept, and it is not set")
     say(*(forget_due(ledger, local, now()) or ["Nobody is due to be forgotten."]))
+
+
+def export(
+    email: Annotated[str, typer.Argument(metavar="EMAIL", help="The person's address.")],
+    output: Annotated[Path | None, output_option("The file to write.")] = None,
+) -> None:
+    """Write everything that the ledger holds about a person.
+
+    Every campaign, request, decision and entry of the do-not-contact list, as JSON. After a
+    correction, what is recorded under the other address is included.
+    """
+    from data.own_files import write_whole
+    from data.privacy import disclosure
+
+    [(key, typed)] = addresses([email]).items()
+    with open_ledger() as ledger:
+        check_output(output, ledger)
+        held = ledger.read(disclosure.about, key)
+    content = json.dumps({"email1": typed, **held}, indent=2)
+    for_program(**held)
+    if output is None and not manner().as_json:
+        print(content)
+    elif output is None:
+        say(f"everything about {typed}")
+    else:
+        write_whole(output, content.encode() + b"\n")
+        say(f"{output}: everything about {typed}")
+    if not (held["campaigns"] or held["do_not_contact"]):
+        complain(f"This ledger has nothing about {typed}.")
+
+
+def clean_up(
+    key: Key,
+    done: Annotated[
+        bool, typer.Option("--done", help="You have removed all of this, or it was not there.")
+    ] = False,
+    why: Why = "",
+    who: Who = None,
+) -> None:
+    """List what to remove by hand in the web application.
+
+    It only lists: the service has no call that removes anything. When you have removed
+    everything, type it again with --done.
+    """
+    from data.campaigns import forgotten as forgotten_people
+    from data.decisions import cleaning
+
+    with known_campaign(key) as (ledger, campaign):
+        items = ledger.read(cleaning.find, campaign.id)
+        forgotten = 0 if done else ledger.read(forgotten_people.added, campaign.id)
+        if done and items:
+            ledger.write(cleaning.write_cleaned, campaign.id, items, by(who, why))
+        left = [] if done else [item.as_json() for item in items]
+    answer_program({"campaign": key, "clean_up": left})
+    if done:
+        gone = counted(len(items), "thing") if items else "nothing"
+        say(f"{key}: {gone} marked as removed by hand")
+    elif not items:
+        say(f"{key}: nothing to remove by hand")
+    else:
+        where = f"{campaign.app_url}, " if campaign.app_url else ""
+        say(
+            f"{key}: remove these by hand in the web application ({where}project "
+            f"{campaign.project_id or 'not known'})",
+        )
+        say(*(f"  {clean_up_line(item)}" for item in left))
+        say(f"  when you have removed them: {command('clean-up', key, '--done')}")
+    if forgotten:
+        say(
+            f"  {counted(forgotten, 'person was', 'people were')} forgotten: the service may "
+            f"still have them in project {campaign.project_id}; their ids are no longer known here",
+        )

@@ -15,12 +15,11 @@ QUIT = "quit"
 NOW = f"{Word.AGAIN} now"
 
 
-def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, soon: bool) -> int:
-    """Ask about each doubt and record each answer at once; returns how many were settled."""
+def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, soon: bool) -> None:
+    """Ask about each doubt, and record each answer at once."""
     from data.decisions import settling
 
     doubts = ledger.read(settling.find, campaign.id).steps
-    settled = 0
     for number, doubt in enumerate(doubts, start=1):
         say("", f"{number} of {len(doubts)}: {what(doubt)}, sent {sent_at(doubt)}")
         say(f"  {reached(doubt)}: {meaning(doubt)}", *(f"  {line}" for line in wrote([doubt])))
@@ -29,26 +28,23 @@ def ask(ledger: "Ledger", campaign: "Campaign", who: str, why: str | None, *, so
             shown = "ID" if word is Word.ID else word
             say(f"    {shown:<9} {MEANS[doubt.operation, word].partition(';')[0]}")
         say(f"    {QUIT:<9} stop here, decide the rest later")
-        answer = _answered(ledger, campaign, doubt, who, why, soon=soon)
-        if answer == QUIT:
-            break
-        settled += answer == "settled"
-    return settled
+        if not _answered(ledger, campaign, doubt, who, why, soon=soon):
+            return
 
 
 def _answered(
     ledger: "Ledger", campaign: "Campaign", doubt: Doubt, who: str, why: str | None, *, soon: bool
-) -> str:
-    """Ask until there is an answer that can be taken: `settled`, `left` or QUIT."""
+) -> bool:
+    """Ask until there is an answer that can be taken; False: the person decides the rest later."""
     from data.decisions import settling
     from data.store.clock import now
 
     while True:
         typed = answer_to("  Your verdict (Enter: decide later): ")
         if typed is None or typed.casefold() in (QUIT, "stop"):
-            return QUIT
+            return False
         if not typed:
-            return "left"
+            return True
         at_once = soon or typed.casefold() == NOW
         decided = _decided(doubt, Word.AGAIN if typed.casefold() == NOW else typed.casefold())
         if decided is None:
@@ -65,9 +61,9 @@ def _answered(
         if reason is None and decided.word in (Word.AGAIN, Word.WITHDRAW):
             reason = answer_to("  Why (optional): ")
             if reason is None:
-                return QUIT
+                return False
         ledger.write(settling.settle, campaign.id, [decided], By(who, reason or ""), soon=at_once)
-        return "settled"
+        return True
 
 
 def _decided(doubt: Doubt, typed: str) -> Decided | None:

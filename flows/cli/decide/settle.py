@@ -4,104 +4,119 @@ import sys
 from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from config.command_line import command
-from config.errors import BadInput
+from config.errors import BadInput, CampaignError
 from config.mistakes import Mistake, Place
+from config.timetable.moments import in_zone
 from data.decisions.verdicts import NEED_A_REASON, Decided, Doubt, NotDecided, listed, objections
-from data.store.states import By, Operation, Word
-from flows.cli.arguments import AsJson, Key
+from data.store import clock
+from data.store.states import Operation, Word
+from flows.cli.arguments import Key, Who, by, given
 from flows.cli.decide import one_by_one, verdicts_file
-from flows.cli.decide.accepting import accept_ledger
-from flows.cli.decide.settle_options import (
-    AcceptLedger,
-    Export,
-    Filled,
-    ForCandidate,
-    ForCandidates,
-    ForInvites,
-    ForProblem,
-    ForProject,
-    Listed,
-    Now,
-    Output,
-    Why,
-)
-from flows.cli.known_campaign import known_campaign
+from flows.cli.decide import typed_verdicts as options
+from flows.cli.decide.typed_verdicts import Typed, meant
+from flows.cli.ledgers import find_campaign, known_campaign, open_ledger
 from flows.cli.outputs import check_output
-from flows.cli.typed_verdicts import Typed, meant
-from flows.cli.who import Who, login_name
 from flows.words.closing import next_steps, summary
 from flows.words.doubts import Standing, in_calls, show, standing_of
 from flows.words.doubts import as_json as doubt_as_json
-from flows.words.speech import answer_to, complain, counted, print_json, run_again, say
+from flows.words.speech import (
+    agrees,
+    answer_program,
+    complain,
+    counted,
+    manner,
+    on_a_terminal,
+    print_bytes,
+    run_again,
+    say,
+)
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
     from data.store.tables import Campaign
 
 
+class NothingToAccept(CampaignError):
+    """No run has stopped because of a receipt, and nothing can be accepted in advance."""
+
+    exit_code = 2
+
+    def __init__(self, key: str, place: str) -> None:
+        super().__init__(
+            f"The ledger {place} has no run of {key} that stopped because of a receipt, so there "
+            "is nothing to accept. If you saw a run stop, CAMPAIGN_DATABASE_URL named another "
+            "ledger then."
+        )
+
+
 def settle(
     key: Key,
-    project: ForProject = None,
-    problem: ForProblem = None,
-    candidate: ForCandidate = None,
-    candidates: ForCandidates = None,
-    invites: ForInvites = None,
-    listed: Listed = None,
-    source: Filled = None,
-    export: Export = False,
-    output: Output = None,
-    why: Why = None,
+    project: options.ForProject = None,
+    problem: options.ForProblem = None,
+    candidate: options.ForCandidate = None,
+    candidates: options.ForCandidates = None,
+    invites: options.ForInvites = None,
+    listed: options.Listed = None,
+    source: options.Filled = None,
+    export: options.Export = False,
+    output: options.Output = None,
+    why: options.Why = None,
     who: Who = None,
-    now: Now = False,
-    accepted: AcceptLedger = False,
-    as_json: AsJson = False,
+    now: options.Now = False,
+    accepted: options.AcceptLedger = False,
 ) -> None:
     """Decide what is unsure, after you have looked.
 
     Lists every call whose answer was lost, and what to type for each. On a terminal it asks one by
     one. Nothing is sent now: the next run goes on from your verdicts.
     """
-    from config.timetable.moments import in_zone
     from data.decisions import settling
-    from data.store import clock
 
     typed = Typed(project, problem, candidate or (), candidates, invites, listed)
     _one_way_only(typed, source, export=export, output=output, accepted=accepted)
     if accepted:
-        accept_ledger(key, who or login_name(), why, as_json=as_json)
+        _accept_ledger(key, who, why)
         return
     with known_campaign(key) as (ledger, campaign):
         standing = standing_of(ledger, campaign)
+        unsure = standing.doubts.steps
         if export:
             check_output(output, ledger)
-            if output is not None or not as_json:
+            if output is not None or not manner().as_json:
                 _export(standing, output)
-            if as_json:
-                print_json(_for_program(key, standing.doubts.steps))
+            _answer(key, unsure)
             return
         if typed or source is not None:
-            decided = _decided(typed, source, standing, why, soon=now)
-            ledger.write(
-                settling.settle, campaign.id, decided, By(who or login_name(), why or ""), soon=now
-            )
-            _tell_settled(key, decided, as_json=as_json)
-        elif not as_json and standing.doubts.steps:
-            show(campaign, standing.doubts.steps)
-            if not (sys.stdin.isatty() and sys.stdout.isatty()):
-                again = max(doubt.again_from for doubt in standing.doubts.steps)
-                if again > clock.now():
-                    at = in_zone(again, campaign.timezone)
-                    say(f'Before {at}, "again" needs --no-wait: the service may still be at work.')
-                raise typer.Exit(3)
-            one_by_one.ask(ledger, campaign, who or login_name(), why, soon=now)
-        code = _close(ledger, key, as_json=as_json)
+            decided = _Judge(standing, why, now).verdicts(typed, source)
+            ledger.write(settling.settle, campaign.id, decided, by(who, why), soon=now)
+            counts = Counter(str(verdict.word) for verdict in decided)
+            by_word = ", ".join(f"{number:,} {word}" for word, number in counts.items())
+            recorded = f"{counted(len(decided), 'verdict')} recorded ({by_word})"
+            say(f"{key}: {recorded if decided else 'no verdicts'}")
+        elif unsure and not manner().as_json:
+            _list(campaign, unsure)
+            one_by_one.ask(ledger, campaign, by(who, why).who, why, soon=now)
+        code = _close(ledger, key)
     raise typer.Exit(code)
+
+
+def _list(campaign: "Campaign", unsure: Sequence[Doubt]) -> None:
+    """Show everything; where nobody can be asked about it, end with 3."""
+    show(campaign, unsure)
+    if on_a_terminal():
+        return
+    again = max(doubt.again_from for doubt in unsure)
+    if again > clock.now():
+        at = in_zone(again, campaign.timezone)
+        say(f'Before {at}, "again" needs --no-wait: the service may still be at work.')
+    raise typer.Exit(3)
 
 
 def _one_way_only(
@@ -123,9 +138,7 @@ def _one_way_only(
 def _export(standing: Standing, output: Path | None) -> None:
     content = verdicts_file.write(standing.doubts.steps)
     if output is None:
-        # Bytes, as the terminal's encoding is not the file's.
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
+        print_bytes(content)
         return
     from data.own_files import write_whole
 
@@ -138,167 +151,152 @@ def _export(standing: Standing, output: Path | None) -> None:
     )
 
 
-def _decided(
-    typed: Typed, source: Path | None, standing: Standing, why: str | None, *, soon: bool
-) -> list[Decided]:
-    """Find the verdicts, in a file or in the options. Raises BadInput or NotDecided."""
-    if source is not None and not verdicts_file.is_one(source):
-        return _from_list(source, typed, standing, why, soon=soon)
-    if source is not None and typed:
-        raise typer.BadParameter("--candidates goes with a list of candidates, not with verdicts")
-    if source is not None:
-        rows, problems = verdicts_file.read(source, standing)
-        return _taken(source, rows, problems, standing, why, soon=soon)
-    return _from_options(typed, standing, why, soon=soon)
+def _accept_ledger(key: str, who: str | None, why: str | None) -> None:
+    """Accept what stopped runs found in receipts: a person says that this ledger is the right one.
+
+    Raises NothingToAccept, LedgerUnusable.
+    """
+    from data.receipts import receipt_doubts
+
+    reason = given(why, "--accept-ledger")
+    with open_ledger() as ledger:
+        accepted = ledger.write(receipt_doubts.accept, key, by(who, reason))
+        if not accepted:
+            raise NothingToAccept(key, ledger.place)
+    answer_program({"campaign": key, "accepted": accepted})
+    say(
+        f"{key}: {counted(accepted, 'receipt')} accepted; the campaign's ledger is now "
+        f"{ledger.place}",
+        "  next: run the stopped command again",
+    )
 
 
-def _from_list(
-    path: Path, typed: Typed, standing: Standing, why: str | None, *, soon: bool
-) -> list[Decided]:
-    """Read the web application's list as verdicts on all unsure adds, and show what it says."""
-    from flows.cli.decide import added_list
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """Finds the verdicts that a person means, and refuses what cannot be accepted.
 
-    key, others = standing.campaign.key, None
-    if typed.candidates is not None:
-        others = Word(typed.candidates)
-    people = added_list.read(path)
-    adds = [doubt for doubt in standing.doubts.steps if doubt.operation is Operation.ADD]
-    code = listed(people.missing(adds), Operation.ADD)
-    if typed.listed not in (None, code, listed(adds, Operation.ADD)):
-        wrong = f"--candidates: not what was listed any more. Look again: {command('settle', key)}"
-        complain(wrong)
-        raise NotDecided({0: wrong})
-    rows = people.verdicts(standing.doubts.steps, others)
-    problems = people.elsewhere(standing.doubts.steps)
-    decided = _taken(path, rows, problems, standing, why, soon=soon)
-    counts = Counter(verdict.word for verdict in decided)
-    complain(f"{path} has ids for {counts[Word.ID]:,} of {counted(len(adds), 'unsure add')}")
-    if counts[Word.DOUBLE]:
-        complain(
-            f"  {counted(counts[Word.DOUBLE], 'more record')} of the same people: see "
-            "campaign clean-up"
-        )
-    if (absent := len(adds) - counts[Word.ID]) > 0:
-        rest = "stay unsure" if others is None else f"settled as {others}"
-        complain(f"  {counted(absent, 'person', 'people')} not in it: {rest}")
-    if others is None and absent > 0:
-        words = ("--from", path, "--candidates", "again", "--listed", code, "--why", "TEXT")
-        again = command("settle", key, *words)
-        complain(f"  if the list is complete, they were not added: {again}")
-    if decided and sys.stdin.isatty() and sys.stdout.isatty():
-        answer = answer_to("Record these verdicts? [y/N] ")
-        if (answer or "").casefold() not in ("y", "yes"):
+    `why` is the reason that was typed; `soon`: a person accepts that the service may be at work.
+    """
+
+    standing: Standing
+    why: str | None
+    soon: bool
+
+    def verdicts(self, typed: Typed, source: Path | None) -> list[Decided]:
+        """Find the verdicts, in a file or in the options. Raises BadInput or NotDecided."""
+        if source is None:
+            return self._from_options(typed)
+        if not verdicts_file.is_one(source):
+            return self._from_list(source, typed)
+        if typed:
+            raise typer.BadParameter(
+                "--candidates goes with a list of candidates, not with verdicts"
+            )
+        return self._from_file(source, *verdicts_file.read(source, self.standing))
+
+    def _from_list(self, path: Path, typed: Typed) -> list[Decided]:
+        """Read the web application's list as verdicts on all unsure adds, and show what it says."""
+        from flows.cli.decide import added_list
+
+        key, doubts = self.standing.campaign.key, self.standing.doubts.steps
+        others = None if typed.candidates is None else Word(typed.candidates)
+        people = added_list.read(path)
+        adds = [doubt for doubt in doubts if doubt.operation is Operation.ADD]
+        code = listed(people.missing(adds), Operation.ADD)
+        if typed.listed not in (None, code, listed(adds, Operation.ADD)):
+            again = command("settle", key)
+            wrong = f"--candidates: not what was listed any more. Look again: {again}"
+            complain(wrong)
+            raise NotDecided({0: wrong})
+        decided = self._from_file(path, people.verdicts(doubts, others), people.elsewhere(doubts))
+        counts = Counter(verdict.word for verdict in decided)
+        complain(f"{path} has ids for {counts[Word.ID]:,} of {counted(len(adds), 'unsure add')}")
+        if counts[Word.DOUBLE]:
+            more = counted(counts[Word.DOUBLE], "more record")
+            complain(f"  {more} of the same people: see campaign clean-up")
+        if (absent := len(adds) - counts[Word.ID]) > 0:
+            rest = "stay unsure" if others is None else f"settled as {others}"
+            complain(f"  {counted(absent, 'person', 'people')} not in it: {rest}")
+        if others is None and absent > 0:
+            words = ("--from", path, "--candidates", "again", "--listed", code, "--why", "TEXT")
+            again = command("settle", key, *words)
+            complain(f"  if the list is complete, they were not added: {again}")
+        if decided and on_a_terminal() and not agrees("Record these verdicts? [y/N] "):
             say("Nothing was decided.")
             raise typer.Exit(1)
-    return decided
+        return decided
+
+    def _from_file(
+        self, path: Path, rows: Sequence[tuple[int, Decided]], problems: list[Mistake]
+    ) -> list[Decided]:
+        """Judge the verdicts of a file, each with its line (0: none). Raises BadInput with all."""
+        decided = [verdict for _, verdict in rows]
+        refused = self._refused(decided)
+        then = self._instead(decided, refused, more=bool(problems))
+        for position, objection in refused.items():
+            place = Place(str(path), rows[position][0] or None)
+            problems.append(Mistake(place, "verdict", message=objection))
+        if problems:
+            raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0), then=then)
+        return self._with_reason(decided)
+
+    def _from_options(self, typed: Typed) -> list[Decided]:
+        """Find what the options mean. Raises NotDecided, having said what is wrong with each."""
+        by_option, wrong = meant(typed, self.standing)
+        decided = [verdict for _, verdict in by_option]
+        refused = self._refused(decided)
+        then = self._instead(decided, refused, more=bool(wrong))
+        counts = Counter(f"{by_option[n][0]}: {why_not}" for n, why_not in refused.items())
+        wrong += [
+            f"{line} ({number} people)" if number > 1 else line for line, number in counts.items()
+        ]
+        if wrong:
+            complain(*wrong)
+            raise NotDecided(dict(enumerate(wrong)), then=then)
+        return self._with_reason(decided)
+
+    def _refused(self, decided: Sequence[Decided]) -> dict[int, str]:
+        return objections(self.standing.doubts, decided, clock.now(), soon=self.soon)
+
+    def _instead(
+        self, decided: Sequence[Decided], refused: Mapping[int, str], *, more: bool
+    ) -> str | None:
+        """What to type if the same options would be refused again; None if they can be corrected.
+
+        `more`: something is wrong with the options besides what is `refused`.
+        """
+        key, doubts = self.standing.campaign.key, self.standing.doubts
+        if refused and not more and all(decided[position].value for position in refused):
+            listing = command("settle" if doubts.steps else "status", key)
+            return f"To see where to look and what to type: {listing}"
+        if not doubts.steps:
+            return f"Nothing in {key} is unsure. To see where it stands: {command('status', key)}"
+        if more or not refused or objections(doubts, decided, clock.now(), soon=True):
+            return None
+        reason = () if self.why and self.why.strip() else ("--why", "TEXT")
+        return f"To send it again at once: {command(*sys.argv[1:], '--no-wait', *reason)}"
+
+    def _with_reason(self, decided: list[Decided]) -> list[Decided]:
+        """The same verdicts. Raises BadParameter where one of them needs a reason and has none."""
+        if heavy := {verdict.word for verdict in decided} & set(NEED_A_REASON):
+            given(self.why, " and ".join(sorted(heavy)))
+        return decided
 
 
-def _taken(
-    path: Path,
-    rows: Sequence[tuple[int, Decided]],
-    problems: list[Mistake],
-    standing: Standing,
-    why: str | None,
-    *,
-    soon: bool,
-) -> list[Decided]:
-    """Judge the verdicts of a file, each with its line (0: none); or raise BadInput with all."""
-    from data.store.clock import now as moment
-
-    decided = [verdict for _, verdict in rows]
-    refused = objections(standing.doubts, decided, moment(), soon=soon)
-    then = _instead(standing, decided, refused, why, more=bool(problems))
-    for position, objection in refused.items():
-        place = Place(str(path), rows[position][0] or None)
-        problems.append(Mistake(place, "verdict", message=objection))
-    if problems:
-        raise BadInput(sorted(problems, key=lambda problem: problem.place.line or 0), then=then)
-    _reason_given(decided, why)
-    return decided
+def _answer(key: str, unsure: Sequence[Doubt]) -> None:
+    answer_program({"campaign": key, "unsure": [doubt_as_json(doubt) for doubt in unsure]})
 
 
-def _from_options(
-    typed: Typed, standing: Standing, why: str | None, *, soon: bool
-) -> list[Decided]:
-    """Find what the options mean. Raises NotDecided, having said what is wrong with each."""
-    from data.store.clock import now as moment
-
-    by_option, wrong = meant(typed, standing)
-    decided = [verdict for _, verdict in by_option]
-    refused = objections(standing.doubts, decided, moment(), soon=soon)
-    then = _instead(standing, decided, refused, why, more=bool(wrong))
-    counts = Counter(
-        f"{by_option[position][0]}: {why_not}" for position, why_not in refused.items()
-    )
-    wrong += [
-        f"{line} ({number} people)" if number > 1 else line for line, number in counts.items()
-    ]
-    if wrong:
-        complain(*wrong)
-        raise NotDecided(dict(enumerate(wrong)), then=then)
-    _reason_given(decided, why)
-    return decided
-
-
-def _instead(
-    standing: Standing,
-    decided: Sequence[Decided],
-    refused: Mapping[int, str],
-    why: str | None,
-    *,
-    more: bool,
-) -> str | None:
-    """What to type if the same options would be refused again; None if they can be corrected.
-
-    `more`: something is wrong with the options besides what is `refused`.
-    """
-    from data.store.clock import now as moment
-
-    key = standing.campaign.key
-    if refused and not more and all(decided[position].value for position in refused):
-        listing = command("settle" if standing.doubts.steps else "status", key)
-        return f"To see where to look and what to type: {listing}"
-    if not standing.doubts.steps:
-        return f"Nothing in {key} is unsure. To see where it stands: {command('status', key)}"
-    if more or not refused or objections(standing.doubts, decided, moment(), soon=True):
-        return None
-    reason = () if why and why.strip() else ("--why", "TEXT")
-    return f"To send it again at once: {command(*sys.argv[1:], '--no-wait', *reason)}"
-
-
-def _reason_given(decided: Sequence[Decided], why: str | None) -> None:
-    heavy = {verdict.word for verdict in decided} & set(NEED_A_REASON)
-    if heavy and not (why and why.strip()):
-        raise typer.BadParameter(
-            f"{' and '.join(sorted(heavy))} needs a reason, which is recorded: --why TEXT"
-        )
-
-
-def _tell_settled(key: str, decided: Sequence[Decided], *, as_json: bool) -> None:
-    counts = Counter(str(verdict.word) for verdict in decided)
-    by_word = ", ".join(f"{number:,} {word}" for word, number in counts.items())
-    recorded = (
-        f"{counted(len(decided), 'verdict')} recorded ({by_word})" if decided else "no verdicts"
-    )
-    say(f"{key}: {recorded}", as_json=as_json)
-
-
-def _for_program(key: str, unsure: Sequence[Doubt]) -> dict[str, Any]:
-    return {"campaign": key, "unsure": [doubt_as_json(doubt) for doubt in unsure]}
-
-
-def _close(ledger: "Ledger", key: str, *, as_json: bool) -> int:
+def _close(ledger: "Ledger", key: str) -> int:
     """Say what is left and what to type next; returns the exit code."""
     from data.decisions import settling
-    from flows.cli.known_campaign import find_campaign
     from tasks.status.standing import in_short
 
-    campaign: Campaign = find_campaign(ledger, key)
+    campaign = find_campaign(ledger, key)
     left = ledger.read(settling.find, campaign.id).steps
-    if as_json:
-        print_json(_for_program(key, left))
+    _answer(key, left)
     status = in_short(ledger, campaign)
     unsure = f"{in_calls(left)} unsure" if left else "nothing is unsure"
-    say("", f"{key}: {unsure}; {summary(status)}", as_json=as_json)
-    say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))), as_json=as_json)
+    say("", f"{key}: {unsure}; {summary(status)}")
+    say(*(f"  {step}" for step in next_steps(status, *run_again(campaign))))
     return 3 if left else 0

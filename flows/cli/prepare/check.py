@@ -1,19 +1,26 @@
-"""`campaign check`: is a campaign file usable?"""
+"""`campaign check`: is a campaign file usable? With `--mark`, the table is handed back with what is
+wrong marked in it.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import AsJson, DefinitionFile, File, Sheet
-from flows.cli.prepare.marking import check_mark, mark_problems, mark_warnings
+from flows.cli.arguments import DefinitionFile, File, Sheet
+from flows.cli.reading import TypedFile, read_folder
 from flows.words.complaints import complaint_of, doubtful
-from flows.words.speech import answer_failure, as_typed, complain, counted, print_json, say
+from flows.words.speech import answer_failure, answer_program, complain, counted, manner, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
+    from config.errors import BadInput
+    from config.mistakes import Mistake
+    from config.reading.bare_table import Understood
+    from config.reading.own_tables import Named
     from config.reading.reading import Reading
 
 
@@ -35,7 +42,6 @@ def check(
     campaign: DefinitionFile = None,
     sheet: Sheet = None,
     mark: Mark = None,
-    as_json: AsJson = False,
 ) -> None:
     """Find every mistake in a campaign file.
 
@@ -43,19 +49,23 @@ def check(
     definition. Needs no settings and no network, sends nothing and touches no ledger.
     """
     from config.errors import BadInput
-    from config.reading.bare_table import BareTable
+    from config.reading.bare_table import BareTable, understood
     from config.reading.folder import same_key
-    from flows.cli.reading import read_folder, read_shown
 
+    typed = TypedFile(file, campaign, sheet)
     if file.is_dir() and (mark or campaign or sheet):
         raise typer.BadParameter(f"{file} is a folder: give it alone", param_hint="FILE")
     if mark is not None:
-        check_mark(mark)
+        _check_mark(mark)
     try:
         try:
-            reading = read_folder(file) if file.is_dir() else read_shown(file, campaign, sheet)
+            reading = read_folder(file) if file.is_dir() else typed.read()
         except BareTable:
-            _show_bare(file, sheet, as_json=as_json)
+            # What is understood of a table without a definition.
+            say(
+                f"{file}, as a campaign would read it:",
+                *understood_in_words(understood(file, sheet)),
+            )
             raise
         notes = notes_of(reading, reading.definitions)
         if not file.is_dir():
@@ -65,42 +75,28 @@ def check(
             raise
         answer_failure(error)
         complain(*complaint_of(error))
-        complain(*mark_problems(mark, file, campaign, sheet, error))
+        complain(*_mark_problems(mark, typed, error))
         raise typer.Exit(error.exit_code) from None
-    if as_json:
-        print_json(_answer(reading, notes))
+    if manner().as_json:
+        answer_program(_answer(reading, notes))
     for definition in reading.definitions:
-        say(*_lines(definition), as_json=as_json)
-    say(*(f"Note: {note}" for note in notes), as_json=as_json)
-    say(*doubtful(reading.warnings), as_json=as_json)
+        say(*_lines(definition))
+    say(*(f"Note: {note}" for note in notes))
+    say(*doubtful(reading.warnings))
     if mark is not None:
-        say(*mark_warnings(mark, file, campaign, sheet, reading.warnings), as_json=as_json)
+        say(*_mark_warnings(mark, typed, reading.warnings))
     then = "run" if file.is_dir() else "plan"
-    say(f"OK. Next: {command(then, *as_typed(file, campaign, sheet=sheet))}", as_json=as_json)
-
-
-def _show_bare(file: Path, sheet: str | None, *, as_json: bool) -> None:
-    """Show what is understood of a table without a definition. Raises BadInput."""
-    from config.reading.bare_table import understood
-    from flows.cli.prepare.new import in_words
-
-    say(
-        f"{file}, as a campaign would read it:", *in_words(understood(file, sheet)), as_json=as_json
-    )
+    say(f"OK. Next: {command(then, *typed.words)}")
 
 
 def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
     from config.definition import leaving
-    from config.tables import where
 
     campaigns = [
         {
             "campaign": definition.campaign,
             "candidates": len(definition.candidates),
-            "rows": definition.rows,
-            "people": definition.people,
-            "where": where.as_json(definition.selection),
-            "sent": leaving.as_json(definition),
+            **table_as_json(definition),
             "understood": leaving.understood(definition),
         }
         for definition in reading.definitions
@@ -114,20 +110,33 @@ def _answer(reading: "Reading", notes: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+def table_as_json(definition: "Definition") -> dict[str, Any]:
+    """What programs are told of a definition's table: its rows, and what of them is sent."""
+    from config.definition import leaving
+    from config.tables import where
+
+    return {
+        "rows": definition.rows,
+        "people": definition.people,
+        "where": where.as_json(definition.selection),
+        "sent": leaving.as_json(definition),
+    }
+
+
 def _lines(definition: "Definition") -> list[str]:
     people = counted(len(definition.candidates), "candidate")
     invites = "to be invited" if definition.invites.send else "to be added, without invitations"
     rules = definition.invites.timetable.in_words() if definition.invites.send else ()
-    return [
-        definition.campaign,
-        f"  project     {project_in_words(definition)}",
-        f"  problem     {problem_in_words(definition)}",
-        f"  candidates  {people} {invites}",
-        *(f"  {word:<11} {line}" for word, line in kept_in_words(definition)),
-        *(f"  {word:<11} {line}" for word, line in _understood(definition)),
-        *(f"  {word:<11} {line}" for word, line in rules),
-        *(f"  {word:<11} {line}" for word, line in scheduled(definition)),
+    parts = [
+        ("project", project_in_words(definition)),
+        ("problem", problem_in_words(definition)),
+        ("candidates", f"{people} {invites}"),
+        *kept_in_words(definition),
+        *_understood(definition),
+        *rules,
+        *scheduled(definition),
     ]
+    return [definition.campaign, *(f"  {word:<11} {line}" for word, line in parts)]
 
 
 def notes_of(
@@ -175,6 +184,11 @@ def _understood(definition: "Definition") -> Iterator[tuple[str, str]]:
     rows = [(each.field, each.column or "-", each.examples) for each in sent(definition)]
     for number, line in enumerate(in_columns(rows, named=any(definition.columns.values()))):
         yield "" if number else "sent", line
+
+
+def understood_in_words(people: "Understood") -> list[str]:
+    """Show what is understood of a table: field, column, the first different values."""
+    return [f"  {line}" for line in in_columns(people.fields)]
 
 
 def in_columns(
@@ -230,3 +244,77 @@ def problem_in_words(definition: "Definition") -> str:
     if isinstance(problem, ProblemById):
         return str(problem.id)
     return f'the one titled "{problem.title}"'
+
+
+def _check_mark(path: Path) -> None:
+    """Refuse a place where the marked copy cannot be written, or where there is a file already."""
+    if path.exists():
+        # Somebody may be mending an earlier copy in that very file.
+        raise typer.BadParameter(f"{path} already exists; choose another name", param_hint="--mark")
+    if path.suffix.lower() not in (".xlsx", ".xlsm"):
+        raise typer.BadParameter("the copy is a workbook: name it .xlsx", param_hint="--mark")
+
+
+def _mark_problems(mark: Path, typed: TypedFile, error: "BadInput") -> list[str]:
+    """Write a copy with what is wrong marked, and what to look at in another colour.
+
+    Returns what to tell, and what to type next. Raises CannotWrite.
+    """
+    named = _table_of(typed)
+    lines = _hand_back(mark, named, error.problems, error.warnings) if named else []
+    if named is None or not lines:
+        return [f"None of this is in a cell of a table, so {mark} was not written."]
+    # The copy is checked as the file was: alone, or with the definition it belongs to.
+    definition = typed.campaign or (typed.file if named.path != typed.file else None)
+    again = replace(typed, file=mark, campaign=definition)
+    return [*lines, f"Fix it, then: {command('check', *again.words)}"]
+
+
+def _mark_warnings(mark: Path, typed: TypedFile, warnings: "Sequence[Mistake]") -> list[str]:
+    """Write a copy with what to look at marked, where there is any; returns what to tell.
+
+    Raises CannotWrite.
+    """
+    named = _table_of(typed)
+    lines = _hand_back(mark, named, (), warnings) if named else []
+    return lines or [f"There is nothing to mark, so {mark} was not written."]
+
+
+def _table_of(typed: TypedFile) -> "Named | None":
+    from config.errors import BadInput
+    from config.reading.own_tables import named_table
+
+    try:
+        return named_table(typed.file, typed.campaign, sheet=typed.sheet)
+    except BadInput:
+        return None  # whatever cannot be read has been told already
+
+
+def _hand_back(
+    mark: Path, named: "Named", problems: "Sequence[Mistake]", warnings: "Sequence[Mistake]"
+) -> list[str]:
+    """Write the copy; returns what is in it, nothing where there is nothing to mark."""
+    from config.errors import BadInput
+    from data.own_files import write_whole
+    from tasks.outputs.marking import marked_copy
+
+    try:
+        made = marked_copy(named, problems, warnings)
+    except BadInput:
+        return []
+    if made is None:
+        return []
+    with_macros = not made.anew and named.path.suffix.lower() == ".xlsm"
+    wanted = ".xlsm" if with_macros else ".xlsx"
+    if mark.suffix.lower() != wanted:
+        raise typer.BadParameter(
+            f"a copy of {named.path.name} must end in {wanted}", param_hint="--mark"
+        )
+    write_whole(mark, made.content)
+    each = "each" if made.notes == made.cells else f"the first {made.notes:,}"
+    lines = [f"{mark} has {counted(made.cells, 'cell')} marked, {each} with a note that says why."]
+    if made.anew:
+        lines.append(f"It has the values of {named.path.name}, without its formatting.")
+    if made.elsewhere:
+        lines.append(f"{made.elsewhere:,} more are not in any cell: see above.")
+    return lines

@@ -4,19 +4,20 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from config.definition.model import Candidate, Definition, ProblemById, ProblemByTitle
 from data.campaigns.changes import Changes, Known, meant
 from data.campaigns.forgotten import is_forgotten
+from data.campaigns.remaining import Remaining
 from data.campaigns.same_campaign import OPEN
 from data.campaigns.whose_turn import Wait
 from data.holds.rule import Held
 from data.store.ledger import Ledger
 from data.store.states import Step
 from data.store.tables import Campaign
-from flows.cli.prepare.look import kept_doubt
+from flows.cli.prepare.plan_checks import kept_doubt
 from tasks.plan.foreseen import Foreseen, foreseen
 from tasks.plan.plan import Plan, Stop
 from tasks.service.messages import service_date
@@ -24,18 +25,18 @@ from tasks.status.standing import furthest
 
 PLAIN = (
     *("campaign", "service", "project_id", "project", "problem", "create", "attach"),
-    *("add", "requests", "invite", "done", "unsure", "refused", "sending", "withdrawn"),
-    *("problem_doubt", "forgotten", "hidden"),
+    *("add", "requests", "invite", "done", "problem_doubt", "forgotten", "hidden"),
 )
+STANDING = (Step.UNSURE, Step.REFUSED, Step.SENDING, Step.WITHDRAWN)
 
 
-@dataclass(frozen=True, slots=True)
-class Forecast:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast(Remaining):
     """One campaign's plan: the calls a run would make, and what it would leave to a person.
 
-    `create`, `attach`, `add`, `requests` and `invite` are calls to come; `project` and `problem`
-    the states of those two calls as they stand. `done`, `unsure`, `refused`, `sending` and
-    `withdrawn` count candidates. `stop` is why a run would send nothing of this now. `struck` are
+    `requests` are those in which people are added; `project` and `problem` the states of those two
+    calls as they stand. `done` counts the candidates who have everything, `standing` all of them by
+    the furthest step. `stop` is why a run would send nothing of this now. `struck` are
     people who had already left the definition. `problem_doubt` is what speaks against the problem
     (tasks/plan/problem_doubts.py); if nothing does, `looked` is what the service's list says of
     it. `ahead` is when the invitations would go out. `differs` names fields of the campaign that
@@ -50,19 +51,12 @@ class Forecast:
     project_id: int | None
     project: Step
     problem: Step
-    create: bool
-    attach: bool
-    add: int
     requests: int
-    invite: int
     changes: Changes
     struck: tuple[Known, ...]
     differs: tuple[str, ...]
     done: int
-    unsure: int
-    refused: int
-    sending: int
-    withdrawn: int
+    standing: Mapping[Step, int]
     held: Mapping[str, Held]
     problem_id: int | None = None
     problem_doubt: str | None = None
@@ -74,11 +68,6 @@ class Forecast:
     hidden: int = 0
 
     @property
-    def nothing(self) -> bool:
-        """Whether a run would make no request at all."""
-        return not (self.create or self.attach or self.add or self.invite)
-
-    @property
     def never(self) -> int:
         """How many people would not be invited at all, as their time ends before their turn."""
         if self.ahead is None or self.ahead.legs.wait not in (Wait.OVER, Wait.TOO_LATE):
@@ -87,12 +76,13 @@ class Forecast:
 
     @property
     def needs_a_person(self) -> bool:
-        return bool(self.unsure) or Step.UNSURE in (self.project, self.problem)
+        return bool(self.standing[Step.UNSURE]) or Step.UNSURE in (self.project, self.problem)
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `campaign plan --json` prints for one campaign."""
         changes = self.changes
         plain = {name: getattr(self, name) for name in PLAIN}
+        plain |= {step.value: self.standing[step] for step in STANDING}
         return plain | {
             "new": [person.email1 for person in changes.new],
             "changed": [
@@ -144,7 +134,6 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
     left, changes, in_ledger = plan.left, plan.changes, plan.known
     send = definition.invites.send
     ahead = foreseen(plan, ledger) if left.invite else None
-    standing = _standing(changes, in_ledger, send=send)
     going = set(ahead.keys if ahead else (person.key for person in changes.new))
     made = campaign is not None and campaign.project_id is not None
     return Forecast(
@@ -153,19 +142,13 @@ def forecast(plan: Plan, *, per_request: int, ledger: Ledger | None) -> Forecast
         project_id=campaign.project_id if campaign and made else definition.project.id,
         project=plan.project,
         problem=plan.problem,
-        create=left.create,
-        attach=left.attach,
-        add=left.add,
+        **asdict(left),
         requests=-(-left.add // per_request),
-        invite=left.invite,
         changes=changes,
         struck=tuple(_struck(changes, in_ledger)),
         differs=differences(definition, campaign) if campaign else (),
         done=_done(definition, in_ledger),
-        unsure=standing[Step.UNSURE],
-        refused=standing[Step.REFUSED],
-        sending=standing[Step.SENDING],
-        withdrawn=standing[Step.WITHDRAWN],
+        standing=_standing(changes, in_ledger, send=send),
         problem_id=campaign.problem_id if campaign else None,
         problem_doubt=kept_doubt(definition, campaign),
         ahead=ahead,

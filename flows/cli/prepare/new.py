@@ -1,16 +1,15 @@
-"""`campaign new`: a definition to start from."""
+"""`campaign new` and `campaign schema`: a definition to start from, and help to write it."""
 
+import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from config.command_line import command
 from flows.cli.arguments import Sheet
+from flows.cli.outputs import output_option
 from flows.words.speech import say
-
-if TYPE_CHECKING:
-    from config.reading.bare_table import Understood
 
 
 def new(
@@ -41,6 +40,7 @@ def new(
         say(f"{path} was written: fill in your project, problem and candidates.")
     else:
         from config.reading.bare_table import understood
+        from flows.cli.prepare.check import understood_in_words
 
         people = understood(table, sheet)
         write_starter(path, people.candidates(path))
@@ -48,13 +48,37 @@ def new(
         say(
             f"{path} was written for the people in {table}: fill in your project and problem{whom}."
         )
-        say(*in_words(people))
+        say(*understood_in_words(people))
     say(f"Next: {command('check', path)}")
 
 
-def in_words(people: "Understood") -> list[str]:
-    """Show what is understood of a table: field, column, the first different values."""
-    from flows.cli.prepare.check import in_columns
+def schema(
+    output: Annotated[
+        Path | None,
+        output_option("The file to write; default: standard output."),
+    ] = None,
+) -> None:
+    """Print the JSON Schema of a campaign file, for your editor.
 
-    rows: list[tuple[str, str, tuple[Any, ...]]] = list(people.fields)
-    return [f"  {line}" for line in in_columns(rows)]
+    Write it beside your campaign files as campaign.schema.json: files from campaign new refer to
+    it in their first line. An editor that knows YAML (VS Code with the extension YAML) then
+    completes fields and underlines mistakes while you type.
+    """
+    from config.definition.schema import schema as made
+    from data.own_files import write_whole
+
+    content = json.dumps(made(), indent=2)
+    if output is None:
+        print(content)
+        return
+    if output.exists() and not _is_schema(output):
+        raise typer.BadParameter(f"{output} already exists and is not a schema", param_hint="-o")
+    write_whole(output, content.encode() + b"\n")
+    say(f"{output}: the schema of a campaign file")
+
+
+def _is_schema(file: Path) -> bool:
+    try:
+        return "$schema" in json.loads(file.read_bytes())
+    except (OSError, ValueError, TypeError):
+        return False

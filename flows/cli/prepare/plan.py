@@ -1,23 +1,17 @@
 """`campaign plan`: what a run would do, shown beforehand."""
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import AsJson, DefinitionFile, File, KeepProject, OnlyKeys, Sheet
-from flows.cli.prepare.check import (
-    kept_in_words,
-    notes_of,
-    problem_in_words,
-    project_in_words,
-    scheduled,
-    sent_in_words,
-)
+from flows.cli.arguments import DefinitionFile, File, KeepProject, OnlyKeys, Sheet
+from flows.cli.ledgers import ledger_if_any
+from flows.cli.prepare.check import notes_of, table_as_json
+from flows.cli.reading import TypedFile
 from flows.words.complaints import doubtful
-from flows.words.speech import as_typed, complain, counted, print_json, say
+from flows.words.speech import answer_program, complain, manner, say
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
@@ -37,24 +31,18 @@ def plan(
         ),
     ] = False,
     keep_project: KeepProject = False,
-    as_json: AsJson = False,
 ) -> None:
     """Show what a run would do, and do nothing.
 
     Compares the campaign file with the ledger. Sends nothing, records nothing, and asks the
     service nothing unless you add --ask-service.
     """
-    from flows.cli.prepare.foreseen import check_ahead, check_same
-    from flows.cli.prepare.look import looked
-    from flows.cli.prepare.only import check_only, picked
-    from flows.cli.reading import read_shown
+    from flows.cli.prepare.plan_checks import check_ahead, check_same, looked
+    from flows.cli.prepare.plan_words import lines_of
 
-    keys = only or ()
-    reading = read_shown(file, campaign, sheet)
-    check_only(keys, {each.campaign: file for each in reading.definitions}, [file])
-    definitions = picked(reading.definitions, keys)
-    if not keep_project:
-        check_same(definitions, reading.digest, file, campaign, sheet)
+    typed = TypedFile(file, campaign, sheet, only or (), keep_project=keep_project)
+    reading, definitions = typed.read_picked()
+    check_same(definitions, reading.digest, typed)
     forecasts = forecasts_of(definitions)
     check_ahead(definitions, forecasts, campaign or file)
     if look:
@@ -64,12 +52,11 @@ def plan(
     if not all(seen.nothing for seen in forecasts):
         complain(*(f"Note: {note}" for note in notes))
     complain(*doubtful(reading.warnings))
-    if as_json:
-        print_json(_answer(reading, definitions, forecasts, notes))
+    if manner().as_json:
+        answer_program(_answer(reading, definitions, forecasts, notes))
     for definition, seen in zip(definitions, forecasts, strict=True):
-        say(*lines_of(definition, seen), as_json=as_json)
-    typed = as_typed(file, campaign, keys, sheet=sheet) + ["--keep-project"] * keep_project
-    say(*_next(forecasts, typed), as_json=as_json)
+        say(*lines_of(definition, seen))
+    say(*_next(forecasts, typed.words + ["--keep-project"] * keep_project))
 
 
 def _answer(
@@ -78,18 +65,9 @@ def _answer(
     forecasts: "list[Forecast]",
     notes: tuple[str, ...],
 ) -> dict[str, Any]:
-    from config.definition import leaving
-    from config.tables import where
-
     return {
         "campaigns": [
-            seen.as_json()
-            | {
-                "sent": leaving.as_json(definition),
-                "rows": definition.rows,
-                "people": definition.people,
-                "where": where.as_json(definition.selection),
-            }
+            seen.as_json() | table_as_json(definition)
             for definition, seen in zip(definitions, forecasts, strict=True)
         ],
         "warnings": [warning.as_json() for warning in reading.warnings],
@@ -101,8 +79,6 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
     """Forecast each campaign. Raises AnotherService, LedgerUnusable, BadSettings."""
     from config.settings import load_address, load_local
     from data.store.clock import now
-    from data.store.ledger import Ledger
-    from data.store.opening import NoLedger
     from flows.cli.prepare.forecast import forecast
     from tasks.plan.holds import list_file
     from tasks.plan.plan import make_plan
@@ -110,95 +86,17 @@ def forecasts_of(definitions: "list[Definition]") -> "list[Forecast]":
 
     local, service = load_local(), load_address() or ""
     listed = list_file(local)
-    per_request = local.candidates_per_request
-    try:
-        opened: Ledger | None = Ledger.open(local.database_url, create=False)
-    except NoLedger:
-        opened = None
-    with opened or nullcontext() as ledger:
-        forecasts = []
+    forecasts = []
+    with ledger_if_any(local.database_url) as ledger:
         for definition in definitions:
             if ledger is None:
                 target = Target(definition.campaign, "", definition, None, service)
             else:
                 target = beside(definition, "", ledger, service)
             plan = make_plan(target, ledger, now(), listed=listed)
+            per_request = local.candidates_per_request
             forecasts.append(forecast(plan, per_request=per_request, ledger=ledger))
     return forecasts
-
-
-def lines_of(definition: "Definition", seen: "Forecast") -> list[str]:
-    """Write one campaign's plan, a line for each kind of thing."""
-    where = f" at {seen.service}" if seen.service else ", not run yet"
-    lines = [f"{seen.campaign}{where}"]
-    for word, text in _parts(definition, seen):
-        lines.append(f"  {word:<11} {text}")
-    return lines
-
-
-def _parts(definition: "Definition", seen: "Forecast") -> Iterator[tuple[str, str]]:
-    from flows.cli.prepare.left_alone import left_alone
-    from flows.cli.prepare.when import when
-
-    if seen.stop is not None:
-        yield "stops", f"a run would send nothing now: {seen.stop.why}"
-    yield "project", _project(definition, seen)
-    yield "problem", _problem(definition, seen)
-    if seen.problem_doubt or seen.looked:
-        yield (
-            ("warning", seen.problem_doubt) if seen.problem_doubt else ("checked", str(seen.looked))
-        )
-    yield from kept_in_words(definition)
-    if seen.add:
-        people, requests = counted(seen.add, "candidate"), counted(seen.requests, "request")
-        yield "add", f"{people} in {requests}"
-        yield "sent", sent_in_words(definition)
-    else:
-        yield "add", "nobody"
-    if not definition.invites.send:
-        yield "invite", "nobody: the definition says  invites: {send: false}"
-    else:
-        emails = seen.invite - seen.never
-        hidden = f", {seen.hidden:,} of them to people in hidden rows" if seen.hidden else ""
-        yield "invite", counted(emails, "email") + hidden if emails else "nobody"
-        yield from definition.invites.timetable.in_words()
-        yield from when(definition.invites.timetable, definition.timezone, seen.ahead)
-    if definition.invites.approval is not None and not seen.nothing:
-        yield "approval", "a run shows this plan, and sends nothing until a person approves it"
-    yield from left_alone(seen, send=definition.invites.send)
-    yield from scheduled(definition)
-
-
-def _project(definition: "Definition", seen: "Forecast") -> str:
-    from data.store.states import Step
-
-    if seen.create:
-        return f"create {project_in_words(definition)}"
-    if seen.project is Step.DONE:
-        return f"{seen.project_id}, nothing to do"
-    return f"{_waits(str(seen.project))}; nothing else can be sent before that"
-
-
-def _problem(definition: "Definition", seen: "Forecast") -> str:
-    from data.store.states import Step
-
-    if definition.problem is None:
-        return problem_in_words(definition)
-    if seen.attach:
-        return f"attach {problem_in_words(definition)}"
-    if seen.problem is Step.DONE:
-        return "attached, nothing to do"
-    if seen.problem is Step.WAITING:
-        return "waits for the project"
-    return f"{_waits(str(seen.problem))}; nobody is added or invited before that"
-
-
-def _waits(state: str) -> str:
-    return {
-        "unsure": "unsure whether the service has it: you must settle this first",
-        "sending": "being sent by a run right now",
-        "withdrawn": "withdrawn by a person's decision",
-    }.get(state, state)
 
 
 def _next(forecasts: "list[Forecast]", typed: list[str]) -> list[str]:

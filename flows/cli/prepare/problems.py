@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import AsJson
-from flows.words.speech import counted, print_json, say, say_table
+from flows.words.speech import answer_program, counted, manner, say, say_table
 
 if TYPE_CHECKING:
     from tasks.service.problem import Problem, Problems
@@ -31,7 +30,6 @@ def problems(
     difficulty: Annotated[
         str, typer.Option(metavar="TEXT", help="Only problems of this difficulty.")
     ] = "",
-    as_json: AsJson = False,
 ) -> None:
     """List the coding problems that the service has, or show one.
 
@@ -39,9 +37,9 @@ def problems(
     """
     listed = asyncio.run(list_problems())
     fitting = list(narrowed(matching(search, listed), skill=skill, difficulty=difficulty))
-    if as_json:
+    if manner().as_json:
         described = [problem.model_dump(mode="json", by_alias=True) for problem in fitting]
-        print_json({"problems": described})
+        answer_program({"problems": described})
     elif len(fitting) == 1 and str(fitting[0].id) == search.strip():
         say(*details(fitting[0], listed))
     elif fitting:

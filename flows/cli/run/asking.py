@@ -2,20 +2,23 @@
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from config.command_line import command
 from config.errors import CampaignError
+from config.people.email_doubts import is_sample
+from config.reading.reading import Reading
+from data.campaigns.same_campaign import AnotherCampaign
+from flows.cli.prepare.check import notes_of
+from flows.cli.prepare.forecast import Forecast
+from flows.cli.prepare.plan import forecasts_of
+from flows.cli.prepare.plan_checks import check_same, created
+from flows.cli.prepare.plan_words import lines_of
 from flows.cli.run.one_run import Agreed, OneRun
-from flows.words.speech import answer_to, complain, counted
-
-if TYPE_CHECKING:
-    from config.reading.reading import Reading
-    from flows.cli.prepare.forecast import Forecast
+from flows.words.speech import agrees, complain, counted
 
 WRITTEN_OUT = 3  # up to so many campaigns, each plan is shown; with more, a line for each
 
-Asked = Sequence[tuple[OneRun, "Forecast"]]
+Asked = Sequence[tuple[OneRun, Forecast]]
 
 
 class NotSent(CampaignError):
@@ -26,16 +29,8 @@ class NotSent(CampaignError):
         super().__init__("Nothing was sent.")
 
 
-def can_ask() -> bool:
-    """Whether somebody is there to be asked: with --json, too, people read standard error."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-def show_notes(reading: "Reading", runs: Sequence[OneRun]) -> None:
+def show_notes(reading: Reading, runs: Sequence[OneRun]) -> None:
     """Say what should be known of a file before these campaigns of it are sent."""
-    from flows.cli.prepare.check import notes_of
-    from flows.cli.prepare.foreseen import created
-
     definitions = [run.definition for run in runs]
     complain(*(f"Note: {note}" for note in notes_of(reading, definitions, created(definitions))))
 
@@ -45,8 +40,6 @@ def ask(runs: Sequence[OneRun]) -> None:
 
     Nobody is asked where nothing would be sent, or where a person approves the plan anyway.
     """
-    from flows.cli.prepare.plan import forecasts_of, lines_of
-
     free = [run for run in runs if run.definition.invites.approval is None]
     forecasts = forecasts_of([run.definition for run in free])
     asked: list[tuple[OneRun, Forecast]] = []
@@ -63,7 +56,7 @@ def ask(runs: Sequence[OneRun]) -> None:
             complain(*lines_of(run.definition, seen))
         else:
             complain(f"{run.key}: {seen.add:,} to add, {_emails(run, seen):,} to invite")
-    if (answer_to(question(asked), as_json=True) or "").casefold() not in ("y", "yes"):
+    if not agrees(question(asked), sys.stderr):
         raise NotSent
 
 
@@ -82,13 +75,11 @@ def question(asked: Asked) -> str:
     return f"{counted(emails, 'person', 'people')}{of} will get an email{look}{more}. Send? [y/N] "
 
 
-def _emails(run: OneRun, seen: "Forecast") -> int:
+def _emails(run: OneRun, seen: Forecast) -> int:
     return seen.invite - seen.never if run.definition.invites.send else 0
 
 
 def _to_look_at(asked: Asked) -> list[str]:
-    from config.people.email_doubts import is_sample
-
     hidden = sum(seen.hidden for _, seen in asked)
     going = [
         (run, person)
@@ -107,13 +98,8 @@ def _to_look_at(asked: Asked) -> list[str]:
 
 def _is_another(run: OneRun) -> bool:
     """Whether the run will be refused, as its key is another campaign's."""
-    from data.campaigns.same_campaign import AnotherCampaign
-    from flows.cli.prepare.foreseen import check_same
-
-    if run.keep_project:
-        return False
     try:
-        check_same([run.definition], run.digest, run.file, run.definition_file, run.sheet)
+        check_same([run.definition], run.digest, run.typed)
     except AnotherCampaign:
         return True
     return False

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import config
 from config.command_line import command
 from config.errors import CampaignError
+from flows.cli.ledgers import campaign_as_it_is
 from flows.words.speech import counted, say, say_table
 
 if TYPE_CHECKING:
@@ -36,14 +37,17 @@ def demo() -> None:
 
     # One Prefect server for both runs, with a record of its own.
     with _sandbox() as (service, folder), _settings(service, folder), temporary_server():
-        sample = _sample(folder)
+        # A copy beside the demo's ledger: a receipt of it stays with that ledger.
+        sample = folder / SAMPLE.name
+        sample.write_bytes(SAMPLE.read_bytes())
         say(
             f"A sandbox of the assessment service answers at {service.url}; no real email is sent.",
             f"The campaign: {sample}",
             "",
         )
         first = _run(service, sample)
-        _show_outbox(service, folder)
+        say("", f"The outbox; each email is an .eml file in {folder / 'sandbox' / 'outbox'}:", "")
+        say_table(["no.", "to"], [(mail.number, mail.email) for mail in service.record.invitations])
         _show_links()
         say("", "The same command again:", "")
         second = _run(service, sample)
@@ -120,38 +124,22 @@ def _settings(service: "Sandbox", folder: Path) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _sample(folder: Path) -> Path:
-    """The sample campaign beside the demo's ledger: a receipt of it stays with that ledger."""
-    sample = folder / SAMPLE.name
-    sample.write_bytes(SAMPLE.read_bytes())
-    return sample
-
-
 def _run(service: "Sandbox", sample: Path) -> int:
     """Run the sample campaign; returns how many requests the service received for it."""
-    from flows.cli.run.run import Typed, run_files
+    from flows.cli.reading import TypedFile
+    from flows.cli.run.sending import run_files
 
     before = service.api_requests()
-    if run_files(Typed((sample,), goes_on=False)):
+    if run_files([TypedFile(sample, goes_on=False)]):
         raise DemoFailed("The demo's campaign did not complete; the lines above say why.")
     return service.api_requests() - before
 
 
-def _show_outbox(service: "Sandbox", folder: Path) -> None:
-    say("", f"The outbox; each email is an .eml file in {folder / 'sandbox' / 'outbox'}:", "")
-    invitations = service.record.invitations
-    say_table(["no.", "to"], [(mail.number, mail.email) for mail in invitations])
-
-
 def _show_links() -> None:
-    from config.settings import load_local
-    from data.campaigns import queries
-    from data.store.ledger import Ledger
     from tasks.outputs.links import links_of
 
-    with Ledger.open(load_local().database_url, create=False) as ledger:
-        campaign = ledger.read(queries.find_campaign, KEY)
-        links = links_of(ledger, campaign) if campaign else []
+    with campaign_as_it_is(KEY) as (ledger, campaign):
+        links = links_of(ledger, campaign)
     say("", "The links, an embed URL for each candidate:", "")
     # No table: a narrow terminal would break the addresses in two.
     say(*(f"  {link.email1:<22} {link.embed_url}" for link in links))

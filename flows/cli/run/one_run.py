@@ -1,16 +1,19 @@
 """One campaign of one file, on its way through `campaign run`."""
 
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from config.command_line import command
 from config.errors import CampaignError
+from flows.cli.main import look_for_garbage
+from flows.cli.reading import TypedFile
 
 if TYPE_CHECKING:
     from config.definition.model import Definition
     from config.mistakes import Place
     from data.campaigns.remaining import Remaining
+    from flows.engine.temporary_server import TemporaryServer
     from flows.run.ending import Finish
 
 
@@ -36,17 +39,11 @@ class OneRun:
     token or no list of problems.
     """
 
-    file: Path
-    definition_file: Path | None
+    typed: TypedFile
     definition: "Definition"
-    typed: list[str]
-    sheet: str | None = None
-    accept_removed: bool = False
-    keep_project: bool = False
     digest: str = ""
     doubtful: "frozenset[Place]" = frozenset()
     agreed: Agreed | None = None
-    goes_on: bool = True  # whoever typed it is told what to type next
     end: "Finish | None" = None
     error: Exception | None = None
     wrote: str | None = None
@@ -60,7 +57,7 @@ class OneRun:
         agreed = self.agreed
         if agreed is None:
             return
-        then = f"Nothing was sent. To see it as it is now: {command('run', *self.typed)}"
+        then = f"Nothing was sent. To see it as it is now: {command('run', *self.typed.words)}"
         if digest != agreed.digest:
             raise NotAsAsked(f"{self.key} has changed since you were asked. {then}")
         if left.add > agreed.add or left.invite > agreed.invite:
@@ -68,3 +65,27 @@ class OneRun:
                 f"{self.key} has more people now than you were asked about: {left.add:,} to add "
                 f"and {left.invite:,} to invite. {then}"
             )
+
+
+def through_prefect(
+    runs: Iterable[OneRun], prefect: "TemporaryServer", send: Callable[[], Awaitable[None]]
+) -> None:
+    """Send the runs under one Prefect server; where it fails, that is the error of each of them."""
+    import asyncio
+
+    async def sent() -> None:
+        import flows.campaign  # noqa: F401 - what is imported until now is never garbage
+
+        look_for_garbage()
+        prefect.awaited()
+        await send()
+
+    try:
+        prefect.lead()
+        asyncio.run(sent())
+    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
+        from flows.cli.serve.serve import understood
+
+        for run in runs:
+            if run.end is None and run.error is None:
+                run.error = understood(error)

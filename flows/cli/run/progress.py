@@ -1,10 +1,11 @@
 """How far a run has come: a bar on a terminal, a plain line now and then elsewhere."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from data.campaigns.remaining import Remaining
 from data.store.states import Ending, Operation
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 
+STARTING = "Starting Prefect …"
 BESIDE = (
     "another run of this campaign is in progress; waiting for it to end (Ctrl-C to stop waiting)"
 )
@@ -32,21 +34,22 @@ def paused(until: datetime) -> str:
     return f"the service asked for a pause: sending continues at {until:%H:%M:%S} ({clock})"
 
 
-class Progress(Protocol):
-    """Shows the runs of one command."""
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Shows the runs of one command: `starting` while Prefect starts, which takes some seconds.
 
-    def starting(self) -> None:
-        """Prefect is about to start, which takes some seconds."""
+    `of` makes an observer for one of the runs, which also keeps how it ended.
+    """
 
-    def of(self, run: OneRun) -> RunObserver:
-        """An observer for one of the runs; it also keeps how the run ended."""
+    starting: Callable[[], None]
+    of: Callable[[OneRun], RunObserver]
 
 
 @contextmanager
-def progress(*, as_json: bool) -> Iterator[Progress]:
+def progress() -> Iterator[Progress]:
     """A bar where people look at a terminal, lines where the output goes to a file or a pipe."""
     if not sys.stderr.isatty():
-        yield Lines(as_json=as_json)
+        yield Progress(lambda: say(STARTING), LineObserver)
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TextColumn
@@ -55,11 +58,17 @@ def progress(*, as_json: bool) -> Iterator[Progress]:
     count = TextColumn("{task.fields[count]}")
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), count)
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield Bars(bar)
+        start = bar.add_task(STARTING, total=None, count="", visible=False)
+        yield Progress(
+            lambda: bar.update(start, visible=True), lambda run: _BarObserver(run, bar, start)
+        )
 
 
 class _Keeping(RunObserver):
-    """Keeps how a run ended where the command looks for it, and how far it has come."""
+    """Keeps how a run ended where the command looks for it, and how far it has come.
+
+    `_tell` shows a line while the run goes on.
+    """
 
     def __init__(self, run: OneRun) -> None:
         self._run = run
@@ -80,6 +89,18 @@ class _Keeping(RunObserver):
         total = self._left.add if sent.operation is Operation.ADD else self._left.invite
         return before, now, total
 
+    def _tell(self, line: str) -> None:
+        say(f"{self.key}: {line}")
+
+    def on_warning(self, doubt: str) -> None:
+        self._tell(f"warning: {doubt}")
+
+    def on_waiting(self) -> None:
+        self._tell(BESIDE)
+
+    def on_pause(self, until: datetime) -> None:
+        self._tell(paused(until))
+
     def on_words(self, words: str) -> None:
         self._run.wrote = words
 
@@ -90,44 +111,19 @@ class _Keeping(RunObserver):
         self._run.error = error
 
 
-class Lines:
+class LineObserver(_Keeping):
     """Plain lines, on the stream that people read."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        self.as_json = as_json
-
-    def starting(self) -> None:
-        say("Starting Prefect …", as_json=self.as_json)
-
-    def of(self, run: OneRun) -> RunObserver:
-        return _LineObserver(run, as_json=self.as_json)
-
-
-class _LineObserver(_Keeping):
-    def __init__(self, run: OneRun, *, as_json: bool) -> None:
-        super().__init__(run)
-        self._as_json = as_json
 
     def on_plan(self, left: Remaining) -> None:
         super().on_plan(left)
         if not left.nothing:
-            what = f"{left.add:,} to add, {left.invite:,} to invite"
-            say(f"{self.key}: {what}", as_json=self._as_json)
-
-    def on_warning(self, doubt: str) -> None:
-        say(f"{self.key}: warning: {doubt}", as_json=self._as_json)
-
-    def on_waiting(self) -> None:
-        say(f"{self.key}: {BESIDE}", as_json=self._as_json)
-
-    def on_pause(self, until: datetime) -> None:
-        say(f"{self.key}: {paused(until)}", as_json=self._as_json)
+            self._tell(f"{left.add:,} to add, {left.invite:,} to invite")
 
     def on_end(self, end: Finish) -> None:
         super().on_end(end)
         # While another run is at work, nothing is left for this one, but much is being sent.
         if self._left.nothing and end.ending is not Ending.STOPPED:
-            say(f"{self.key}: nothing to send", as_json=self._as_json)
+            self._tell("nothing to send")
 
     def on_sent(self, sent: Sent) -> None:
         if sent.operation not in (Operation.ADD, Operation.INVITE):
@@ -136,21 +132,7 @@ class _LineObserver(_Keeping):
         apart = max(LEAST, total // LINES)
         if now != before and (before // apart != now // apart or now == total):
             word = "added" if sent.operation is Operation.ADD else "invited"
-            say(f"{self.key}: {now:,} of {total:,} {word}", as_json=self._as_json)
-
-
-class Bars:
-    """Bars on a terminal."""
-
-    def __init__(self, bar: "Bar") -> None:
-        self._bar = bar
-        self._start = bar.add_task("Starting Prefect …", total=None, count="", visible=False)
-
-    def starting(self) -> None:
-        self._bar.update(self._start, visible=True)
-
-    def of(self, run: OneRun) -> RunObserver:
-        return _BarObserver(run, self._bar, self._start)
+            self._tell(f"{now:,} of {total:,} {word}")
 
 
 class _BarObserver(_Keeping):
@@ -172,15 +154,9 @@ class _BarObserver(_Keeping):
                     f"{self.key}: {word}", total=total, count=f"0 of {total:,}"
                 )
 
-    def on_warning(self, doubt: str) -> None:
+    def _tell(self, line: str) -> None:
         # Through the bar, which draws itself anew below it.
-        self._bar.console.print(printable(f"{self.key}: warning: {doubt}"), markup=False)
-
-    def on_waiting(self) -> None:
-        self._bar.console.print(f"{self.key}: {BESIDE}", markup=False)
-
-    def on_pause(self, until: datetime) -> None:
-        self._bar.console.print(f"{self.key}: {paused(until)}", markup=False)
+        self._bar.console.print(printable(f"{self.key}: {line}"), markup=False)
 
     def on_sent(self, sent: Sent) -> None:
         shown = self._bars.get(sent.operation)

@@ -10,15 +10,16 @@ import typer
 
 from config.command_line import command
 from config.errors import CampaignError
-from flows.cli import collector
 from flows.cli.arguments import DefinitionFile, File, OnlyKeys, Sheet
+from flows.cli.main import look_for_garbage
+from flows.cli.reading import TypedFile
 from flows.cli.run.one_run import OneRun
 from flows.words.closing import summary
-from flows.words.speech import as_typed, complain, counted, say, say_table
+from flows.words.complaints import doubtful
+from flows.words.speech import complain, counted, say, say_table
 
 if TYPE_CHECKING:
-    from flows.rehearsal.rehearsal import Stage, Truth
-    from flows.rehearsal.rehearsed_person import Settled
+    from flows.rehearsal.rehearsal import Settled, Stage, Truth
 
 
 class RehearsalFailed(CampaignError):
@@ -44,12 +45,12 @@ def rehearse(
     both away afterwards. No email leaves this machine, and you need no credentials.
     """
     from config.settings import load_local
-    from flows.cli.run.stopping import tidily_stopped
+    from flows.cli.run.sandbox import tidily_stopped
     from flows.rehearsal.rehearsal import stage
 
-    runs = _read(file, campaign, sheet, only or ())
+    runs = _read(TypedFile(file, campaign, sheet, only or ()))
     local = load_local()
-    collector.look_from_now_on()
+    look_for_garbage()
     say(
         "A rehearsal: nothing real is touched, you need no credentials, and no email leaves this "
         "machine.",
@@ -65,22 +66,11 @@ def rehearse(
                 _leave_open(set_up)
 
 
-def _read(
-    file: Path, campaign: Path | None, sheet: str | None, only: Sequence[str]
-) -> list[OneRun]:
+def _read(typed: TypedFile) -> list[OneRun]:
     """Read and check it all, as a run does. Raises BadInput."""
-    from flows.cli.prepare.only import check_only, picked
-    from flows.cli.reading import read_shown
-    from flows.words.complaints import lines_of
-
-    reading = read_shown(file, campaign, sheet)
-    complain(*(f"Warning: {line}" for line in lines_of(reading.warnings)))
-    check_only(only, {definition.campaign: file for definition in reading.definitions}, [file])
-    typed = as_typed(file, campaign, only, sheet=sheet)
-    return [
-        OneRun(file, campaign, definition, typed, sheet)
-        for definition in picked(reading.definitions, only)
-    ]
+    reading, definitions = typed.read_picked()
+    complain(*doubtful(reading.warnings))
+    return [OneRun(typed, definition) for definition in definitions]
 
 
 def _rehearse(run: OneRun, set_up: "Stage", *, with_troubles: bool) -> None:
@@ -136,32 +126,25 @@ def _settle(run: OneRun, set_up: "Stage") -> bool:
     """Settle as a person would; say what was found and what to type for real. False: no doubt."""
     looked = set_up.settle(run.key)
     for settled in looked:
-        say(
-            f"  the rehearsal looks for you: {_words(settled)}",
-            f"    in a real campaign: {_typed(run.key, settled)}",
-        )
+        words, typed = _in_words(run.key, settled)
+        say(f"  the rehearsal looks for you: {words}", f"    in a real campaign: {typed}")
     return bool(looked)
 
 
-def _words(settled: "Settled") -> str:
+def _in_words(key: str, settled: "Settled") -> tuple[str, str]:
+    """What was found at the service, and what to type about it in a real campaign."""
+    typed = command("settle", key)
     if settled.operation == "create_project":
-        return (
-            f"the project exists, with id {settled.project_id}"
-            if settled.happened
-            else "there is no project"
-        )
+        if settled.happened:
+            exists = f"the project exists, with id {settled.project_id}"
+            return exists, command("settle", key, "--project", "ID")
+        return "there is no project", typed
     if settled.operation == "attach_problem":
-        return "the project has its problem" if settled.happened else "the project has no problem"
+        if settled.happened:
+            return "the project has its problem", command("settle", key, "--problem", "attached")
+        return "the project has no problem", typed
     done = "added" if settled.operation == "add_candidates" else "invited"
-    return f"{settled.happened:,} of the {settled.of:,} unsure had been {done}"
-
-
-def _typed(key: str, settled: "Settled") -> str:
-    if settled.operation == "create_project" and settled.happened:
-        return command("settle", key, "--project", "ID")
-    if settled.operation == "attach_problem" and settled.happened:
-        return command("settle", key, "--problem", "attached")
-    return command("settle", key)
+    return f"{settled.happened:,} of the {settled.of:,} unsure had been {done}", typed
 
 
 def _run(run: OneRun, set_up: "Stage") -> None:
@@ -170,8 +153,9 @@ def _run(run: OneRun, set_up: "Stage") -> None:
     from flows.run.interrupts import INTERRUPTED
     from tasks.plan.target import CampaignSource
 
-    with progress(as_json=False) as shown:
-        asked = CampaignSource(run.file, run.key, run.definition_file, sheet=run.sheet)
+    with progress() as shown:
+        typed = run.typed
+        asked = CampaignSource(typed.file, run.key, typed.campaign, sheet=typed.sheet)
         run.end = set_up.run(asked, shown.of(run))
     say(f"{run.key}: {summary({'counts': run.end.counts})}")
     if run.end.reason == INTERRUPTED:
@@ -205,12 +189,12 @@ def _say_what_is_next(runs: Sequence[OneRun], per_second: float | None) -> None:
         lines.append(
             f"At your limit of {per_second:g} invitations a second it takes {minutes:.1f} min."
         )
-    say(*lines, f"For real: {command('run', *runs[0].typed)}")
+    say(*lines, f"For real: {command('run', *runs[0].typed.words)}")
 
 
 def _leave_open(set_up: "Stage") -> None:
     """Keep the sandbox until a person stops it."""
-    from flows.cli.run.stopping import until_stopped
+    from flows.cli.run.sandbox import until_stopped
 
     url = set_up.service.url
     with until_stopped() as stopped:

@@ -1,26 +1,13 @@
 """`campaign run`: create, add, invite, and say what happened and what to type next."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
-from config.command_line import command
-from flows.cli import collector
-from flows.cli.arguments import AsJson, DefinitionFile, KeepProject, OnlyKeys, Sheet
-from flows.cli.run.one_run import OneRun
-from flows.words.closing import beside_a_run, next_steps, summary, wrote
-from flows.words.complaints import doubtful, explain
-from flows.words.speech import as_typed, complain, counted, print_json, quoted, say
-
-if TYPE_CHECKING:
-    from config.definition.model import Definition
-    from config.reading.reading import Reading
-    from flows.cli.run.progress import Progress
-    from flows.engine.temporary_server import TemporaryServer
-    from flows.run.ending import Finish
+from flows.cli.arguments import DefinitionFile, KeepProject, OnlyKeys, Sheet
+from flows.cli.reading import TypedFile
 
 AcceptRemoved = Annotated[
     bool,
@@ -45,7 +32,6 @@ def run(
     accept_removed: AcceptRemoved = False,
     keep_project: KeepProject = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before sending.")] = False,
-    as_json: AsJson = False,
 ) -> None:
     """Send a campaign: project, problem, people, invitations.
 
@@ -53,7 +39,6 @@ def run(
     again at any time: what is done is never repeated. With a folder, every campaign in it is
     sent, several at the same time; a bad file does not stop the others.
     """
-    from flows.cli.run.asking import can_ask
     from flows.engine.temporary_server import temporary_server
 
     asks = not yes and can_ask()
@@ -61,290 +46,17 @@ def run(
     beside = campaign or sheet or only or accept_removed or keep_project
     if folders and (len(files) > 1 or beside):
         raise typer.BadParameter(f"{folders[0]} is a folder: give it alone", param_hint="FILE")
-    if folders:
-        with temporary_server():  # it starts while the rest is imported
-            from flows.cli.run.run_folder import run_folder
+    with temporary_server():  # it starts while the rest is imported
+        from flows.cli.run.sending import run_files, run_folder
 
-            raise typer.Exit(run_folder(folders[0], asks=asks, as_json=as_json))
-    typed = Typed(tuple(files), campaign, sheet, tuple(only or ()), accept_removed, keep_project)
-    raise typer.Exit(run_files(typed, asks=asks, as_json=as_json))
-
-
-@dataclass(frozen=True, slots=True)
-class Typed:
-    """What was typed after `campaign run`: files, and how they are to be run.
-
-    `goes_on`: whoever typed it is told what to type next.
-    """
-
-    files: tuple[Path, ...]
-    campaign: Path | None = None
-    sheet: str | None = None
-    only: tuple[str, ...] = ()
-    accept_removed: bool = False
-    keep_project: bool = False
-    goes_on: bool = True
+        if folders:
+            code = run_folder(folders[0], asks=asks)
+        else:
+            how = (campaign, sheet, only or (), accept_removed, keep_project)
+            code = run_files([TypedFile(file, *how) for file in files], asks=asks)
+    raise typer.Exit(code)
 
 
-def run_files(typed: Typed, *, asks: bool = False, as_json: bool = False) -> int:
-    """Run every campaign of these files, or `only` those with some keys; returns the exit code.
-
-    `asks`: a person is asked before anything is sent. Raises BadInput, BadSettings, NotSent.
-    """
-    from flows.engine.temporary_server import temporary_server
-
-    with temporary_server() as prefect:
-        from config.settings import check_service, load_local
-        from flows.cli.run.asking import ask
-        from flows.cli.run.progress import progress
-
-        runs = _read(typed, asks=asks)
-        check_service()
-        if asks:
-            ask(runs)
-        database = load_local().database_url
-        with progress(as_json=as_json) as shown:
-            _through_prefect(runs, shown, prefect)
-        objects, codes = tell(runs, database, as_json=as_json)
-    if as_json:
-        print_json(objects)
-    return worst(codes)
-
-
-def _read(typed: Typed, *, asks: bool) -> list[OneRun]:
-    """Read every file before anything is sent. Raises BadInput with the problems of all."""
-    from config.errors import BadInput
-    from config.mistakes import Mistake, Place
-    from flows.cli.prepare.foreseen import check_same
-    from flows.cli.prepare.only import check_only, picked
-    from flows.cli.reading import read_shown
-    from flows.cli.run.asking import show_notes
-
-    files, campaign, only = typed.files, typed.campaign, typed.only
-    runs: list[OneRun] = []
-    problems: list[Mistake] = []
-    warnings: list[Mistake] = []
-    then: str | None = None
-    places: dict[str, Path] = {}
-    files_by_key: dict[str, Path] = {}
-    for file in files:
-        try:
-            reading = read_shown(file, campaign, typed.sheet)
-            if not typed.keep_project:
-                definitions = picked(reading.definitions, only)
-                check_same(definitions, reading.digest, file, campaign, typed.sheet)
-        except BadInput as error:
-            problems += error.problems
-            warnings += error.warnings
-            then = error.then if len(files) == 1 else None
-            continue
-        complain(*doubtful(reading.warnings))
-        files_by_key |= {definition.campaign: file for definition in reading.definitions}
-        for definition in picked(reading.definitions, only):
-            first = places.setdefault(definition.campaign, file)
-            if any(earlier.key == definition.campaign for earlier in runs):
-                message = f"the campaign {definition.campaign} is already in {first}"
-                problems.append(Mistake(Place(str(file)), "campaign", message=message))
-            runs.append(_as_typed(typed, file, definition, reading))
-        if asks:
-            show_notes(reading, [run for run in runs if run.file == file])
-    if problems:
-        raise BadInput(problems, warnings, then)
-    check_only(only, files_by_key, files)
-    return runs
-
-
-def _as_typed(typed: Typed, file: Path, definition: "Definition", reading: "Reading") -> OneRun:
-    return OneRun(
-        file,
-        typed.campaign,
-        definition,
-        as_typed(file, typed.campaign, typed.only, sheet=typed.sheet),
-        typed.sheet,
-        typed.accept_removed,
-        typed.keep_project,
-        reading.digest,
-        reading.doubtful,
-        goes_on=typed.goes_on,
-    )
-
-
-def _through_prefect(runs: Sequence[OneRun], shown: "Progress", prefect: "TemporaryServer") -> None:
-    """Run each campaign as a flow run, one after the other, under one Prefect server."""
-    import asyncio
-
-    shown.starting()
-
-    async def one_after_another() -> None:
-        from flows.campaign import run_campaign
-        from flows.run.observer import observing
-
-        collector.look_from_now_on()
-        prefect.awaited()
-        for run in runs:
-            observing.set(shown.of(run))
-            await run_campaign(
-                str(run.file.resolve()),
-                run.key,
-                str(run.definition_file.resolve()) if run.definition_file else None,
-                run.accept_removed,
-                run.keep_project,
-                sheet=run.sheet,
-                return_state=True,
-            )
-
-    try:
-        prefect.lead()
-        asyncio.run(one_after_another())
-    except Exception as error:  # noqa: BLE001 - Prefect may fail in ways of its own
-        from flows.cli.serve.serve import understood
-
-        for run in runs:
-            if run.end is None and run.error is None:
-                run.error = understood(error)
-
-
-def tell(
-    runs: Sequence[OneRun], database: str, *, as_json: bool
-) -> tuple[list[dict[str, Any]], list[int]]:
-    """Say how each campaign ended; returns the status object and the exit code of each."""
-    from data.campaigns import queries
-    from data.store.ledger import Ledger
-    from data.store.opening import NoLedger
-    from tasks.status.standing import in_short, standing
-
-    look = standing if as_json else in_short
-    objects: list[dict[str, Any]] = []
-    codes = []
-    ledger: Ledger | None = None
-    try:
-        ledger = Ledger.open(database, create=False)
-    except NoLedger:
-        ledger = None
-    try:
-        for run in runs:
-            campaign = ledger.read(queries.find_campaign, run.key) if ledger else None
-            status = look(ledger, campaign) if ledger and campaign else _untouched(run)
-            objects.append(status)
-            codes.append(_tell_end(run, status, as_json=as_json))
-    finally:
-        if ledger:
-            ledger.close()
-    return objects, codes
-
-
-def worst(codes: Sequence[int]) -> int:
-    """Stopped outweighs bad input, which outweighs rows that need a person."""
-    return next((code for code in (1, 2, 3) if code in codes), 0)
-
-
-def _tell_end(run: OneRun, status: dict[str, Any], *, as_json: bool) -> int:
-    from config.errors import CampaignError
-    from data.store.states import Ending
-    from flows.run.ending import BESIDE
-    from flows.words.closing import lines_of
-
-    now = run.end.invited if run.end else None
-    say(f"{run.key}: {summary(status, now)}", as_json=as_json)
-    if isinstance(run.error, CampaignError):
-        explain(run.error)
-        _quote(run, status)
-        return run.error.exit_code
-    if run.end is None:
-        complain(_unforeseen(run.error))
-        return 1
-    if run.end.ending is Ending.AWAITS_APPROVAL and run.end.plan:
-        say(*lines_of(run.end.plan), as_json=as_json)
-        complain(f"  {run.end.reason}")
-        return run.end.exit_code
-    if run.end.ending is Ending.AWAITS_APPROVAL:
-        complain(f"  {run.end.reason}")
-        return run.end.exit_code
-    if run.end.reason:
-        word = "stopped" if run.end.ending is Ending.STOPPED else "not yet"
-        complain(f"  {word}: {run.end.reason}")
-    if run.end.receipt:
-        complain(f"  receipt: {run.end.receipt}")
-    _quote(run, status)
-    for line in _left_alone(run.end):
-        say(f"  {line}; see: {command('plan', *run.typed)}", as_json=as_json)
-    steps = next_steps(status, *run.typed) if run.goes_on else []
-    if run.end.reason == BESIDE:
-        steps = beside_a_run(steps, run.key)
-    for line in steps:
-        say(f"  {line}", as_json=as_json)
-    return run.end.exit_code
-
-
-def _quote(run: OneRun, status: dict[str, Any]) -> None:
-    instead = [quoted(run.wrote)] if run.wrote else []
-    complain(*(f"  {line}" for line in dict.fromkeys([*instead, *wrote(status)])))
-
-
-def _left_alone(end: "Finish") -> Iterator[str]:
-    """What the service cannot be told: it has no update and no delete (interface 4)."""
-    if end.changed:
-        people = counted(end.changed, "person is", "people are")
-        yield f"changed: {people} already added, and not updated"
-    if end.removed:
-        yield (
-            f"removed: {counted(end.removed, 'person', 'people')} no longer in the file; "
-            "nothing was changed for them"
-        )
-    if end.corrected:
-        yield f"corrected: {counted(end.corrected, 'old address', 'old addresses')} not used"
-
-
-def _unforeseen(error: Exception | None) -> str:
-    if error is None:
-        return "The run did not finish. The same command continues from there."
-    from tasks.shell import in_words
-
-    return in_words(error)
-
-
-def _untouched(run: OneRun) -> dict[str, Any]:
-    """The status object of a campaign that never came into the ledger.
-
-    Where the ledger was taken away from under its run, the numbers are those of the run.
-    """
-    from config.settings import load_address
-    from data.store.states import Step
-    from tasks.status.standing import tally
-
-    people = {(True, Step.WAITING, Step.WAITING): len(run.definition.candidates)}
-    ran = dict(run.end.counts) if run.end else {}
-    apart = {name: ran.pop(name, 0) for name in ("withdrawn_since", "removed")}
-    return {
-        "campaign": run.key,
-        "service": load_address(),
-        "timezone": run.definition.timezone,
-        "project_id": run.definition.project.id,
-        "problem_id": getattr(run.definition.problem, "id", None),
-        "project": Step.WAITING if run.definition.project.id is None else Step.DONE,
-        "problem": Step.WAITING if run.definition.problem else Step.DONE,
-        "counts": ran or tally(people, send=run.definition.invites.send),
-        **apart,
-        "held": 0,
-        "holds": [],
-        "paused": None,
-        "to_confirm": False,
-        "problem_doubt": None,
-        "clean_up": [],
-        "service_wrote": [],
-        "typed_ids": [],
-        "listed_refused": None,
-        "candidates": [
-            {
-                "email1": person.email1,
-                "candidate_id": None,
-                "add": Step.WAITING,
-                "invite": Step.WAITING,
-                "listed": True,
-                "embed_url": None,
-                "why": None,
-                "service_wrote": None,
-            }
-            for person in ([] if ran else run.definition.candidates)
-        ],
-    }
+def can_ask() -> bool:
+    """Whether somebody is there to be asked: with --json, too, people read standard error."""
+    return sys.stdin.isatty() and sys.stderr.isatty()

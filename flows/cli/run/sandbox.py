@@ -1,6 +1,12 @@
-"""`campaign sandbox`: the assessment service on your own machine, until stopped."""
+"""`campaign sandbox`: the assessment service on your own machine, until a person stops it: with
+Ctrl-C, SIGTERM, or by closing the terminal.
+"""
 
 import shlex
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,12 +14,14 @@ import typer
 
 from config.command_line import command
 from config.errors import CampaignError
-from flows.cli import collector
-from flows.cli.run.stopping import until_stopped
+from flows.cli.main import look_for_garbage
 from flows.words.speech import say
 
 if TYPE_CHECKING:
     from sandbox.faults.faults import Fault
+
+
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class SandboxCannotStart(CampaignError):
@@ -65,21 +73,14 @@ def sandbox(
     from sandbox.server import Sandbox
     from sandbox.service.journal import FolderInUse
 
-    collector.look_from_now_on()
+    look_for_garbage()
     place = folder or load_local().output_dir / "sandbox"
     wrong = _read(faults) if faults else []
+    service = Sandbox(
+        place, host=host, port=port, latency=latency, faults=wrong, arena_elsewhere=arena_elsewhere
+    )
     try:
-        with (
-            until_stopped() as stopped,
-            Sandbox(
-                place,
-                host=host,
-                port=port,
-                latency=latency,
-                faults=wrong,
-                arena_elsewhere=arena_elsewhere,
-            ) as running,
-        ):
+        with until_stopped() as stopped, service as running:
             say(*_welcome(running.url, running.environment(), place))
             stopped.wait()
     except FolderInUse as error:
@@ -113,3 +114,25 @@ def _welcome(url: str, environment: dict[str, str], folder: Path) -> list[str]:
         *settings,
         f"Then: {command('run', 'FILE')}",
     ]
+
+
+@contextmanager
+def until_stopped() -> Iterator[threading.Event]:
+    """An event that a signal sets, while the block lasts; nothing is interrupted meanwhile."""
+    stopped = threading.Event()
+    before = {number: signal.signal(number, lambda *_: stopped.set()) for number in STOPS}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def tidily_stopped() -> Iterator[None]:
+    """Let SIGTERM end the block as Ctrl-C does, so that what it set up is taken down."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

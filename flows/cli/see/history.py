@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import AsJson, Key
-from flows.cli.known_campaign import campaign_as_it_is
+from flows.cli.arguments import Key
+from flows.cli.ledgers import campaign_as_it_is
 from flows.words.complaints import UnknownPerson
-from flows.words.speech import complain, counted, print_json, say_at_length
+from flows.words.speech import answer_program, complain, counted, manner, say_at_length
 
 if TYPE_CHECKING:
     from data.history.events import Event
@@ -28,7 +28,6 @@ def history(
         str | None,
         typer.Argument(metavar="EMAIL", help="Only this person; without it, the whole campaign."),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show the whole story of a campaign, or of one person.
 
@@ -50,8 +49,8 @@ def history(
     events = story(records)
     if row is not None:  # when the campaign itself came in says nothing about one person
         events = [event for event in events if not isinstance(event, CameIn)]
-    if as_json:
-        print_json(_object(records, row, events, teller))
+    if manner().as_json:
+        answer_program(_object(records, row, events, teller))
         return
     head = _campaign_lines(records) if row is None else _person_lines(records, row)
     shown = summed_up(events, numbers(records, events)) if row is None else events
@@ -62,7 +61,7 @@ def _row_of(ledger: "Ledger", campaign: "Campaign", email: str) -> int:
     """Find a person by the address. Raises UnknownPerson, which names the nearest one."""
     from config.email_key import email_key
     from data.campaigns import intake
-    from flows.cli.typed_verdicts import unknown
+    from flows.cli.named_people import unknown
     from flows.words.doubts import standing_of
 
     person = ledger.read(intake.everybody, campaign.id).get(email_key(email))

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.cli.arguments import DefinitionFile, Key
-from flows.cli.known_campaign import campaign_as_it_is
-from flows.cli.outputs import check_output, check_page, or_here
-from flows.words.manner import for_program, manner
-from flows.words.speech import complain, counted
+from flows.cli.ledgers import campaign_as_it_is
+from flows.cli.outputs import check_output, check_page, output_option
+from flows.words.speech import complain, counted, for_program, manner, print_bytes
 
 if TYPE_CHECKING:
     from data.store.tables import Campaign
@@ -37,13 +36,7 @@ Form = Annotated[
 ]
 Output = Annotated[
     Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="PATH",
-        callback=or_here,
-        help="The file to write (for html, a folder); default: standard output.",
-    ),
+    output_option("The file to write (for html, a folder); default: standard output.", "PATH"),
 ]
 Into = Annotated[
     Path | None,
@@ -53,6 +46,13 @@ Into = Annotated[
         "The copy of an .xls or .ods is an .xlsx that has only the values.",
     ),
 ]
+FailedOnly = Annotated[
+    bool, typer.Option("--failed-only", help="With --into: only the rows to fix and send again.")
+]
+SheetOfTable = Annotated[
+    str | None,
+    typer.Option("--sheet", metavar="NAME", help="With --into: the sheet with the people."),
+]
 
 
 def links(
@@ -60,15 +60,9 @@ def links(
     form: Form = Format.CSV,
     output: Output = None,
     into: Into = None,
-    failed_only: Annotated[
-        bool,
-        typer.Option("--failed-only", help="With --into: only the rows to fix and send again."),
-    ] = False,
+    failed_only: FailedOnly = False,
     definition: DefinitionFile = None,
-    sheet: Annotated[
-        str | None,
-        typer.Option("--sheet", metavar="NAME", help="With --into: the sheet with the people."),
-    ] = None,
+    sheet: SheetOfTable = None,
 ) -> None:
     """Give each candidate's link.
 
@@ -77,9 +71,18 @@ def links(
     every text unchanged.
     """
     from data.own_files import write_whole
+    from tasks.outputs.links import forgotten_among, links_of, results_of
 
     if into is not None:
-        _write_into(into, output, definition, key, failed_only=failed_only, sheet=sheet)
+        from flows.cli.see.writing_back import WritingBack, check_places
+
+        copy = check_places(into, output, failed_only=failed_only)
+        with campaign_as_it_is(key) as (ledger, campaign):
+            check_output(copy, ledger)
+            results = results_of(ledger, campaign)
+            forgotten = partial(forgotten_among, ledger, campaign)
+            written = WritingBack(into, copy, campaign, results, definition, sheet, forgotten)
+            complain(*(written.unfinished() if failed_only else written.whole()))
         return
     if failed_only or sheet:
         option = "--failed-only" if failed_only else "--sheet"
@@ -87,16 +90,16 @@ def links(
     if form is Format.HTML and output is not None:
         _write_pages(key, output)
         return
-    campaign, people = _read(key, output)
+    with campaign_as_it_is(key) as (ledger, campaign):
+        check_output(output, ledger)
+        people = links_of(ledger, campaign)
     for_program(links=[link._asdict() for link in people])
     if output is None and manner().as_json:
         pass
     elif output is None:
         if form is Format.XLSX and sys.stdout.isatty():
             raise typer.BadParameter("a workbook needs a file: -o links.xlsx")
-        # Bytes, as the terminal's encoding is not the file's.
-        sys.stdout.flush()
-        sys.stdout.buffer.write(_writer(form, campaign, to_file=False)(people))
+        print_bytes(_writer(form, campaign, to_file=False)(people))
     else:
         write_whole(output, _writer(form, campaign, to_file=True)(people))
         complain(f"{counted(len(people), 'candidate')} in {output}")
@@ -115,13 +118,8 @@ def _write_pages(key: str, folder: Path) -> None:
 
     index = folder / "index.html"
     with campaign_as_it_is(key) as (ledger, campaign):
-        check_page(
-            index,
-            "links",
-            key,
-            what=f"page of links of {key}",
-            instead="Name another folder with -o.",
-        )
+        what, instead = f"page of links of {key}", "Name another folder with -o."
+        check_page(index, "links", key, what=what, instead=instead)
         people = links_of(ledger, campaign)
         pages = write_pages(ledger, campaign, people, folder)
     complain(
@@ -129,42 +127,6 @@ def _write_pages(key: str, folder: Path) -> None:
         f"The candidates' pages are in {pages}: put only that folder on a web server.",
     )
     _count_without(people)
-
-
-def _write_into(
-    into: Path,
-    output: Path | None,
-    definition: Path | None,
-    key: str,
-    *,
-    failed_only: bool,
-    sheet: str | None,
-) -> None:
-    """Write the results into a copy of a person's own table. Raises BadInput, CannotWrite."""
-    from flows.cli.see.writing_back import Known, check_places, write_back, write_unfinished
-    from tasks.outputs.links import forgotten_among, results_of
-
-    copy = check_places(into, output, failed_only=failed_only)
-    with campaign_as_it_is(key) as (ledger, campaign):
-        check_output(copy, ledger)
-        known_results = Known(
-            results_of(ledger, campaign), partial(forgotten_among, ledger, campaign)
-        )
-        write = write_unfinished if failed_only else write_back
-        lines = write(into, copy, definition, campaign, known_results, sheet)
-    complain(*lines)
-
-
-def _read(key: str, output: Path | None) -> "tuple[Campaign, list[Link]]":
-    """Read one campaign's links, once it is seen that they may be written to `output`.
-
-    Raises UnknownCampaign, LedgerUnusable, BadSettings, Irreplaceable.
-    """
-    from tasks.outputs.links import links_of
-
-    with campaign_as_it_is(key) as (ledger, campaign):
-        check_output(output, ledger)
-        return campaign, links_of(ledger, campaign)
 
 
 def _writer(

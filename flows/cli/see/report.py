@@ -7,10 +7,9 @@ import typer
 
 from config.command_line import command
 from flows.cli.arguments import Key
-from flows.cli.known_campaign import campaign_as_it_is
+from flows.cli.ledgers import campaign_as_it_is
 from flows.cli.outputs import check_output, check_page
-from flows.words.manner import for_program
-from flows.words.speech import say
+from flows.words.speech import for_program, say
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger

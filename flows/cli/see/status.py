@@ -1,4 +1,4 @@
-"""`campaign status`: where each campaign stands, and who needs a person."""
+"""Where each campaign stands, and who needs a person: `status`, and `metrics` for a monitor."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from config.command_line import command
-from flows.cli.arguments import AsJson, keys
-from flows.cli.known_campaign import find_campaign
-from flows.words.closing import beside_a_run, counted_out, next_steps, summary, wrote
-from flows.words.complaints import UnknownCampaign
-from flows.words.speech import counted, print_json, run_again, say, say_table
+from flows.cli.arguments import keys
+from flows.cli.ledgers import campaign_as_it_is, find_campaign, open_ledger
+from flows.cli.outputs import check_output, output_option
+from flows.words.closing import (
+    beside_a_run,
+    clean_up_line,
+    counted_out,
+    next_steps,
+    summary,
+    wrote,
+)
+from flows.words.speech import answer_program, counted, manner, run_again, say, say_table
 
 if TYPE_CHECKING:
     from data.store.ledger import Ledger
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
 # Of those who need a person, this many are listed; `--json` lists everyone.
 LISTED = 50
 CLEANED_SHOWN = 5
+Row = tuple[str, str, str, str | None]  # email1, a step of the person, its state, and why
 NUMBERS = (
     *("candidates", "added", "invited", "waiting", "held", "removed", "sending"),
     *("unsure", "refused", "withdrawn"),
@@ -34,57 +42,51 @@ def status(
             metavar="KEY", help="Only this campaign; without it, all of them.", autocompletion=keys
         ),
     ] = None,
-    as_json: AsJson = False,
 ) -> None:
     """Show where each campaign stands.
 
     Reads only the ledger, and does not contact the service. What a run was sending when its process
     died is recorded as unsure.
     """
-    from config.settings import load_local
-    from data.store.ledger import Ledger
     from data.store.opening import NoLedger
 
+    if key is not None:
+        with campaign_as_it_is(key) as (ledger, campaign):
+            _show_one(ledger, campaign)
+        return
     try:
-        ledger = Ledger.open(load_local().database_url, create=False)
+        ledger = open_ledger()
     except NoLedger as error:
-        if key is not None:
-            raise UnknownCampaign(key, [], error.place) from None
-        _nothing_yet(f"There is no ledger at {error.place}.", as_json=as_json)
+        _nothing_yet(f"There is no ledger at {error.place}.")
         return
     with ledger:
-        if key is None:
-            _show_all(ledger, as_json=as_json)
-        else:
-            _show_one(ledger, find_campaign(ledger, key), as_json=as_json)
+        _show_all(ledger)
 
 
-def _nothing_yet(where: str, *, as_json: bool) -> None:
+def _nothing_yet(where: str) -> None:
     """Say that no campaign was run, and which ledger was read: its address may be mistyped."""
     from config.reading.starter import free
 
-    if as_json:
-        print_json({"campaigns": []})
+    answer_program({"campaigns": []})
     say(
         f"No campaign has been run yet. {where}",
         f"Next: {command('new', free(Path('hiring.yaml')))}",
         "  if you ran one: set CAMPAIGN_DATABASE_URL to its ledger",
-        as_json=as_json,
     )
 
 
-def _show_all(ledger: "Ledger", *, as_json: bool) -> None:
+def _show_all(ledger: "Ledger") -> None:
     from data.campaigns import queries
     from tasks.status.standing import in_short, standing
 
-    look = standing if as_json else in_short
+    look = standing if manner().as_json else in_short
     campaigns = ledger.read(queries.every_campaign)
     if not campaigns:
-        _nothing_yet(f"The ledger {ledger.place} is empty.", as_json=as_json)
+        _nothing_yet(f"The ledger {ledger.place} is empty.")
         return
     stand = [look(ledger, _with_doubts(ledger, campaign)) for campaign in campaigns]
-    if as_json:
-        print_json({"campaigns": stand})
+    if manner().as_json:
+        answer_program({"campaigns": stand})
         return
     counts = [counted_out(of_one) for of_one in stand]
     shown = [name for name in NUMBERS if any(numbers[name] for numbers in counts)]
@@ -111,26 +113,28 @@ def _with_doubts(ledger: "Ledger", campaign: "Campaign") -> "Campaign":
     return find_campaign(ledger, campaign.key) if left else campaign
 
 
-def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
+def _show_one(ledger: "Ledger", campaign: "Campaign") -> None:
     from data.sending import runs
-    from flows.cli.prepare.look import seen_doubt
+    from flows.cli.prepare.plan_checks import seen_doubt
     from tasks.status.standing import in_short, standing
 
     ahead = ledger.read(runs.ahead, campaign.id)
     campaign = _with_doubts(ledger, campaign)
-    if as_json:
-        print_json(standing(ledger, campaign))
+    if manner().as_json:
+        answer_program(standing(ledger, campaign))
         return
     stand = in_short(ledger, campaign)
+    parts = [
+        ("project", _call(stand, "project")),
+        ("problem", _call(stand, "problem")),
+        ("warning", seen_doubt(campaign)),
+        ("why", campaign.why),
+        ("last run", _last_run(ledger, campaign)),
+        *(("clocks", line) for line in _apart(ahead, campaign.key)),
+        *_held(ledger, campaign),
+    ]
     say(f"{campaign.key} at {campaign.service}")
-    say(f"  project   {_call(stand, 'project')}", f"  problem   {_call(stand, 'problem')}")
-    if (doubt := seen_doubt(campaign)) is not None:
-        say(f"  warning   {doubt}")
-    if campaign.why:
-        say(f"  why       {campaign.why}")
-    say(f"  last run  {_last_run(ledger, campaign)}")
-    say(*(f"  clocks    {line}" for line in _apart(ahead, campaign.key)))
-    say(*_held(ledger, campaign.key))
+    say(*(f"  {word:<9} {text}" for word, text in parts if text))
     waiting_for_a_person = [
         *needing_a_person(stand["candidates"]),
         *left_out(stand),
@@ -144,7 +148,11 @@ def _show_one(ledger: "Ledger", campaign: "Campaign", *, as_json: bool) -> None:
         say(f"and {more}, listed by: {command('status', campaign.key, '--json')}")
     if quotations := wrote(stand):
         say("", *quotations)
-    _show_clean_up(stand)
+    if items := stand["clean_up"]:
+        say("", "Remove these by hand in the web application (the service has no call for it):")
+        say(*(f"  {clean_up_line(item)}" for item in items[:CLEANED_SHOWN]))
+    if len(items) > CLEANED_SHOWN:
+        say(f"  and {len(items) - CLEANED_SHOWN:,} more")
     say("", f"{counted(stand['counts']['candidates'], 'candidate')}: {summary(stand)}")
     steps = next_steps(stand, *run_again(campaign))
     if ledger.read(runs.at_work, campaign.id):
@@ -163,52 +171,34 @@ def _apart(ahead: Iterable[tuple[str, timedelta]], key: str) -> Iterable[str]:
         )
 
 
-def _show_clean_up(stand: Mapping[str, Any]) -> None:
-    """Show what a person must remove by hand in the web application, a few of it."""
-    items = stand["clean_up"]
-    if items:
-        say("", "Remove these by hand in the web application (the service has no call for it):")
-        say(*(f"  {clean_up_line(item)}" for item in items[:CLEANED_SHOWN]))
-    if len(items) > CLEANED_SHOWN:
-        say(f"  and {len(items) - CLEANED_SHOWN:,} more")
-
-
-def clean_up_line(item: Mapping[str, Any]) -> str:
-    """Write one thing to remove: `ada@example.com: candidate 5001 in project 101, withdrawn`."""
-    return f"{item['email1']}: {item['why']}" if item["email1"] else str(item["why"])
-
-
-def _held(ledger: "Ledger", key: str) -> Iterable[str]:
+def _held(ledger: "Ledger", campaign: "Campaign") -> Iterator[tuple[str, str]]:
     """Tell what keeps every run from sending, and what to type about it."""
     from config.timetable.moments import in_zone
-    from data.campaigns import approvals, pauses, queries
+    from data.campaigns import approvals, pauses
     from data.campaigns.approvals import Standing
     from tasks.plan.timing import kept_timetable
 
+    key = campaign.key
     for paused in ledger.read(pauses.all_standing, key):
         since = in_zone(paused.since, paused.timezone)
-        yield f"  paused    by {paused.who} since {since}; to resume: {command('resume', key)}"
-    campaign = ledger.read(queries.find_campaign, key)
-    if campaign is not None and campaign.send_invites:
-        for word, text in kept_timetable(campaign).in_words():
-            yield f"  {word:<10}{text}"
+        yield "paused", f"by {paused.who} since {since}; to resume: {command('resume', key)}"
+    if campaign.send_invites:
+        yield from kept_timetable(campaign).in_words()
     asked, stands = ledger.read(approvals.look, key)
     if asked is not None and stands is Standing.OPEN:
-        yield f"  approval  plan {asked.code} is waiting: {command('approve', key)}"
+        yield "approval", f"plan {asked.code} is waiting: {command('approve', key)}"
 
 
-def needing_a_person(
-    candidates: Iterable[Mapping[str, Any]],
-) -> Iterable[tuple[str, str, str, str | None]]:
-    """Pick who is unsure or refused: email1, the step that stands so, its state, and why."""
+def needing_a_person(candidates: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """Pick who is unsure or refused."""
     for person in candidates:
         for step in ("add", "invite"):
             if person[step] in ("unsure", "refused"):
                 yield person["email1"], step, person[step], person["why"]
 
 
-def left_out(stand: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str | None]]:
-    """Pick who is held, in the columns of `needing_a_person`."""
+def left_out(stand: Mapping[str, Any]) -> Iterator[Row]:
+    """Pick who is held."""
     held = {hold["email1"] for hold in stand["holds"]}
     for person in stand["candidates"] if held else ():
         if person["email1"] in held:
@@ -216,10 +206,8 @@ def left_out(stand: Mapping[str, Any]) -> Iterable[tuple[str, str, str, str | No
             yield person["email1"], step, "held", person["why"].removeprefix("held: ")
 
 
-def removed(
-    candidates: Iterable[Mapping[str, Any]], *, send: bool
-) -> Iterator[tuple[str, str, str, str | None]]:
-    """Pick who waits and is no longer in the definition, in the columns of `needing_a_person`."""
+def removed(candidates: Iterable[Mapping[str, Any]], *, send: bool) -> Iterator[Row]:
+    """Pick who waits and is no longer in the definition."""
     for person in candidates:
         step = "invite" if send and person["add"] == "done" else "add"
         if not person["listed"] and person[step] == "waiting":
@@ -252,3 +240,28 @@ def _last_run(ledger: "Ledger", campaign: "Campaign") -> str:
     if ledger.read(runs.at_work, campaign.id):
         return f"{began}, in progress"
     return f"{began}, disappeared before its end; what it was sending is unsure"
+
+
+def metrics(
+    output: Annotated[
+        Path | None,
+        output_option("The file to write, for a collector that reads files."),
+    ] = None,
+) -> None:
+    """Write the numbers of every campaign as OpenMetrics text.
+
+    People by where they stand, requests and runs by how they ended. Names nobody. Reads only the
+    ledger.
+    """
+    from data.own_files import write_whole
+    from tasks.status.metrics import open_metrics
+
+    with open_ledger() as ledger:
+        check_output(output, ledger)
+        text = open_metrics(ledger)
+    if output is None:
+        print(text, end="")
+    else:
+        # A collector runs as somebody else, and nobody is named.
+        write_whole(output, text.encode(), mode=0o644)
+        say(f"{output} is written.")

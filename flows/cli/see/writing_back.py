@@ -20,21 +20,6 @@ TEXTS = frozenset({".csv", ".tsv", ".txt"})
 COPIED = (".xlsx", ".xlsm")
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The results by email key, and a function that finds the forgotten ones among some keys."""
-
-    results: Mapping[str, "Result"]
-    forgotten: Callable[[Collection[str]], Mapping[str, "Result"]] = lambda _: {}
-
-    def among(self, people: "PeopleAt", campaign: str) -> Mapping[str, "Result"]:
-        """The results, with those who stand in a table although they were forgotten."""
-        from tasks.outputs.writing_back import keys_in
-
-        strangers = keys_in(people, campaign) - self.results.keys()
-        return {**self.results, **self.forgotten(strangers)}
-
-
 def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
     """Refuse an output that is none, the person's own file, or of a kind it cannot be."""
     if output is None:
@@ -63,79 +48,127 @@ def check_places(into: Path, output: Path | None, *, failed_only: bool) -> Path:
     return output
 
 
-def write_back(
-    into: Path,
-    output: Path,
-    definition: Path | None,
-    campaign: "Campaign",
-    known_results: Known,
-    sheet: str | None = None,
-) -> list[str]:
-    """Write the whole table with the results beside each person; returns what to tell.
+@dataclass(frozen=True, slots=True)
+class WritingBack:
+    """A person's own table, and a copy of it into which a campaign's results are written.
 
-    `definition` says how the table is read. Raises BadInput, CannotWrite.
+    `results` are those by email key; `forgotten` finds the results of the forgotten ones among some
+    other keys. `definition` says how the table is read, and comes from the last run if none was
+    typed. A `sheet` that was typed now, or with the last run of that definition, comes first.
     """
-    from config.reading.own_tables import own_tables, people_at
-    from data.own_files import write_whole
-    from tasks.outputs.workbook_copy.package import is_package
-    from tasks.outputs.writing_back import absent, into_workbook, results_by_row, with_results
 
-    named = _named(into, definition, campaign, sheet)
-    data, tables = own_tables(named)
-    people = people_at(named, tables)
-    results = results_by_row(people, campaign.key, known_results.among(people, campaign.key))
-    if into.suffix.lower() in COPIED and is_package(data):
-        write_whole(output, into_workbook(data, people, results))
-        more = []
-    else:
-        filled = with_results(people, results)
-        more = _write_anew(into, output, [filled if t is people.table else t for t in tables])
-    lines = [_counted(results.values(), campaign, output), *more]
-    if missing := len(absent(people, campaign.key, known_results.results)):
-        kept = " that the filter (where) keeps" if named.where else ""
-        lines.append(
-            f"{counted(missing, 'candidate')} of {campaign.key} not in any row of {into}{kept}"
-        )
-    return lines
+    into: Path
+    output: Path
+    campaign: "Campaign"
+    results: Mapping[str, "Result"]
+    definition: Path | None = None
+    sheet: str | None = None
+    forgotten: Callable[[Collection[str]], Mapping[str, "Result"]] = lambda _: {}
 
+    def whole(self) -> list[str]:
+        """Write every row, with the results beside each person; returns what to tell.
 
-def write_unfinished(
-    into: Path,
-    output: Path,
-    definition: Path | None,
-    campaign: "Campaign",
-    known_results: Known,
-    sheet: str | None = None,
-) -> list[str]:
-    """Write a table of only the rows that are to be mended and sent again; else as `write_back`."""
-    from config.reading.own_tables import own_tables, people_at
-    from tasks.outputs.writing_back import (
-        of_one_campaign,
-        only_unfinished,
-        results_by_row,
-        with_results,
-    )
+        Raises BadInput, CannotWrite.
+        """
+        from data.own_files import write_whole
+        from tasks.outputs.workbook_copy.package import is_package
+        from tasks.outputs.writing_back import absent, into_workbook, with_results
 
-    named = _named(into, definition, campaign, sheet)
-    _, tables = own_tables(named)
-    people = people_at(named, tables)
-    results = results_by_row(people, campaign.key, known_results.among(people, campaign.key))
-    unfinished = {n: result for n, result in results.items() if not result.finished}
-    if not unfinished:
-        return [f"Every row of {into} is done, so {output} was not written."]
-    kept = []
-    for table in tables:
-        if table is people.table:
-            kept.append(only_unfinished(people, with_results(people, results), unfinished))
-        elif table.name.strip().casefold() == "campaigns":
-            kept.append(of_one_campaign(table, campaign.key))
+        data, tables, people, results = self._read()
+        if self.into.suffix.lower() in COPIED and is_package(data):
+            write_whole(self.output, into_workbook(data, people, results))
+            more = []
         else:
-            kept.append(table)
-    return [
-        _counted(unfinished.values(), campaign, output),
-        *_write_anew(into, output, kept),
-        *_next(unfinished.values(), campaign, _again(output, definition, campaign, sheet)),
-    ]
+            filled = with_results(people, results)
+            more = self._write_anew([filled if t is people.table else t for t in tables])
+        lines = [self._counted(results.values()), *more]
+        if missing := len(absent(people, self.campaign.key, self.results)):
+            kept = " that the filter (where) keeps" if self._named().where else ""
+            who = counted(missing, "candidate")
+            lines.append(f"{who} of {self.campaign.key} not in any row of {self.into}{kept}")
+        return lines
+
+    def unfinished(self) -> list[str]:
+        """Write only the rows that are to be fixed and sent again; else as `whole`."""
+        from tasks.outputs.writing_back import of_one_campaign, only_unfinished, with_results
+
+        _, tables, people, results = self._read()
+        unfinished = {n: result for n, result in results.items() if not result.finished}
+        if not unfinished:
+            return [f"Every row of {self.into} is done, so {self.output} was not written."]
+        kept = []
+        for table in tables:
+            if table is people.table:
+                kept.append(only_unfinished(people, with_results(people, results), unfinished))
+            elif table.name.strip().casefold() == "campaigns":
+                kept.append(of_one_campaign(table, self.campaign.key))
+            else:
+                kept.append(table)
+        return [
+            self._counted(unfinished.values()),
+            *self._write_anew(kept),
+            *_next(unfinished.values(), self.campaign, self._again()),
+        ]
+
+    def _read(self) -> "tuple[bytes, Sequence[OwnTable], PeopleAt, dict[int, Result]]":
+        """The file, its tables, where the people are in them, and the result of each row."""
+        from config.reading.own_tables import own_tables, people_at
+        from tasks.outputs.writing_back import keys_in, results_by_row
+
+        named, key = self._named(), self.campaign.key
+        data, tables = own_tables(named)
+        people = people_at(named, tables)
+        strangers = keys_in(people, key) - self.results.keys()
+        by_key = {**self.results, **self.forgotten(strangers)}
+        return data, tables, people, results_by_row(people, key, by_key)
+
+    def _named(self) -> "Named":
+        from config.reading.own_tables import Named, named_table
+
+        definition, sheet = self._as_last_time()
+        return named_table(self.into, definition, self.campaign.key, sheet) or Named(
+            self.into, sheet
+        )
+
+    def _as_last_time(self) -> tuple[Path | None, str | None]:
+        """The definition and the sheet as they were typed, or else with the last run."""
+        if self.definition:
+            return self.definition, self.sheet
+        path = Path(self.campaign.belongs_to or self.campaign.definition)
+        last = path if path.suffix.lower() in (".yaml", ".yml") and path.is_file() else None
+        return last, self.sheet or self.campaign.sheet
+
+    def _write_anew(self, tables: "Sequence[OwnTable]") -> list[str]:
+        """Write tables as values; returns what the copy lacks."""
+        from data.own_files import write_whole
+        from tasks.outputs.writing_back import as_text_file, as_workbook
+
+        if self.output.suffix.lower() not in TEXTS:
+            write_whole(self.output, as_workbook(tables))
+            return [f"It has the values of {self.into.name}, without its formatting."]
+        content, guarded = as_text_file(tables[0])
+        write_whole(self.output, content)
+        if not guarded:
+            return []
+        cells = counted(guarded, "cell")
+        return [f"{cells} that a spreadsheet would calculate now begin with an apostrophe"]
+
+    def _counted(self, results: "Iterable[Result]") -> str:
+        counts = Counter(result.status for result in results)
+        in_words = ", ".join(f"{number:,} {status}" for status, number in counts.most_common())
+        rows = counted(counts.total(), "row")
+        return f"{rows} of {self.campaign.key} in {self.output}: {in_words or 'nobody'}"
+
+    def _again(self) -> str:
+        """Run the fixed rows: a workbook with its own campaign, or a table with its definition."""
+        definition, sheet = self._as_last_time()
+        kind = self.output.suffix.lower()
+        # A text has only people in it, and so has a workbook made of one.
+        if definition is None and TEXTS & {kind, Path(self.campaign.definition).suffix}:
+            return command("run", self.output, "--campaign", "DEFINITION")
+        if definition is None or kind in TEXTS:
+            sheet = None
+        return command("run", *as_typed(self.output, definition, sheet=sheet))
 
 
 def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> Iterator[str]:
@@ -148,54 +181,3 @@ def _next(unfinished: "Iterable[Result]", campaign: "Campaign", again: str) -> I
         yield f"Unsure: {command('settle', campaign.key)}"
     if any(kind != ("refused", True) and kind[0] != "unsure" for kind in kinds):
         yield f"Fix it, then: {again}"
-
-
-def _named(into: Path, definition: Path | None, campaign: "Campaign", sheet: str | None) -> "Named":
-    """How to read the table: by its definition, which was typed or is known from the last run. A
-    `sheet` that was typed now, or with the last run of that definition, comes first.
-    """
-    from config.reading.own_tables import Named, named_table
-
-    sheet = sheet or (None if definition else campaign.sheet)
-    definition = definition or _last_definition(campaign)
-    return named_table(into, definition, campaign.key, sheet) or Named(into, sheet)
-
-
-def _last_definition(campaign: "Campaign") -> Path | None:
-    path = Path(campaign.belongs_to or campaign.definition)
-    return path if path.suffix.lower() in (".yaml", ".yml") and path.is_file() else None
-
-
-def _write_anew(into: Path, output: Path, tables: "Sequence[OwnTable]") -> list[str]:
-    """Write tables as values; returns what the copy lacks."""
-    from data.own_files import write_whole
-    from tasks.outputs.writing_back import as_text_file, as_workbook
-
-    if output.suffix.lower() not in TEXTS:
-        write_whole(output, as_workbook(tables))
-        return [f"It has the values of {into.name}, without its formatting."]
-    content, guarded = as_text_file(tables[0])
-    write_whole(output, content)
-    if not guarded:
-        return []
-    cells = counted(guarded, "cell")
-    return [f"{cells} that a spreadsheet would calculate now begin with an apostrophe"]
-
-
-def _counted(results: "Iterable[Result]", campaign: "Campaign", output: Path) -> str:
-    counts = Counter(result.status for result in results)
-    counts_in_words = ", ".join(f"{number:,} {status}" for status, number in counts.most_common())
-    rows = counted(counts.total(), "row")
-    return f"{rows} of {campaign.key} in {output}: {counts_in_words or 'nobody'}"
-
-
-def _again(output: Path, definition: Path | None, campaign: "Campaign", sheet: str | None) -> str:
-    """Run the mended rows: a workbook with its own campaign, or a table with its definition."""
-    sheet = sheet or (None if definition else campaign.sheet)
-    definition = definition or _last_definition(campaign)
-    # A text has only people in it, and so has a workbook made of one.
-    if definition is None and TEXTS & {output.suffix.lower(), Path(campaign.definition).suffix}:
-        return command("run", output, "--campaign", "DEFINITION")
-    if definition is None or output.suffix.lower() in TEXTS:
-        sheet = None
-    return command("run", *as_typed(output, definition, sheet=sheet))

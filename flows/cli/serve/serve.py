@@ -10,8 +10,7 @@ import typer
 
 from config.command_line import command
 from config.errors import BadSettings, CampaignError
-from flows.cli import collector
-from flows.cli.serve.schedules import Cron, Every, Timezone
+from flows.cli.main import look_for_garbage
 from flows.words.speech import complain, counted, say
 
 if TYPE_CHECKING:
@@ -27,6 +26,21 @@ if TYPE_CHECKING:
 Places = Annotated[
     list[Path], typer.Argument(metavar="FILE_OR_FOLDER", help="Campaigns, or folders of them.")
 ]
+Cron = Annotated[
+    str | None, typer.Option(metavar="LINE", help='When, as a cron line: "0 9 * * 1-5".')
+]
+Every = Annotated[
+    int | None, typer.Option(min=1, metavar="MINUTES", help="Or a number of minutes between runs.")
+]
+Timezone = Annotated[
+    str | None, typer.Option(metavar="ZONE", help="Such as Europe/Paris; default: UTC.")
+]
+
+
+class BadSchedule(CampaignError):
+    """The schedule that was typed cannot be read."""
+
+    exit_code = 2
 
 
 class NoServer(CampaignError):
@@ -63,9 +77,36 @@ def serve(
     from flows.engine.prefect_settings import prepare
 
     prepare(quiet=False)
-    from flows.cli.serve.schedules import schedule_of
-
     serve_all(places, schedule_of(cron, every, timezone))
+
+
+def schedule_of(cron: str | None, every: int | None, timezone: str | None) -> "Schedule | None":
+    """The schedule that was typed; None when there was none. Raises BadSchedule."""
+    from datetime import timedelta
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+    from prefect.schedules import Schedule
+
+    from config.timetable.cron import NotACron
+    from config.timetable.cron import cron as read_cron
+    from flows.serving.deployments import every as so_often
+
+    if timezone is not None:
+        try:
+            ZoneInfo(timezone)
+        except (ZoneInfoNotFoundError, ValueError):
+            wrong = f"{timezone} is not a time zone; write it like Europe/Paris"
+            raise BadSchedule(wrong) from None
+    if cron is not None and every is not None:
+        raise BadSchedule("give --cron or --every, not both")
+    if cron is not None:
+        try:
+            return Schedule(cron=read_cron(cron), timezone=timezone or "UTC")
+        except NotACron as error:
+            raise BadSchedule(f'--cron: found "{cron}", wanted {error}') from None
+    if every is not None:
+        return so_often(timedelta(minutes=every), timezone)
+    return None
 
 
 def planned(
@@ -117,7 +158,7 @@ def serve_all(
         from flows.serving.registering import prepare_server
         from flows.serving.serving import serve as until_stopped
 
-        collector.look_from_now_on()
+        look_for_garbage()
         async with get_client() as client:
             await prepare_server(client, local.notify_url)
         await until_stopped(

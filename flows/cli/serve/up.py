@@ -63,12 +63,6 @@ class NoInbox(CampaignError):
 
     exit_code = 2
 
-    def __init__(self, inbox: Path, why: str) -> None:
-        super().__init__(
-            f"{inbox} cannot be the inbox ({why}). Nothing was started. Name a folder that you may "
-            f"write to: {command('up', 'FOLDER')}"
-        )
-
 
 def up(
     folder: Annotated[
@@ -125,7 +119,11 @@ def _make(inbox: Path) -> None:
         with tempfile.TemporaryFile(dir=inbox):
             pass
     except OSError as error:
-        raise NoInbox(inbox, error.strerror or "unknown cause") from None
+        why = error.strerror or "unknown cause"
+        raise NoInbox(
+            f"{inbox} cannot be the inbox ({why}). Nothing was started. Name a folder that you may "
+            f"write to: {command('up', 'FOLDER')}"
+        ) from None
 
 
 def _check_free(folder: Path, port: int) -> None:

@@ -8,7 +8,7 @@ import xlsxwriter
 
 from config.reading.folder import campaigns_at
 from config.reading.reading import read_campaigns
-from flows.cli.run.run_folder import shown_by
+from flows.cli.run.sending import shown_by
 from tests.flows.cli.test_cli import Typed, clean_environment, typed
 from tests.wording import AS_EMPTY_TEXT, HIDDEN, IN_HIDDEN_ROWS, UNUSED
 

@@ -10,7 +10,7 @@ import pytest
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
 from data.campaigns import queries
-from flows.cli.see.writing_back import Known, check_places, write_back
+from flows.cli.see.writing_back import WritingBack, check_places
 from sandbox.server import Sandbox
 from tasks.outputs.links import results_of
 from tests.sheets.exports.made import ADA, MADE, MARY, Made, content
@@ -82,7 +82,8 @@ def test_every_export_is_sent_and_written_back(names: list[str], tmp_path: Path)
                 row = ledger.read(queries.find_campaign, definition.stem)
                 assert row is not None
                 check_places(into, copy, failed_only=False)
-                write_back(into, copy, definition, row, Known(results_of(ledger, row)))
+                results = results_of(ledger, row)
+                WritingBack(into, copy, row, results, definition).whole()
             copies[name] = copy
         invited = office.emails()
     hosts = Counter(name.partition(".")[0] for name in names)

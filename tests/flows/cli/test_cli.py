@@ -1054,7 +1054,7 @@ def test_only_picks_campaigns_of_a_batch(
     """The campaigns named, in the file's order, and no other; the next command names them too."""
     ran: list[str] = []
     monkeypatch.setattr(
-        "flows.cli.run.run._through_prefect", lambda runs, *_: ran.extend(r.key for r in runs)
+        "flows.cli.run.sending._through_prefect", lambda runs, *_: ran.extend(r.key for r in runs)
     )
     for name in ("AUTH_URL", "BASE_URL", "APP_URL"):
         monkeypatch.setenv(f"ASSESSMENT_{name}", BASE_URL)

@@ -68,7 +68,7 @@ def test_debug_says_where_an_error_comes_from_and_names_nobody(
 ) -> None:
     """Also an error that nobody foresaw: its message may hold whatever was read."""
     answer = place.type("pause", "nosuch", "--debug")
-    assert "pause.py:" in answer.err and answer.err.rstrip().endswith("UnknownCampaign")
+    assert "approve.py:" in answer.err and answer.err.rstrip().endswith("UnknownCampaign")
 
     def fail(*_: object) -> None:
         raise KeyError("Ada Lovelace, ada@example.com, s3cret")

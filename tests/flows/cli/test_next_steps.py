@@ -104,17 +104,18 @@ def run_here(runs: Sequence[Any], shown: Any, _: object = None) -> None:
     for run in runs:
         observer, local = shown.of(run), load_local()
         with Ledger.open(local.database_url) as ledger:
-            rightly = "ada" if run.accept_removed else None
+            rightly = "ada" if run.typed.accept_removed else None
             context = RunContext(
                 ledger, load_service(), local, observer=observer, accept_removed=rightly
             )
-            source = CampaignSource(run.file, run.key, run.definition_file, run.keep_project)
+            typed = run.typed
+            source = CampaignSource(typed.file, run.key, typed.campaign, typed.keep_project)
             try:
                 run.end = asyncio.run(conduct(source, context))
             except CampaignError as error:
                 observer.on_failure(error)
                 if isinstance(error, BadInput):
-                    print(where_wrong(error.problems, run.file))
+                    print(where_wrong(error.problems, typed.file))
             else:
                 print(state_of(run.end).message, _page(ledger, local, run.end, {}))
 
@@ -124,12 +125,13 @@ def places(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Iterator[Callable[[str], Place]]:
     """Answers a new place by its name, and stands in it."""
-    monkeypatch.setattr("flows.cli.run.run._through_prefect", run_here)
+    monkeypatch.setattr("flows.cli.run.sending._through_prefect", run_here)
     monkeypatch.setattr(
-        "flows.cli.run.run_folder._through_prefect",
+        "flows.cli.run.sending._folder_through_prefect",
         lambda folder, runs, observer, prefect: run_here(list(runs.values()), observer._shown),
     )
     monkeypatch.setattr("flows.engine.temporary_server.temporary_server", ExitStack)
+    monkeypatch.setattr("flows.cli.run.sending.temporary_server", ExitStack)
     monkeypatch.setattr("config.settings.home", lambda: tmp_path / "home")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))  # the doctor looks into it
     with Sandbox() as service:

@@ -9,7 +9,7 @@ from prefect.schedules import Schedule
 from prefect.settings import Settings
 
 from flows.cli.main import main
-from flows.cli.serve.schedules import BadSchedule, schedule_of
+from flows.cli.serve.serve import BadSchedule, schedule_of
 from flows.engine.prefect_settings import kept_for
 from flows.serving.deployments import FLOWS, forms, of_inbox, of_wave_runs, to_work
 from flows.serving.given import planned_of

@@ -207,7 +207,7 @@ def _warm_up() -> None:
     import flows.batch
     import flows.cli.main
     import flows.cli.run.one_run
-    import flows.cli.run.run_folder
+    import flows.cli.run.sending
     import flows.engine.temporary_server  # noqa: F401
 
     gc.freeze()  # what is shared with every fork stays shared

@@ -16,7 +16,7 @@ from config.errors import BadInput
 from config.reading.own_tables import Named, OwnTable, PeopleAt, named_table, own_tables, people_at
 from config.tables.headers import Wishes, wishes_of
 from data.campaigns import queries
-from flows.cli.see.writing_back import Known, write_back, write_unfinished
+from flows.cli.see.writing_back import WritingBack
 from flows.run.order import RunContext, conduct
 from sandbox.faults.faults import Fault
 from sandbox.server import Sandbox
@@ -349,7 +349,7 @@ def test_a_mended_sheet_is_sent_again_and_invites_nobody_twice(tmp_path: Path) -
             row = ledger.read(queries.find_campaign, "backend")
             assert row is not None
             known = results_of(ledger, row)
-            write_unfinished(path, tmp_path / "failed.xlsx", None, row, Known(known))
+            WritingBack(path, tmp_path / "failed.xlsx", row, known).unfinished()
         book = openpyxl.load_workbook(tmp_path / "failed.xlsx")
         [_, bob] = book["candidates"].iter_rows()
         assert [cell.value for cell in bob][:6] == [
@@ -376,12 +376,12 @@ def test_the_sheet_of_a_table_with_several_is_typed(tmp_path: Path) -> None:
         with office.ledger() as ledger:
             row = ledger.read(queries.find_campaign, "backend")
             assert row is not None
-            known = Known(results_of(ledger, row))
+            known = results_of(ledger, row)
             (tmp_path / "backend.yaml").unlink()
             with pytest.raises(BadInput) as refused:
-                write_back(path, tmp_path / "no.xlsx", None, row, known)
+                WritingBack(path, tmp_path / "no.xlsx", row, known).whole()
             assert "name one with --sheet" in str(refused.value.problems[0])
-            write_back(path, tmp_path / "done.xlsx", None, row, known, "new")
+            WritingBack(path, tmp_path / "done.xlsx", row, known, sheet="new").whole()
     book = openpyxl.load_workbook(tmp_path / "done.xlsx")
     assert column(book["New"], "status")[1] == "invited"
     assert "status" not in [cell.value for cell in book["Old"][1]]

@@ -388,15 +388,15 @@ def test_a_plan_that_comes_while_a_person_thinks_is_not_approved_with_the_other(
 ) -> None:
     """Whoever types y means what stands on the screen."""
 
-    def thinks(_: str) -> str:
+    def thinks(_: str) -> bool:
         person = "  - {first_name: Mallory, last_name: X, email1: mallory@example.com}\n"
         doubtful.file.write_text(DEFINITION + person + IN_TIME, encoding="utf-8")
         assert waits(doubtful.run())
-        return "y"
+        return True
 
     assert waits(doubtful.run())
     doubtful.at_terminal("y")
-    monkeypatch.setattr("flows.cli.decide.approve.answer_to", thinks)
+    monkeypatch.setattr("flows.cli.decide.approve.agrees", thinks)
     answer = doubtful.type("approve", KEY)
     assert answer.code == 2 and "is void" in answer.err
     assert waits(doubtful.run())

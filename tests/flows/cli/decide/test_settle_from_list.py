@@ -182,11 +182,11 @@ def test_on_a_terminal_it_is_shown_before_it_is_taken(
     path = write([["email", "id"], *(there(desk).items())])
     asked: list[str] = []
 
-    def no(question: str) -> str:
+    def no(question: str) -> bool:
         asked.append(question)
-        return "n"
+        return False
 
-    monkeypatch.setattr(command_line, "answer_to", no)
+    monkeypatch.setattr(command_line, "agrees", no)
     for stream in ("stdin", "stdout"):
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
     assert desk.settle("--from", path).code == 1

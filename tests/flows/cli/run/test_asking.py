@@ -9,9 +9,10 @@ import pytest
 from config.errors import CampaignError
 from data.campaigns import queries
 from data.store.states import Ending
+from flows.cli.reading import TypedFile
 from flows.cli.run.asking import ask
 from flows.cli.run.one_run import Agreed, NotAsAsked, OneRun
-from flows.cli.run.run import Typed, _read
+from flows.cli.run.sending import read_files
 from tests.campaigns.test_reused_key import FIRST, OTHERS, PEOPLE, Bench, bench, written
 from tests.config.definition.test_leaving import filtered
 from tests.flows.cli.test_cli import Typed as Type
@@ -36,7 +37,7 @@ def at_terminal(monkeypatch: pytest.MonkeyPatch) -> StringIO:
     """Type on a terminal; what is written into this are the keys."""
     keys = StringIO()
     monkeypatch.setattr(sys, "stdin", keys)
-    monkeypatch.setattr("flows.cli.run.asking.can_ask", lambda: True)
+    monkeypatch.setattr("flows.cli.run.run.can_ask", lambda: True)
     for name in ("AUTH_URL", "BASE_URL", "APP_URL"):
         monkeypatch.setenv(f"ASSESSMENT_{name}", "http://127.0.0.1:9")
     for name in ("CLIENT_ID", "CLIENT_SECRET", "AUDIENCE"):
@@ -106,7 +107,7 @@ def test_times_are_noted_only_where_a_project_is_created(
         asked = typed("plan", file)
         in_json = typed("plan", file, "--json").object["notes"]
         capsys.readouterr()
-        _read(Typed((file,)), asks=True)
+        read_files([TypedFile(file)], asks=True)
         screens = (asked.err, str(in_json), capsys.readouterr().err)
         return [AS_EMPTY_TEXT in screen for screen in screens]
 
@@ -126,17 +127,17 @@ def test_nobody_is_asked_where_nothing_would_be_sent(
         monkeypatch.setenv(name, value)
     file = written(bench.folder / "a.yaml", *FIRST)
     bench.run(file)
-    [run] = _read(Typed((file,)), asks=True)
+    [run] = read_files([TypedFile(file)], asks=True)
     ask([run])
     assert run.agreed == Agreed(run.digest, 0, 0)
     file.write_text(file.read_text() + OTHERS + "invites: {approval: required}\n")
-    [run] = _read(Typed((file,)), asks=True)
+    [run] = read_files([TypedFile(file)], asks=True)
     ask([run])
     assert run.agreed is None
 
 
 def agreed_to(bench: Bench, file: Path, add: int, invite: int) -> OneRun:
-    [run] = _read(Typed((file,)), asks=False)
+    [run] = read_files([TypedFile(file)], asks=False)
     run.agreed = Agreed(run.digest, add, invite)
     return run
 

@@ -6,8 +6,9 @@ import pytest
 
 from data.campaigns.remaining import Remaining
 from data.store.states import Ending
+from flows.cli.reading import TypedFile
 from flows.cli.run.one_run import OneRun
-from flows.cli.run.progress import Lines
+from flows.cli.run.progress import LineObserver
 from flows.run.ending import Finish
 from flows.run.observer import RunObserver
 from sandbox.faults.faults import Fault
@@ -18,7 +19,7 @@ from tests.support.ledgers.small_ledger import definition
 
 @pytest.fixture
 def observer() -> RunObserver:
-    return Lines(as_json=False).of(OneRun(Path("said.yaml"), None, definition(key="said"), []))
+    return LineObserver(OneRun(TypedFile(Path("said.yaml")), definition(key="said")))
 
 
 @pytest.mark.parametrize(("fault", "said"), [(None, True), ("partial", False)])

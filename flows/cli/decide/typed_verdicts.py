@@ -1,9 +1,10 @@
-"""Verdicts as options: which unsure steps `--invites sent` or `--candidate EMAIL=ID` mean."""
+"""Verdicts as options: what `campaign settle` takes, and which unsure steps they mean."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher, get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
@@ -11,10 +12,76 @@ from config.command_line import command
 from config.email_key import email_key
 from data.decisions.verdicts import Decided, Doubt, about, listed, listed_as
 from data.store.states import Operation, Word
+from flows.cli.named_people import unknown
+from flows.cli.outputs import output_option
 from flows.words.doubts import STEPS, Standing
 from flows.words.speech import counted
 
-ALIKE = 0.7  # of two parts of an address: one letter of three may be another one
+ForProject = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ID|again", help="ID: the project exists and has this id; again: there is none."
+    ),
+]
+ForProblem = Annotated[
+    Literal["attached", "again"] | None,
+    typer.Option(help="attached: the project has its problem; again: it has none."),
+]
+ForCandidate = Annotated[
+    list[str] | None,
+    typer.Option(metavar="EMAIL=ID", help="This person is there with this id; can be repeated."),
+]
+ForCandidates = Annotated[
+    Literal["again", "withdraw"] | None,
+    typer.Option(
+        help="All other people whose add is unsure: not there (again), or not wanted (withdraw)."
+    ),
+]
+ForInvites = Annotated[
+    Literal["sent", "again", "withdraw"] | None,
+    typer.Option(
+        help="All unsure invitations: arrived (sent), not arrived (again), not wanted (withdraw)."
+    ),
+]
+Listed = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CODE",
+        help="Decide only if what is unsure is still what was listed; the listing shows its code.",
+    ),
+]
+Filled = Annotated[
+    Path | None,
+    typer.Option(
+        "--from",
+        metavar="FILE",
+        help="Read verdicts from a filled-in file, or ids from a list of candidates.",
+    ),
+]
+Export = Annotated[
+    bool, typer.Option("--export", help="Write a file with a row for each doubt, for --from.")
+]
+Output = Annotated[Path | None, output_option("The file to export to.")]
+Why = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="The reason, recorded with the decision; needed for again and withdraw.",
+    ),
+]
+Now = Annotated[
+    bool,
+    typer.Option(
+        "--no-wait",
+        help="With again: do not wait until the service has certainly finished.",
+    ),
+]
+AcceptLedger = Annotated[
+    bool,
+    typer.Option(
+        "--accept-ledger", help="This ledger is the right one, whatever the receipt says."
+    ),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,22 +196,3 @@ def _named(pairs: Sequence[str], standing: Standing, wrong: list[str]) -> Iterat
             wrong.append(f"{option}: the add is {stands}; only what is unsure can be settled")
         else:
             wrong.append(f"{option}: {unknown(typed, standing)}")
-
-
-def unknown(typed: str, standing: Standing) -> str:
-    """Say that nobody has this address, and whose is nearest."""
-    near = nearest(email_key(typed), list(standing.emails))
-    hint = f"; did you mean {standing.emails[near]}?" if near else ""
-    return f"the campaign has no candidate with this address{hint}"
-
-
-def nearest(typed: str, keys: Sequence[str]) -> str | None:
-    """Which of these email keys is almost the same as `typed`; None if none is.
-
-    The parts before and after the @ are compared separately: many people share a domain.
-    """
-    for key in get_close_matches(typed, keys, n=1, cutoff=0.8):
-        parts = zip(typed.rpartition("@"), key.rpartition("@"), strict=True)
-        if all(SequenceMatcher(None, part, other).ratio() >= ALIKE for part, other in parts):
-            return key
-    return None

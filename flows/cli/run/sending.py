@@ -1,0 +1,196 @@
+"""Running campaigns: those of some files one after the other, or those of a folder side by side."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from config.command_line import command
+from config.errors import BadInput
+from config.mistakes import Mistake, Place
+from config.reading.folder import Entry, campaigns_at
+from config.settings import check_service, load_local
+from data.campaigns.remaining import Remaining
+from flows.cli.prepare.plan_checks import check_same
+from flows.cli.reading import TypedFile, check_only
+from flows.cli.run.asking import ask, show_notes
+from flows.cli.run.endings import tell, worst
+from flows.cli.run.one_run import NotAsAsked, OneRun, through_prefect
+from flows.cli.run.progress import Progress, progress
+from flows.engine.temporary_server import TemporaryServer, temporary_server
+from flows.run.observer import RunObserver, observing
+from flows.words.complaints import doubtful, lines_of
+from flows.words.speech import answer_program, complain
+
+
+def run_files(files: Sequence[TypedFile], *, asks: bool = False) -> int:
+    """Run the campaigns of these files, which were typed together; returns the exit code.
+
+    `asks`: a person is asked before anything is sent. Raises BadInput, BadSettings, NotSent.
+    """
+    with temporary_server() as prefect:
+        runs = read_files(files, asks=asks)
+        check_service()
+        objects, codes = _send(
+            runs, lambda shown: _through_prefect(runs, shown, prefect), asks=asks
+        )
+    answer_program(objects)
+    return worst(codes)
+
+
+def run_folder(folder: Path, *, asks: bool = False) -> int:
+    """Run every campaign of a folder; returns the exit code of them all.
+
+    Unlike with several files typed one by one, a bad file is shown and does not stop the others.
+    `asks`: a person is asked before anything is sent. Raises BadInput if there is no campaign at
+    all, BadSettings, NotSent.
+    """
+    with temporary_server() as prefect:
+        entries = campaigns_at(folder)
+        check_service()
+        runs = _runs([entry for entry in entries if not entry.problems], asks=asks)
+        objects, codes = _send(
+            list(runs.values()),
+            lambda shown: _folder_through_prefect(
+                folder, runs, _Folder(runs, shown, asks=asks), prefect
+            ),
+            asks=asks,
+        )
+    for entry in (entry for entry in entries if entry.problems):
+        complain(
+            *lines_of(entry.problems), f"  bad input: {command('check', shown_by(entry, folder))}"
+        )
+        problems = [problem.as_json() for problem in entry.problems]
+        objects.append({"ok": False, "campaign": entry.key, "problems": problems})
+        codes.append(2)
+    answer_program(objects)
+    return worst(codes)
+
+
+def _send(
+    runs: Sequence[OneRun], send: Callable[[Progress], None], *, asks: bool
+) -> tuple[list[dict[str, Any]], list[int]]:
+    """Ask, send and say how each ended; returns the status object and the exit code of each."""
+    if asks:
+        ask(runs)
+    database = load_local().database_url
+    with progress() as shown:
+        shown.starting()
+        send(shown)
+    return tell(runs, database)
+
+
+def read_files(files: Sequence[TypedFile], *, asks: bool) -> list[OneRun]:
+    """Read every file before anything is sent. Raises BadInput with the problems of all."""
+    runs: list[OneRun] = []
+    problems: list[Mistake] = []
+    warnings: list[Mistake] = []
+    then: str | None = None
+    places: dict[str, Path] = {}
+    files_by_key: dict[str, Path] = {}
+    for typed in files:
+        try:
+            reading = typed.read()
+            definitions = typed.picked(reading.definitions)
+            check_same(definitions, reading.digest, typed)
+        except BadInput as error:
+            problems += error.problems
+            warnings += error.warnings
+            then = error.then if len(files) == 1 else None
+            continue
+        complain(*doubtful(reading.warnings))
+        files_by_key |= {definition.campaign: typed.file for definition in reading.definitions}
+        for definition in definitions:
+            first = places.setdefault(definition.campaign, typed.file)
+            if any(earlier.key == definition.campaign for earlier in runs):
+                message = f"the campaign {definition.campaign} is already in {first}"
+                problems.append(Mistake(Place(str(typed.file)), "campaign", message=message))
+            runs.append(OneRun(typed, definition, reading.digest, reading.doubtful))
+        if asks:
+            show_notes(reading, [run for run in runs if run.typed is typed])
+    if problems:
+        raise BadInput(problems, warnings, then)
+    check_only(files[0].only, files_by_key, [typed.file for typed in files])
+    return runs
+
+
+def _through_prefect(runs: Sequence[OneRun], shown: Progress, prefect: TemporaryServer) -> None:
+    """Run each campaign as a flow run, one after the other, under one Prefect server."""
+
+    async def one_after_another() -> None:
+        from flows.campaign import run_campaign
+
+        for run in runs:
+            observing.set(shown.of(run))
+            typed = run.typed
+            await run_campaign(
+                str(typed.file.resolve()),
+                run.key,
+                str(typed.campaign.resolve()) if typed.campaign else None,
+                typed.accept_removed,
+                typed.keep_project,
+                sheet=typed.sheet,
+                return_state=True,
+            )
+
+    through_prefect(runs, prefect, one_after_another)
+
+
+class _Folder(RunObserver):
+    """Knows who observes which of the campaigns."""
+
+    def __init__(self, runs: dict[str | None, OneRun], shown: Progress, *, asks: bool) -> None:
+        self._runs = runs
+        self._shown = shown
+        self._asks = asks
+
+    def of(self, file: Path, key: str | None) -> RunObserver:
+        if (run := self._runs.get(key)) is not None:
+            return self._shown.of(run)
+        return _Unasked() if self._asks else RunObserver()
+
+
+class _Unasked(RunObserver):
+    """A campaign that came into the folder after the question is left for the next run."""
+
+    def on_reading(self, digest: str, left: Remaining) -> None:
+        raise NotAsAsked(
+            "This campaign was added to the folder after you were asked. Nothing was sent."
+        )
+
+
+def shown_by(entry: Entry, folder: Path) -> Path:
+    """What to give to `check`: the folder, if a file is wrong only together with another one."""
+    return folder if entry.reading is not None else entry.file
+
+
+def _runs(entries: Sequence[Entry], *, asks: bool) -> dict[str | None, OneRun]:
+    """A run for each campaign; what a person should look at in the files is said."""
+    runs: dict[str | None, OneRun] = {}
+    for reading in {entry.file: entry.reading for entry in entries}.values():
+        if reading is None:
+            continue
+        complain(*doubtful(reading.warnings))
+        of_file = [
+            OneRun(TypedFile(entry.file), entry.definition, reading.digest, reading.doubtful)
+            for entry in entries
+            if entry.reading is reading and entry.definition
+        ]
+        if asks:
+            show_notes(reading, of_file)
+        runs |= {run.key: run for run in of_file}
+    return runs
+
+
+def _folder_through_prefect(
+    folder: Path, runs: dict[str | None, OneRun], observer: _Folder, prefect: TemporaryServer
+) -> None:
+    """Run the batch under one Prefect server."""
+    place = str(folder.resolve())
+
+    async def batch() -> None:
+        from flows.batch import run_batch
+
+        observing.set(observer)
+        await run_batch(place, return_state=True)
+
+    through_prefect(runs.values(), prefect, batch)
