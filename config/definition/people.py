@@ -45,7 +45,7 @@ def judge_people(
         if fields is None:
             continue
         key = email_key(fields.email1)
-        candidate = _candidate(fields, key, people.places.row(row.number), stage_id, row.hidden)
+        candidate = _candidate(fields, key, people.place(row.number, None), stage_id, row.hidden)
         at = seen.get(key)
         first, left_out = halves.get(key) or (None if at is None else candidates[at], ALL_RIGHT)
         if first is not None:
@@ -54,7 +54,7 @@ def judge_people(
             differing = _differing(first, candidate, spoilt | left_out) if people.whole else None
             if differing != []:
                 alike = _alike(fields.email1, folded.get(key, key))
-                there = people.places.value(row.number, "email1")
+                there = people.place(row.number, "email1")
                 problems.append(_again(fields.email1, there, first.place, differing or [], alike))
                 continue
         if not fields.email1.isascii():
@@ -95,9 +95,9 @@ def _fields(
 
 def _about(fields: CandidateFields, key: str, row: Row, people: People) -> Iterator[Mistake]:
     """Point at what a person should look at in a row that is right."""
-    place = people.places.row(row.number)
+    place = people.place(row.number, None)
     if row.remark:
-        named = people.places.value(row.number, "first_name")
+        named = people.place(row.number, "first_name")
         sentence, cause = row.remark.sentence, row.remark.cause
         yield Mistake(named, "first_name", message=sentence, cause=cause)
     for doubt in doubts(fields.email1, key):
@@ -138,7 +138,7 @@ def _about_names(fields: CandidateFields, row: Row, people: People) -> Iterator[
     for field in ("first_name", "last_name"):
         name = getattr(fields, field)
         for doubt in name_doubts(name):
-            place = people.places.value(row.number, field)
+            place = people.place(row.number, field)
             sentence = f"{shown(name)}: {doubt.sentence}"
             yield Mistake(place, field, message=sentence, cause=doubt.kind)
 
@@ -165,10 +165,10 @@ def _row_problems(error: ValidationError, row: Row, people: People) -> Iterator[
     for detail in error.errors(include_url=False):
         if not detail["loc"]:
             what = "a mapping with first_name, last_name and email1"
-            yield Mistake(people.places.row(row.number), "candidates", shown(row.fields), what)
+            yield Mistake(people.place(row.number, None), "candidates", shown(row.fields), what)
             continue
         name = str(detail["loc"][0])
-        place = people.places.value(row.number, name)
+        place = people.place(row.number, name)
         model_fields = CandidateFields.model_fields
         if detail["type"] == "extra_forbidden":
             yield unknown_field(place, name, name, list(model_fields))

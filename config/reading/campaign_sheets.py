@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,9 @@ from config.reading.sheet_fields import (
     names_a_field,
 )
 from config.tables.cells import as_moment, as_text, is_blank
+from config.tables.grid import TableRow
 from config.tables.headers import spelling, wishes_of
-from config.tables.table import PeopleTable, TableRow, people_table
+from config.tables.table import PeopleTable, people_table
 from config.tables.where import Where, where_of
 from config.tables.workbook import Book, Sheet
 from config.tables.written import Location, People, Written
@@ -28,26 +29,8 @@ from config.tables.written import Location, People, Written
 SHEETS = ("campaign", "campaigns", "candidates")
 
 
-@dataclass(frozen=True, slots=True)
-class SheetPlaces:
-    """Where the fields of one campaign are written in its sheet."""
-
-    whole: Place
-    cells: Mapping[Location, Place]
-
-    def value(self, location: Location) -> Place:
-        """Find a value, or the sheet or row that lacks it."""
-        if location == ("problem",):
-            location = ("problem", "id")
-        return self.cells.get(location, self.whole)
-
-    def name(self, location: Location) -> Place:
-        """Find the name of a field: in a sheet, where its value is."""
-        return self.value(location)
-
-
 class CampaignFields:
-    """Gathers the cells of one campaign into the shape of a definition."""
+    """Gathers the cells of one campaign into the shape of a definition, and their places."""
 
     def __init__(self, whole: Place, from_1904: bool) -> None:
         self.fields: dict[str, Any] = {"project": {}}
@@ -80,6 +63,16 @@ class CampaignFields:
             as_moment(cell, self._from_1904) if read is as_moment else read(cell)
         )
 
+    def value(self, location: Location) -> Place:
+        """Find a value, or the sheet or row that lacks it."""
+        if location == ("problem",):
+            location = ("problem", "id")
+        return self.cells.get(location, self.whole)
+
+    def name(self, location: Location) -> Place:
+        """Find the name of a field: in a sheet, where its value is."""
+        return self.value(location)
+
     @property
     def where(self) -> Where:
         """Which rows of its table the campaign keeps."""
@@ -100,8 +93,7 @@ class CampaignFields:
         """Return the campaign as written, with the people found for it."""
         if self.key:
             self.fields["campaign"] = self.key
-        places = SheetPlaces(self.whole, self.cells)
-        return Written(self.fields, places, people, (*self.problems, *problems))
+        return Written(self.fields, self, people, (*self.problems, *problems))
 
 
 def says_how_to_read(options: Mapping[str, Any]) -> bool:
@@ -146,7 +138,7 @@ def _one(sheet: Sheet, people: Sheet) -> Written:
     gathered = _fields_of(sheet)
     wishes = wishes_of(gathered.options)
     try:
-        table = people_table(people.rows, people, wishes, wishes.needed)
+        table = people_table(people.rows, people.grid, wishes, wishes.needed)
     except BadInput as error:
         return gathered.written(None, error.problems)
     return gathered.written(table.people(gathered.key, gathered.where))
@@ -154,7 +146,7 @@ def _one(sheet: Sheet, people: Sheet) -> Written:
 
 def _fields_of(sheet: Sheet) -> CampaignFields:
     """Read a sheet of fields and values."""
-    gathered = CampaignFields(Place(sheet.file, sheet=sheet.name), sheet.from_1904)
+    gathered = CampaignFields(sheet.grid.whole, sheet.from_1904)
     rows = _rows(sheet)
     names = _column_of_names(rows)
     values, remarks = _columns_beside(rows, names)
@@ -168,13 +160,15 @@ def _fields_of(sheet: Sheet) -> CampaignFields:
         if titles or is_blank(name):
             continue
         value = _at(cells, values)
-        named_at, place = sheet.cell(number, names), sheet.cell(number, values)
+        named_at, place = sheet.grid.cell(number, names), sheet.grid.cell(number, values)
         gathered.add(str(name).strip(), named_at, value, place)
         if is_blank(value) and WHERE.fullmatch(str(name).strip()):
             gathered.problems.append(Mistake(place, str(name).strip(), "nothing", "a value"))
         elif is_blank(value) and spelling(str(name)) in KNOWN:
             for at in _strays(str(name), cells, values, remarks):
-                gathered.problems.append(_stray(sheet.cell(number, at), str(name).strip(), place))
+                gathered.problems.append(
+                    _stray(sheet.grid.cell(number, at), str(name).strip(), place)
+                )
     return gathered
 
 
@@ -227,7 +221,7 @@ def _not_read(sheet: Sheet, row: TableRow, read: Container[int]) -> Iterator[Mis
     for at, cell in enumerate(row[1]):
         if at not in read and names_a_field(cell):
             yield Mistake(
-                sheet.cell(row[0], at),
+                sheet.grid.cell(row[0], at),
                 message=f"{shown(cell)} is the name of a field, but is not read here; move it and "
                 "its value to the other fields, or remove it",
             )
@@ -248,11 +242,11 @@ def _many(sheet: Sheet, people: Sheet) -> list[Written]:
     gathered = list(_campaign_rows(sheet))
     if not gathered:
         message = "the sheet is empty, wanted a header row and a row for each campaign"
-        raise BadInput([Mistake(Place(sheet.file, sheet=sheet.name), message=message)])
+        raise BadInput([Mistake(sheet.grid.whole, message=message)])
     first, *others = gathered
     wishes = wishes_of(next(filter(says_how_to_read, (each.options for each in gathered)), {}))
     try:
-        table = people_table(people.rows, people, wishes, ("campaign", *wishes.needed))
+        table = people_table(people.rows, people.grid, wishes, ("campaign", *wishes.needed))
     except BadInput as error:
         return [first.written(None, error.problems), *(other.written(None) for other in others)]
     for campaign in gathered:
@@ -270,7 +264,7 @@ def _would_read_otherwise(campaign: CampaignFields, people: Sheet, table: People
     if wishes == table.wishes:
         return False
     try:
-        own = people_table(people.rows, people, wishes, ("campaign", *wishes.needed)).columns
+        own = people_table(people.rows, people.grid, wishes, ("campaign", *wishes.needed)).columns
     except BadInput:
         own = None
     silent = not says_how_to_read(campaign.options)
@@ -303,12 +297,15 @@ def _campaign_rows(sheet: Sheet) -> Iterator[CampaignFields]:
     named = {column for column, name in enumerate(header) if name}
     above = [mistake for row in rows[:at] for mistake in _not_read(sheet, row, ())]
     for number, cells in rows[at + 1 :]:
-        gathered = CampaignFields(sheet.row(number), sheet.from_1904)
+        gathered = CampaignFields(sheet.grid.cell(number), sheet.from_1904)
         gathered.problems += [*above, *_not_read(sheet, (number, cells), named)]
         above = []
         for column, name in enumerate(header):
             if name:
-                named_at, place = sheet.cell(header_row, column), sheet.cell(number, column)
+                named_at, place = (
+                    sheet.grid.cell(header_row, column),
+                    sheet.grid.cell(number, column),
+                )
                 gathered.add(name, named_at, _at(cells, column), place)
         yield gathered
 
@@ -333,8 +330,7 @@ def _shared_out(campaigns: list[CampaignFields], table: PeopleTable) -> list[Wri
     for key in people.keys() - seen.keys():
         for row in people[key].rows:
             if not isinstance(row, Mistake):
-                place = people[key].places.value(row.number, "campaign")
+                place = people[key].place(row.number, "campaign")
                 problems.append(Mistake(place, "campaign", shown(key), f"one of {keys}"))
-    first = written[0]
-    written[0] = Written(first.fields, first.places, first.people, (*first.problems, *problems))
+    written[0] = replace(written[0], problems=(*written[0].problems, *problems))
     return written

@@ -7,7 +7,6 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,9 @@ from config.tables.cells import as_text, is_blank
 from config.tables.csv_file import ENCODINGS, Layout, layout_of
 from config.tables.file_bytes import decoded, file_bytes
 from config.tables.formulas import unguarded
-from config.tables.headers import Wishes, find_columns, wishes_of
-from config.tables.table import ABOVE_AT_MOST, TableRow, header_among, words_in_numbers
+from config.tables.grid import Grid, TableRow
+from config.tables.headers import Wishes, wishes_of
+from config.tables.table import find_table
 from config.tables.totals import is_total
 from config.tables.where import Where, conditions, select, where_of
 
@@ -39,6 +39,10 @@ class OwnTable:
     name: str
     rows: tuple[TableRow, ...]
     delimiter: str | None = None
+
+    def grid(self, path: Path) -> Grid:
+        """Where its rows and cells are in that file."""
+        return Grid(str(path), None if self.delimiter else self.name, self.delimiter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +183,8 @@ def people_at(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
     """Find the people if they can be told apart. Raises BadInput with all doubts about that."""
     at = people_in(named, tables)
     if at.doubts:
-        place = Place(str(named.path), sheet=None if at.table.delimiter else at.table.name)
-        raise BadInput(Mistake(place, message=doubt) for doubt in at.doubts)
+        whole = at.table.grid(named.path).whole
+        raise BadInput(Mistake(whole, message=doubt) for doubt in at.doubts)
     return at
 
 
@@ -213,33 +217,23 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
 
 def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
     """Find the header of a table in the same way as a reader; None if it names no email address."""
-    rows = (row for row in table.rows if not all(map(is_blank, row[1])))
-    top = list(islice(rows, ABOVE_AT_MOST))
-    at = header_among(top, named.wishes)
-    if at is None:
+    wishes = named.wishes
+    found = find_table(lambda: iter(table.rows), table.grid(named.path), wishes, ("email1",))
+    if found is None or "email1" not in found.columns.by_field:
         return None
-    number, cells = top[at]
-    header = ["" if is_blank(cell) else str(as_text(cell)) for cell in cells]
-
-    def below() -> Iterator[TableRow]:
-        return (row for row in table.rows if row[0] > number and not is_total(row[1]))
-
-    unfit = words_in_numbers(header, named.wishes, below)
-    columns = find_columns(header, named.wishes.named, ("email1",), unfit)
-    if "email1" not in columns.by_field:
-        return None
+    columns = found.columns
     doubts = [complaint for complaint in columns.complaints if "columns for email1" in complaint]
-    meant, mistakes = conditions(named.where, header)
+    meant, mistakes = conditions(named.where, found.titles)
     doubts += [f"candidates.where.{each.name}: {each.message}" for each in mistakes]
-    left_out = select(meant, below()).left_out if named.where else frozenset()
+    left_out = select(meant, found.filled()).left_out if named.where else frozenset()
     return PeopleAt(
         str(named.path),
         table,
-        number,
+        found.header,
         columns.by_field,
         tuple(doubts),
         left_out,
-        named.wishes.first_address,
+        wishes.first_address,
     )
 
 

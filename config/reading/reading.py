@@ -19,8 +19,8 @@ from config.reading.sources import (
     sources_of,
     suffix_of,
 )
-from config.reading.yaml_file import YamlDocument, YamlPeople, read_yaml
-from config.tables.written import People, Written
+from config.reading.yaml_file import YamlDocument, read_yaml
+from config.tables.written import Location, People, Row, Written
 
 __all__ = ["READER_VERSION", "Reading", "judged", "read_campaigns"]
 
@@ -144,14 +144,21 @@ def _with_own_people(document: YamlDocument) -> tuple[dict[str, Any], People | N
     fields = dict(document.fields)
     candidates = fields.get("candidates")
     if isinstance(candidates, list):
-        inline = YamlPeople(document, fields.pop("candidates"), ("candidates",))
-    elif isinstance(candidates, Mapping) and isinstance(candidates.get("people"), list):
+        return fields, _listed(document, fields.pop("candidates"), ("candidates",))
+    if isinstance(candidates, Mapping) and isinstance(candidates.get("people"), list):
         others = {name: value for name, value in candidates.items() if name != "people"}
         fields["candidates"] = others
-        inline = YamlPeople(document, candidates["people"], ("candidates", "people"))
-    else:
-        return fields, None
-    return fields, People(inline.rows(), inline)
+        return fields, _listed(document, candidates["people"], ("candidates", "people"))
+    return fields, None
+
+
+def _listed(document: YamlDocument, people: list[Any], location: Location) -> People:
+    """The people whom a definition lists itself, at `location`."""
+
+    def place(number: int, field: str | None) -> Place:
+        return document.value((*location, number, *([field] if field else ())))
+
+    return People([Row(number, fields) for number, fields in enumerate(people)], place)
 
 
 def _nobody_named(document: YamlDocument) -> list[Mistake]:

@@ -3,7 +3,7 @@
 Every reader (YAML, CSV, workbook) produces these shapes, so one set of rules checks them all.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -24,14 +24,9 @@ class Places(Protocol):
         """Find the name of a field."""
 
 
-class PeoplePlaces(Protocol):
-    """Where the fields of the people are written, by the number of their row."""
-
-    def row(self, number: int) -> Place:
-        """Find a person."""
-
-    def value(self, number: int, field: str) -> Place:
-        """Find one field of a person, or where it would belong."""
+# Finds, by the number of a row, one field of a person, or where it would belong; without a field,
+# the person.
+PersonPlace = Callable[[int, str | None], Place]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +61,7 @@ class People:
     """
 
     rows: Iterable[Row | Mistake]
-    places: PeoplePlaces
+    place: PersonPlace
     whole: Place | None = None
     notes: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)

@@ -15,8 +15,8 @@ from config.mistakes import Mistake
 from config.reading.own_tables import Named, own_tables, people_at
 from config.reading.reading import read_campaigns
 from config.tables.workbook import read_sheets
-from config.workbooks.shapes import mailto_in
-from config.workbooks.xls import HYPERLINK, Records, _take
+from config.workbooks.shapes import Layout, mailto_in
+from config.workbooks.xls import HYPERLINK, take
 from tests.sheets.broken import changed
 from tests.sheets.shapes import Book, Formula, Outcome, Sheet
 from tests.sheets.writers import by_hand
@@ -205,10 +205,10 @@ def test_a_link_of_an_old_workbook_is_found_in_its_record() -> None:
     record = struct.pack("<HHHH", 4, 5, 2, 2) + bytes(16) + struct.pack("<IIi", 2, 0x17, len(shown))
     record += shown.encode("utf-16-le") + bytes(16) + struct.pack("<I", len(target)) + target
     elsewhere = "https://jobs.example.org\0".encode("utf-16-le")
-    records = Records()
-    _take(records, HYPERLINK, record)
-    _take(records, HYPERLINK, struct.pack("<HHHH", 6, 6, 2, 2) + bytes(28) + elsewhere)
-    assert records.links == [(5, 6, 2, 2, "mailto:ada@work.org?subject=x")]
+    layout = Layout()
+    take({}, layout, HYPERLINK, record)
+    take({}, layout, HYPERLINK, struct.pack("<HHHH", 6, 6, 2, 2) + bytes(28) + elsewhere)
+    assert layout.links == [(5, 6, 2, 2, "mailto:ada@work.org?subject=x")]
 
 
 @pytest.mark.parametrize(
