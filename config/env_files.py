@@ -1,9 +1,12 @@
-"""Where settings come from: the environment, or one `.env`, which nobody else may read."""
+"""Where settings come from: the environment, or one `.env`, which nobody else may read; and which
+of them are secrets.
+"""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 from dotenv.parser import parse_stream
@@ -13,6 +16,8 @@ from config.errors import BadSettings
 # A file with any of these names is ours; another program's .env in the folder is ignored.
 _OURS = ("ASSESSMENT_", "CAMPAIGN_")
 _ANYONE_ELSE = 0o077  # a group's or everybody's right to read or write
+_SECRET = frozenset({"ASSESSMENT_CLIENT_SECRET", "CAMPAIGN_NOTIFY_URL"})
+_WITH_A_PASSWORD = "CAMPAIGN_DATABASE_URL"  # noqa: S105 - a variable's name
 
 
 # They belong together: half from one source and half from another could send one service's secret
@@ -148,3 +153,20 @@ def _is_open(file: Path) -> bool:
 
 def _is_ours(file: Path) -> bool:
     return any(name in file.read_text("utf-8-sig").upper() for name in _OURS)
+
+
+def secrets_among(variables: Mapping[str, str]) -> list[str]:
+    """Name the variables that hold a secret of ours; a database address counts if it has a
+    password.
+    """
+    ours = {name.upper(): value for name, value in variables.items() if value}
+    return sorted(name for name, value in ours.items() if name in _SECRET or _locked(name, value))
+
+
+def _locked(name: str, value: str) -> bool:
+    if name != _WITH_A_PASSWORD:
+        return False
+    try:
+        return bool(urlsplit(value).password)
+    except ValueError:  # what cannot be read may hold anything
+        return True

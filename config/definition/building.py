@@ -31,7 +31,6 @@ from config.definition.model import (
     ProblemById,
     ProblemByTitle,
     Project,
-    Schedule,
 )
 from config.definition.people import judge_people
 from config.definition.project_fields import ProblemFields, ProjectFields
@@ -39,6 +38,7 @@ from config.definition.wording import complaint, unknown_field
 from config.email_key import email_key
 from config.mistakes import Mistake, Place, shown
 from config.tables.written import Location, People, Written
+from config.timetable.schedule import Schedule
 
 MODELS: dict[Location, type[BaseModel]] = {
     (): DefinitionFields,
@@ -183,20 +183,12 @@ def _definition(
     where = written.places.value
     return Definition(
         campaign=head.campaign,
-        project=Project(
-            id=project.id,
-            name=project.name or "",
-            description=project.description,
-            state=project.state,
-            starttime=project.starttime,
-            endtime=project.endtime,
-            timezone=project.timezone,
-        ),
+        project=Project(**dict(project) | {"name": project.name or ""}),
         problem=_named_problem(problem, where(("problem",))) if problem else None,
         candidates=candidates,
         invites=Invites(
             send=invites.send,
-            approval=_approval(invites.approval),
+            approval=Approval(invites.approval.within) if invites.approval else None,
             timetable=timetable_of(head),
             cooldown=invites.cooldown,
             trust=invites.trust,
@@ -210,10 +202,6 @@ def _definition(
         selection=written.people.selection if written.people else None,
         add_again=head.candidates is not None and head.candidates.when_unsure == ADD_AGAIN,
     )
-
-
-def _approval(fields: ApprovalFields | None) -> Approval | None:
-    return Approval(within=fields.within) if fields else None
 
 
 def _schedule(fields: ScheduleFields | None, zone: str | None) -> Schedule | None:

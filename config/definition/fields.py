@@ -37,7 +37,7 @@ from config.definition.project_fields import ProblemFields, ProjectFields
 from config.definition.schema_rules import given, left_out, together, within
 from config.people import email_address
 from config.tables import where
-from config.timetable import cron, spans
+from config.timetable import schedule, spans
 
 SCHEDULE_WANTED = 'a mapping, as in schedule: {cron: "0 9 * * 1-5"} or schedule: {every: 1 hour}'
 ONE_OF_BOTH = 'a schedule has either  cron: "0 9 * * 1-5"  or  every: 1 hour'
@@ -62,7 +62,7 @@ class ScheduleFields(Fields):
         None, title="The zone of cron; default: the project's", description=TIMEZONE_WANTED
     )
     cron: CronLine | None = Field(
-        None, title="When runs start, as a cron line", description=cron.WANTED
+        None, title="When runs start, as a cron line", description=schedule.WANTED
     )
     every: Span | None = Field(
         None,
@@ -86,38 +86,22 @@ class ScheduleFields(Fields):
         return every
 
 
+def _column(title: str, wanted: str = "the header of a column") -> Any:
+    return Field(None, title=f"Which column has {title}", description=wanted)
+
+
 class ColumnsFields(Fields):
     """Which column of a table holds which field, if its header does not say so."""
 
-    first_name: Name | None = Field(
-        None, title="Which column has the first name", description="the header of a column"
-    )
-    last_name: Name | None = Field(
-        None, title="Which column has the last name", description="the header of a column"
-    )
-    email1: Name | None = Field(
-        None, title="Which column has the email address", description="the header of a column"
-    )
-    source: Name | None = Field(
-        None, title="Which column has the source", description="the header of a column"
-    )
-    notes: Name | None = Field(
-        None, title="Which column has the notes to send", description="the header of a column"
-    )
-    stage_id: Name | None = Field(
-        None,
-        title="Which column has the stage; null: none has it",
-        description="the header of a column",
-    )
-    timezone: Name | None = Field(
-        None,
-        title="Which column has each person's own timezone; never sent",
-        description="the header of a column",
-    )
-    full_name: Name | None = Field(
-        None,
-        title="Which column has the whole name, to be split",
-        description="the header of a column, to be split",
+    first_name: Name | None = _column("the first name")
+    last_name: Name | None = _column("the last name")
+    email1: Name | None = _column("the email address")
+    source: Name | None = _column("the source")
+    notes: Name | None = _column("the notes to send")
+    stage_id: Name | None = _column("the stage; null: none has it")
+    timezone: Name | None = _column("each person's own timezone; never sent")
+    full_name: Name | None = _column(
+        "the whole name, to be split", "the header of a column, to be split"
     )
 
 

@@ -15,6 +15,7 @@ from config.definition.kinds import (
     Moment,
     Span,
     Timezone,
+    read_by,
     sentence,
     wanted,
     zone_of,
@@ -51,13 +52,6 @@ def _approval(typed: Any) -> Any:
     raise wanted(APPROVAL_WANTED)
 
 
-def _hours(typed: Any) -> tuple[frozenset[int], time, time]:
-    try:
-        return hours.hours(typed if isinstance(typed, str) else "")
-    except hours.NotHours as error:
-        raise wanted(str(error)) from None
-
-
 def _holidays(typed: Any) -> frozenset[date]:
     """Read a list of dates, or a text with commas between the dates, as in a cell."""
     listed = typed.replace(";", ",").split(",") if isinstance(typed, str) else typed
@@ -76,14 +70,6 @@ def _sizes(typed: Any) -> tuple[int, ...]:
         listed = [int(part) if part.strip().isdecimal() else part for part in listed]
     try:
         return waves.sizes(listed if isinstance(listed, list) else [])
-    except waves.NotWaves as error:
-        raise wanted(str(error)) from None
-
-
-def share(typed: Any) -> float:
-    """Read a share such as 2% as 0.02. Raises PydanticCustomError."""
-    try:
-        return waves.share(typed if isinstance(typed, str) else "")
     except waves.NotWaves as error:
         raise wanted(str(error)) from None
 
@@ -109,7 +95,12 @@ def _least_time(typed: Any) -> tuple[timedelta, bool]:
         raise wanted(LEAST_TIME_WANTED) from None
 
 
-Share = Annotated[float, BeforeValidator(share), shown_as(patterns.SHARE)]
+Hours = Annotated[
+    tuple[frozenset[int], time, time],
+    BeforeValidator(read_by(hours.hours)),
+    shown_as(patterns.HOURS),
+]
+Share = Annotated[float, BeforeValidator(read_by(waves.share)), shown_as(patterns.SHARE)]
 Rate = Annotated[float, BeforeValidator(_rate), shown_as({"anyOf": patterns.RATE})]
 Approved = Annotated[str, shown_as(patterns.APPROVAL)]
 
@@ -187,12 +178,7 @@ class InvitesFields(Fields):
     not_after: Moment = Field(
         None, title="No invitation goes out after this time", description=moments.WANTED
     )
-    hours: (
-        Annotated[
-            tuple[frozenset[int], time, time], BeforeValidator(_hours), shown_as(patterns.HOURS)
-        ]
-        | None
-    ) = Field(
+    hours: Hours | None = Field(
         None,
         title="Working hours for invitations, on each person's own clock if known",
         description=hours.WANTED,

@@ -1,6 +1,7 @@
 """The kinds of value in a definition: how each is read, and what a mistake says was wanted."""
 
 import unicodedata
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from sys import intern
 from typing import Annotated, Any
@@ -18,8 +19,8 @@ from pydantic_core import PydanticCustomError
 from config.definition import patterns
 from config.definition.patterns import shown_as
 from config.people import email_address
-from config.tables.cell_errors import is_error
-from config.timetable import cron, moments, spans
+from config.tables.cells import is_error
+from config.timetable import moments, schedule, spans
 
 LONGEST_TEXT = 10_000
 # They reverse the text that follows, so that a name looks different from what it is.
@@ -75,12 +76,20 @@ def _name(typed: str) -> str:
     return text
 
 
-def _email(typed: str) -> str:
-    try:
-        return email_address.email_address(typed)
-    except email_address.NotAnEmail as error:
-        # The same few reasons in every row: kept once.
-        raise wanted(intern(str(error))) from None
+def read_by(read: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Make a validator of a reader whose ValueError says what was wanted.
+
+    What is not a text, such as a number without a unit, is read as an empty one.
+    """
+
+    def reader(typed: Any) -> Any:
+        try:
+            return read(typed if isinstance(typed, str) else "")
+        except ValueError as error:
+            # The same few reasons in every row: kept once.
+            raise wanted(intern(str(error))) from None
+
+    return reader
 
 
 def _moment(typed: Any) -> datetime | None:
@@ -104,30 +113,15 @@ def _timezone(typed: str) -> str:
     raise wanted(f"a timezone such as Europe/Paris{hint}")
 
 
-def _cron(typed: str) -> str:
-    try:
-        return cron.cron(typed)
-    except cron.NotACron as error:
-        raise wanted(str(error)) from None
-
-
-def _span(typed: Any) -> timedelta:
-    """Read a text; a bare number would leave the unit to be guessed."""
-    try:
-        if isinstance(typed, str):
-            return spans.span(typed)
-    except spans.NotASpan as error:
-        raise wanted(str(error)) from None
-    raise wanted(spans.WANTED)
-
-
 Text = Annotated[str, AfterValidator(_note)]
 Name = Annotated[str, AfterValidator(_name), shown_as(patterns.NAME)]
-Email = Annotated[str, AfterValidator(_email), shown_as(patterns.EMAIL)]
+Email = Annotated[
+    str, AfterValidator(read_by(email_address.email_address)), shown_as(patterns.EMAIL)
+]
 Moment = Annotated[datetime | None, BeforeValidator(_moment), shown_as(patterns.MOMENT)]
 Timezone = Annotated[str, AfterValidator(_timezone), shown_as(patterns.TIMEZONE)]
-Span = Annotated[timedelta, BeforeValidator(_span), shown_as(patterns.SPAN)]
-CronLine = Annotated[str, AfterValidator(_cron), shown_as(patterns.CRON)]
+Span = Annotated[timedelta, BeforeValidator(read_by(spans.span)), shown_as(patterns.SPAN)]
+CronLine = Annotated[str, AfterValidator(read_by(schedule.read_cron)), shown_as(patterns.CRON)]
 Id = Annotated[int, Field(gt=0, le=LARGEST_ID)]
 StageId = Annotated[int, Field(ge=0, le=LARGEST_ID)]
 

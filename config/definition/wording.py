@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from pydantic_core import ErrorDetails
 
 from config.mistakes import Mistake, Place, shown
-from config.tables.cell_errors import is_error
+from config.tables.cells import is_error
 
 
 def unknown_field(

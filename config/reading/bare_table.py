@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,10 @@ from config.definition.leaving import EXAMPLES, FIELDS
 from config.errors import BadInput
 from config.mistakes import Mistake
 from config.reading.own_tables import Named, PeopleAt, own_tables, people_in
+from config.reading.starter import free
 from config.tables.address_cells import addresses_in
-from config.tables.cell_errors import is_error
-from config.tables.cells import as_text, is_blank
+from config.tables.cells import as_text, is_blank, is_error, is_total
 from config.tables.headers import FULL_NAME, meaning
-from config.tables.totals import is_total
 from config.tables.where import compared
 
 # A column has few values if there are at most so many, each this short; so many columns are shown.
@@ -33,16 +32,10 @@ class BareTable(BadInput):
     """A file of people without a definition; next, a person writes a definition that names it."""
 
     def __init__(self, path: Path, problem: Mistake, sheet: str | None = None) -> None:
-        new = next(name for name in _names(path) if not name.exists())
         which = ["--sheet", sheet] if sheet else []
+        new = free(path.with_suffix(".yaml"))
         then = f"Then type: {command('new', new, '--from', path, *which)}"
         super().__init__([problem], then=then)
-
-
-def _names(path: Path) -> Iterator[Path]:
-    yield path.with_suffix(".yaml")
-    for number in count(2):
-        yield path.with_name(f"{path.stem}-{number}.yaml")
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,14 +15,13 @@ from config.mistakes import Mistake, Place, shown
 from config.reading.sources import TABLES, YAML, Sources, is_text_table, sources_of, suffix_of
 from config.reading.yaml_file import read_yaml
 from config.tables.address_cells import address_of
-from config.tables.cells import as_text, is_blank
+from config.tables.cells import as_text, is_blank, is_total
 from config.tables.csv_file import ENCODINGS, Layout, layout_of
 from config.tables.file_bytes import decoded, file_bytes
 from config.tables.formulas import unguarded
 from config.tables.grid import Grid, TableRow
 from config.tables.headers import Wishes, wishes_of
 from config.tables.table import find_table
-from config.tables.totals import is_total
 from config.tables.where import Where, conditions, select, where_of
 
 ONE_TABLE = "candidates"
@@ -218,18 +217,18 @@ def people_in(named: Named, tables: tuple[OwnTable, ...]) -> PeopleAt:
 def header_in(named: Named, table: OwnTable) -> PeopleAt | None:
     """Find the header of a table in the same way as a reader; None if it names no email address."""
     wishes = named.wishes
-    found = find_table(lambda: iter(table.rows), table.grid(named.path), wishes, ("email1",))
-    if found is None or "email1" not in found.columns.by_field:
+    header = find_table(lambda: iter(table.rows), table.grid(named.path), wishes, ("email1",))
+    if header is None or "email1" not in header.columns.by_field:
         return None
-    columns = found.columns
+    columns = header.columns
     doubts = [complaint for complaint in columns.complaints if "columns for email1" in complaint]
-    meant, mistakes = conditions(named.where, found.titles)
+    meant, mistakes = conditions(named.where, header.titles)
     doubts += [f"candidates.where.{each.name}: {each.message}" for each in mistakes]
-    left_out = select(meant, found.filled()).left_out if named.where else frozenset()
+    left_out = select(meant, header.filled()).left_out if named.where else frozenset()
     return PeopleAt(
         str(named.path),
         table,
-        found.header,
+        header.header,
         columns.by_field,
         tuple(doubts),
         left_out,

@@ -11,7 +11,7 @@ from config.errors import BadInput
 from config.mistakes import Mistake, Place, Unusable, shown
 from config.progress import tell
 from config.tables.address_cells import address_of
-from config.tables.cells import as_text, as_whole_number, is_blank, is_words
+from config.tables.cells import as_text, as_whole_number, is_blank, is_total, is_words
 from config.tables.full_name import split_name
 from config.tables.grid import Grid, Rows, TableRow
 from config.tables.headers import (
@@ -24,7 +24,6 @@ from config.tables.headers import (
     may_be_notes,
     spelling,
 )
-from config.tables.totals import is_total
 from config.tables.unread import ABOVE, PERHAPS, SWALLOWED, Unread, is_address
 from config.tables.where import Selection, Where, conditions, select
 from config.tables.written import People, Remark, Row

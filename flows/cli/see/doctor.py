@@ -329,7 +329,7 @@ def _secrets() -> "Iterator[Finding]":
 
     from prefect.settings import get_current_settings
 
-    from config.secret_settings import secrets_among
+    from config.env_files import secrets_among
     from flows.engine.worker_files import ELSEWHERE, left_in
     from tasks.status.health import Finding, How
 

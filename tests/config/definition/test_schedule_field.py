@@ -9,7 +9,7 @@ import pytest
 from config.definition.model import Schedule
 from config.errors import BadInput
 from config.reading.reading import read_campaigns
-from config.timetable.cron import NotACron, cron
+from config.timetable.schedule import NotACron, read_cron
 from tests.wording import PUT_QUOTES
 
 HEAD = """\
@@ -45,7 +45,7 @@ def complaints(folder: Path, text: str) -> str:
 )
 def test_a_cron_line_is_read(typed: str, line: str) -> None:
     """Five fields; spaces between them are free."""
-    assert cron(typed) == line
+    assert read_cron(typed) == line
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_a_cron_line_is_read(typed: str, line: str) -> None:
 def test_what_is_no_cron_line_is_refused(typed: str) -> None:
     """Neither what only some schedulers understand, nor what never comes due."""
     with pytest.raises(NotACron):
-        cron(typed)
+        read_cron(typed)
 
 
 def test_prefect_reads_the_same_cron_lines() -> None:
@@ -67,7 +67,7 @@ def test_prefect_reads_the_same_cron_lines() -> None:
     from prefect.client.schemas.schedules import CronSchedule
 
     for line in ("0 9 * * 1-5", "*/15 8-18 1,15 * MON-fri", "0 0 29 2 *", "30 6 * jan,JUL 7"):
-        assert CronSchedule(cron=cron(line), timezone="Europe/Paris").cron == line
+        assert CronSchedule(cron=read_cron(line), timezone="Europe/Paris").cron == line
 
 
 @pytest.mark.parametrize(
